@@ -15,7 +15,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
 from models.language_model.decode import Reader
 from models.language_model.model import Config, LanguageModel
-from models.sampling import FREE, Wanted, Writer, draw, uniforms, written
+from models.sampling import FREE, Draws, Wanted, Writer, uniforms, written
 
 LETTERS = "".join(map(chr, range(10, 103)))  # as many as the books have, with a line break
 
@@ -43,8 +43,9 @@ def peer(config: Config) -> Any:
 def again(model: LanguageModel, count: int) -> Tensor:
     """(1, position) symbols, each drawn after the whole text was read anew."""
     text, numbers = torch.tensor([[model.start]], device=model.readout.weight.device), uniforms(1, count)
+    draw = Draws(torch.ones(1, device=text.device), never=Reader.never)
     for i in range(count):
-        drawn = draw(model(text)[:, -1], numbers[i : i + 1].to(text.device), torch.ones(1, device=text.device), never=Reader.never)
+        drawn = draw(model(text)[:, -1], numbers[i : i + 1].to(text.device))
         text = torch.cat((text, drawn[:, None]), 1)
     return text[:, 1:]
 

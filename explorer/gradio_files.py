@@ -7,10 +7,12 @@ Where another version writes them differently nothing is found here, and the pag
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 _LIST = re.compile(r"m\.f=\[(.*?)\]")
+_RELOAD = re.compile(r"(\w+)===`connected`\|\|\1===`changed`\)&&\(([^()]*\(\w+\),\w+=null,)window\.location\.reload\(\)\)")
 _IMPORT = re.compile(r"import\(`\./([\w-]+\.js)`\)(?:(?!import\().)*?__vite__mapDeps\(\[([\d,]*)\]\)")
 
 
@@ -35,6 +37,16 @@ def sheet(folder: Path, names: Iterable[str]) -> str:
     """The styles among these files as one sheet, whose addresses stand wherever it does."""
     styles = ((folder / name).read_text("utf-8") for name in names if name.endswith(".css"))
     return "\n".join(re.sub(r"url\((['\"]?)\./", r"url(\1/assets/", text) for text in styles)
+
+
+def staying(folder: Path) -> dict[str, Callable[[], str]]:
+    """Gradio's scripts that reload a page once its server is back, by name, so that they do so only where the server is another one: ours
+    holds nothing of a page, and the input bar sends again what was not answered."""
+
+    def read(path: Path) -> str:
+        return _RELOAD.sub(r"\1===`connected`||\1===`changed`)&&(\2\1===`changed`&&window.location.reload())", path.read_text("utf-8"))
+
+    return {path.name: partial(read, path) for path in folder.glob("Blocks-*.js")}
 
 
 def _read(path: Path) -> str:

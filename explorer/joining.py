@@ -219,7 +219,7 @@ class Joined:
     """The scripts that hold our modules.
 
     sources: every module by its path. root: what comes before a path in an address. pages: of each page, by its name, the modules that
-    stand on it at once and those that may be opened later; labs: the names of the labs' pages.
+    stand on it at once and those that may be opened later (`first` and `opened`); labs: the names of the labs' pages.
     Raises Refused where a module cannot be joined, imports one that does not exist or a name that it does not export, or needs itself.
     """
 
@@ -234,11 +234,11 @@ class Joined:
                     what = f"there is no {path}" if path not in self.modules else f"{path} exports no {name}"
                     raise Refused(f"{one.path} cannot be joined: {what}")
         self.first = {page: self.closure(at_once) for page, (at_once, _) in pages.items()}
+        self.opened = {page: {*then, *self._named(page)} for page, (_, then) in pages.items()}
         self.later: dict[str, tuple[str, ...]] = {}
-        for opened in sorted({path for page, (_, then) in pages.items() for path in (*then, *self._named(page))}):
-            on = [set(self.first[page]) for page, (_, then) in pages.items() if opened in (*then, *self._named(page))]
-            there = reduce(set.intersection, on)
-            self.later[opened] = tuple(path for path in self.closure([opened]) if path not in there)
+        for path in sorted(set().union(*self.opened.values())):
+            there = reduce(set.intersection, (set(self.first[page]) for page, opened in self.opened.items() if path in opened))
+            self.later[path] = tuple(one for one in self.closure([path]) if one not in there)
         every = [set(order) for order in self.first.values()]
         self._frame = reduce(set.intersection, every) if every else set()
         of_labs = Counter(path for page in labs for path in self.first[page])

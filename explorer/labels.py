@@ -273,6 +273,7 @@ NOUNS: Final[Mapping[str, str]] = {
     "inputs": "input",
     "keys": "key",
     "kinds": "kind",
+    "labels": "label",
     "layers": "layer",
     "letters": "letter",
     "models": "model",

@@ -64,9 +64,10 @@ class Program(Generic[R, S]):
     """What a lab declares of its page.
 
     explain: the engine function that answers requests, of the class `kind`. controls: of all fields. views: in their order. examples: with
-    their titles, the first is what a bare address stands for, and first() its stored result. shorts: their titles on chips, beside a long
-    text. answer(seen, request): what stands as the answer in the input bar, None where it stands in a view. region: the bar's name. run:
-    what its button says. warning(request, seen): what to say of an input outside of what the model knows; notice(request, seen): what else.
+    their titles, the first is what a bare address stands for, and first() its stored result; others: further ones that are shipped. shorts:
+    their titles on chips, beside a long text. answer(seen, request): what stands as the answer in the input bar, None where it stands in
+    a view. region: the bar's name. run: what its button says. warning(request, seen): what to say of an input outside of what the model
+    knows; notice(request, seen): what else.
     lines(seen, request): what a text file of the answer says. progress(steps so far, request): how far an answer has come that grows, and
     growing(steps so far, request): the part of it that is there, where it stands in the input bar. items(seen, request): what a control of
     kind "items" offers of a run, by its field.
@@ -86,6 +87,7 @@ class Program(Generic[R, S]):
     region: Text
     run: Text | None = None
     shorts: Sequence[Text] = ()
+    others: Sequence[Callable[[], Stored[Any, Any] | None]] = ()
     warning: Callable[[R, S], Text | None] = lambda _request, _seen: None
     notice: Callable[[R, S], Text | None] = lambda _request, _seen: None
     pick: Callable[[Any, R], Value | None] | None = None
@@ -198,7 +200,8 @@ class Program(Generic[R, S]):
         found = {}
         for view in self.views:
             if view.at == at:
-                with gr.Column(elem_classes=[f"tfe-of-{view.task}"]) if view.task else contextlib.nullcontext():
+                tasks = [f"tfe-of-{task}" for task in view.task.split()]
+                with gr.Column(elem_classes=tasks) if tasks else contextlib.nullcontext():
                     found[view.name] = view.place(drawn.get(view.name))
                 if view.wire:
                     view.wire(found[view.name], engine)
@@ -361,10 +364,11 @@ async def _seen(
 ) -> AsyncGenerator[Waiting | list[Any] | tuple[S, Run], None]:
     """The run of a request, last, and how it came about; before it, of an answer that grows, all steps so far. anew: the first example is
     run too, instead of taking what is stored of it."""
-    kept = None if anew else program.first()
-    if kept is not None and request == kept.request:
-        yield kept.seen, Run("stored", kept.milliseconds, kept.device)
-        return
+    shipped = () if anew else (program.first, *program.others)
+    for kept in (one() for one in shipped):
+        if kept is not None and request == kept.request:
+            yield kept.seen, Run("stored", kept.milliseconds, kept.device)
+            return
     steps: list[Any] = []
     follow = engine.stream if program.progress else engine.watch
     async with contextlib.aclosing(follow(program.explain, request, session)) as updates:

@@ -51,15 +51,15 @@ def as_stored(drawn: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {**value, "state": "stored"} if value and value.get("state") in made else value for name, value in drawn.items()}
 
 
-def kept(slug: str, request: AskingT, kind: type[SeenT]) -> Callable[[], Stored[AskingT, SeenT] | None]:
+def kept(slug: str, request: AskingT, kind: type[SeenT], name: str = "first.npz") -> Callable[[], Stored[AskingT, SeenT] | None]:
     """What is shipped of a lab's first example, as of `first`: read when it is first asked for, and then kept."""
-    return cache(lambda: first(slug, request, kind))
+    return cache(lambda: first(slug, request, kind, name))
 
 
-def first(slug: str, request: AskingT, kind: type[SeenT]) -> Stored[AskingT, SeenT] | None:
-    """What is shipped of a lab's first example, or None where nothing is. kind: what its models answer. DamagedFile where it cannot be
-    read."""
-    path = folders.lab(slug, ASSETS) / "first.npz"
+def first(slug: str, request: AskingT, kind: type[SeenT], name: str = "first.npz") -> Stored[AskingT, SeenT] | None:
+    """What is shipped of a lab's first example, or of another request in a file called `name`; None where nothing is. kind: what its
+    models answer. DamagedFile where it cannot be read."""
+    path = folders.lab(slug, ASSETS) / name
     if not path.exists():
         return None
     with reading(path):

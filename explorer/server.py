@@ -124,8 +124,11 @@ class Site:
         self.readiness.failed.update({lab.slug: CLOSED for lab in labs if lab.closed})
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
         self.gradio_files = Shelf.folder(GRADIO, frozenset({".js", ".css", ".woff2", ".svg"}))
+        self.gradio_files.files |= gradio_files.staying(GRADIO)
         self.sheet, self.sheet_path = _sheet(theme.css(), "page")
         self.stored = Stored(labs, Disk.of_environment())
+        # An open page whose server was started anew reloads where this has changed, and else goes on.
+        self.blocks.app_id = int(self.stored.version or "1", 16)
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
         self.gradio_names = self._of_gradio()
         self.gradio_sheet, self.gradio_sheet_path = _sheet(gradio_files.sheet(GRADIO, self.gradio_names), "gradio")

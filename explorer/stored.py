@@ -60,7 +60,7 @@ class Stored:
         """disk: where results are kept from one start of the server to the next; None keeps nothing."""
         self._labs = [lab for lab in labs if lab.stored is not None]
         self._disk = disk
-        self._version = _version(WHAT_IS_DRAWN) if self._labs else ""
+        self.version = _version(WHAT_IS_DRAWN) if self._labs else ""
         self._engine: Engine | None = None
         self._unread: dict[str, tuple[Lab, str]] = {}  # by digest of a look that a start read from disk: the result that it belongs to
         self._reading: dict[tuple[str, str], asyncio.Task[None]] = {}  # by lab and query
@@ -72,7 +72,7 @@ class Stored:
 
     def addresses(self, lab: Lab) -> dict[str, str]:
         """Where the result of each query of a lab is, or will be."""
-        return {query: f"/stored/{self._version}/{lab.slug}/{number}" for number, query in enumerate(self._queries.get(lab.slug, ()))}
+        return {query: f"/stored/{self.version}/{lab.slug}/{number}" for number, query in enumerate(self._queries.get(lab.slug, ()))}
 
     def get(self, address: str) -> Asset | None:
         """The result at an address, or None: there is none yet."""

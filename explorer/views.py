@@ -64,8 +64,8 @@ class View(Generic[R, S]):
     """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
     where the result comes from; None where no answer to a wish draws it. grow(steps so far, request): its value while the answer grows.
     at: above both columns, in the wide one, in the narrow one beside it ("beside": above the panel of changes, "side": below), or below
-    both. task: of requests with this `task` alone; while another one is in view it keeps what it drew, and is hidden. look: its own event,
-    by which it asks about a run. wire(placed, engine): what else it listens to, or places beside itself."""
+    both. task: of requests with this `task` alone, or one of these, "a b"; while another is in view it keeps what it drew, hidden. look:
+    its own event, by which it asks about a run. wire(placed, engine): what else it listens to, or places beside itself."""
 
     name: str
     place: Callable[[Value | None], Any]
@@ -78,7 +78,7 @@ class View(Generic[R, S]):
 
     def of(self, request: R) -> bool:
         """Is it a picture of such a run?"""
-        return self.task in {"", getattr(request, "task", "")}
+        return not self.task or getattr(request, "task", "") in self.task.split()
 
 
 def in_bertviz(

@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -78,44 +79,37 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--record", action="store_true", help="write the figure into model.json")
             command.add_argument("--json", action="store_true", help="print one JSON object last")
     chosen = parser.parse_args(arguments)
-    if chosen.command == "list":
-        return show_list()
+    try:
+        return show_list() if chosen.command == "list" else done(chosen, vars(own.parse_known_args([])[0]))
+    except (FileNotFoundError, FileExistsError, ValueError, CheckpointError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def done(chosen: argparse.Namespace, options: Iterable[str]) -> int:
+    """What the command line asks for; 0. options: names of what the lab's `evaluate` understands beside what every lab does."""
     from models.device import device
 
-    if chosen.command == "train":
-        keywords = {"seed": chosen.seed, "minutes": chosen.minutes, "resume": chosen.resume, "devices": chosen.devices}
-        try:
-            if mine := own_of(chosen):
-                chosen.data, chosen.runs, keywords["own"] = (chosen.out / "data" if mine.said else chosen.data), chosen.out / "runs", mine
-            where = recipe_of(chosen.slug).train(chosen.data, chosen.runs, chosen.variant, device=device(chosen.device), **keywords)
-            if mine:
-                os.environ[folders.NAME] = str(chosen.out)
-                recipe_of(chosen.slug).evaluate(chosen.data, where.name, device=device(chosen.device), record=True)
-                examples(chosen.slug)
-        except (FileNotFoundError, FileExistsError, ValueError, CheckpointError) as error:
-            print(error, file=sys.stderr)
-            return 1
-        print(f"written: {where.parent.name}/{where.name}")
-    elif chosen.command == "evaluate":
-        options = {name: getattr(chosen, name) for name in vars(own.parse_known_args([])[0])}
-        keywords = {"seed": chosen.seed, "split": chosen.split, "record": chosen.record, **options}
-        try:
-            found = recipe_of(chosen.slug).evaluate(chosen.data, chosen.variant, device=device(chosen.device), **keywords)
-        except (FileNotFoundError, ValueError, CheckpointError) as error:
-            print(error, file=sys.stderr)
-            return 1
+    if chosen.command == "evaluate":
+        keywords = {name: getattr(chosen, name) for name in ("seed", "split", "record", *options)}
+        found = recipe_of(chosen.slug).evaluate(chosen.data, chosen.variant, device=device(chosen.device), **keywords)
         if chosen.json:
             print(json.dumps(found))
+        return 0
+    if chosen.command == "train":
+        keywords = {name: getattr(chosen, name) for name in ("seed", "minutes", "resume", "devices")}
+        if mine := own_of(chosen):
+            chosen.data, chosen.runs, keywords["own"] = (chosen.out / "data" if mine.said else chosen.data), chosen.out / "runs", mine
+        path = recipe_of(chosen.slug).train(chosen.data, chosen.runs, chosen.variant, device=device(chosen.device), **keywords)
+        if mine:
+            os.environ[folders.NAME] = str(chosen.out)
+            recipe_of(chosen.slug).evaluate(chosen.data, path.name, device=device(chosen.device), record=True)
+            examples(chosen.slug)
     elif chosen.command == "examples":
         path = examples(chosen.slug)
-        print(f"written: {path.parent.name}/{path.name}")
-    elif chosen.command == "ladder":
-        try:
-            path = importlib.import_module(f"models.{chosen.slug}.ladder").write(chosen.data)
-        except (FileNotFoundError, CheckpointError) as error:
-            print(error, file=sys.stderr)
-            return 1
-        print(f"written: {path.parent.name}/{path.name}")
+    else:
+        path = importlib.import_module(f"models.{chosen.slug}.ladder").write(chosen.data)
+    print(f"written: {path.parent.name}/{path.name}")
     return 0
 
 

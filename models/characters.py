@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,3 +74,19 @@ class Alphabet:
     def decode(self, numbers: Sequence[int] | NDArray[np.integer]) -> str:
         """The text again, SHOWN_UNKNOWN for UNKNOWN."""
         return "".join(SHOWN_UNKNOWN if number == UNKNOWN else self.letters[number - 1] for number in map(int, numbers))
+
+
+class Spelling:
+    """What a network over characters says of itself. config: with `letters`, its alphabet."""
+
+    config: Any
+
+    @cached_property
+    def alphabet(self) -> Alphabet:
+        """The characters that it knows."""
+        return Alphabet(self.config.letters)
+
+    @property
+    def start(self) -> int:
+        """What stands before a text: a new line."""
+        return int(self.alphabet.encode("\n")[0])

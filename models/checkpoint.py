@@ -48,11 +48,17 @@ def read_facts(where: Path) -> dict[str, Any]:
     return facts
 
 
+def write_json(path: Path, what: Any, **how: Any) -> Path:
+    """Write it in one move, so that no reader sees half of it; returns its path. how: as `json.dumps`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(what, ensure_ascii=False, **how) + "\n", encoding="utf-8")
+    return part.replace(path)
+
+
 def write_facts(where: Path, facts: dict[str, Any]) -> None:
-    """Write model.json in one move, so that no reader sees half of it."""
-    part = where / "model.json.part"
-    part.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(where / "model.json")
+    """Write model.json."""
+    write_json(where / "model.json", facts, indent=2)
 
 
 def with_figure(facts: dict[str, Any], figure: dict[str, Any], protocol: str, key: str = "figure") -> dict[str, Any]:

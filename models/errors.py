@@ -50,6 +50,13 @@ def check_heads(silenced: Iterable[tuple[str, int, int]], sizes: Mapping[str, tu
             raise no_head(layer, head, of, layers=layers, heads=heads, names=tuple(sizes))
 
 
+def check_models(silenced: Iterable[tuple[str, int, int]], names: Sequence[str]) -> None:
+    """The refusal of a head, (model, layer, head), of none of these models."""
+    for of, layer, head in silenced:
+        if of not in names:
+            raise no_head(layer, head, of, names=names)
+
+
 def _from_1(number: object) -> str:
     """A number as a visitor counts it; what is no whole number, as it was given."""
     return str(number + 1)[:20] if isinstance(number, int) and not isinstance(number, bool) else _plain(number)

@@ -102,8 +102,8 @@ def shipped(load: Load[ReadT], variants: Iterable[str], what: str) -> dict[str, 
     return found
 
 
-def store_first(slug: str, explain: Callable[[Sequence[RequestT]], Sequence[Any]], request: RequestT) -> Path:
-    """Store the explanation of a lab's first example, with the time it takes once the networks are there; returns the file.
+def store_first(slug: str, explain: Callable[[Sequence[RequestT]], Iterable[Any]], request: RequestT, name: str = "first.npz") -> Path:
+    """Store the explanation of a lab's first example, with the time it takes once the networks are there; returns the file, called `name`.
 
     Raises what `explain` answers in place of an explanation.
     """
@@ -115,6 +115,6 @@ def store_first(slug: str, explain: Callable[[Sequence[RequestT]], Sequence[Any]
     milliseconds = (time.perf_counter() - begin) * 1000
     if isinstance(seen, Exception):
         raise seen
-    path = folders.lab(slug, checkpoint.ASSETS) / "first.npz"
+    path = folders.lab(slug, checkpoint.ASSETS) / name
     stored.save(path, seen, max(1, round(milliseconds)), device().type)
     return path

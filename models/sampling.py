@@ -33,30 +33,28 @@ def cut(scaled: Tensor, top_k: Tensor | None = None, top_p: Tensor | None = None
     return scaled
 
 
-def draw(
-    logits: Tensor,
-    uniform: Tensor,
-    temperature: Tensor,
-    top_k: Tensor | None = None,
-    never: Sequence[int] = (),
-    top_p: Tensor | None = None,
-) -> Tensor:
-    """(batch,) one symbol for each row, by the inverse of the cumulative distribution of softmax(logits / temperature).
+class Draws:
+    """Draws symbol after symbol for some rows, by the inverse of the cumulative distribution of softmax(logits / temperature), float64.
 
-    logits: (batch, symbol); uniform: (batch,) in [0, 1); temperature: (batch,), 0 takes the likeliest. top_k, top_p: as of `cut`, which
-    comes after the temperature. never: symbols that are not drawn.
+    What does not change from one position to the next is made once: a draw is as few calls as it takes.
     """
-    logits = logits.double()
-    if never:
-        logits = logits.clone()
-        logits[:, list(never)] = -torch.inf
-    heat = temperature.to(logits)
-    scaled = logits / heat.clamp(min=1e-6)[:, None]
-    scaled = cut(scaled, top_k, top_p)
-    total = scaled.softmax(-1).cumsum(-1)
-    # Times the rounded total, a number below 1 stays below it: no symbol of probability 0 is ever drawn.
-    chosen = (total <= (uniform.to(logits) * total[:, -1])[:, None]).sum(-1).clamp_(max=logits.shape[1] - 1)
-    return torch.where(heat == 0, logits.argmax(-1), chosen)
+
+    def __init__(self, temperature: Tensor, top_k: Tensor | None = None, never: Sequence[int] = (), top_p: Tensor | None = None) -> None:
+        """temperature: (batch,), 0 takes the likeliest. top_k, top_p: as of `cut`, which comes after the temperature. never: symbols that
+        are not drawn."""
+        self._cold = temperature == 0
+        self._all_hot = not bool(self._cold.any())
+        self._heat = temperature.double().clamp(min=1e-6)[:, None]
+        self._top_k, self._never, self._top_p = top_k, list(never), top_p
+
+    def __call__(self, logits: Tensor, uniform: Tensor) -> Tensor:
+        """(batch,) one symbol for each row. logits: (batch, symbol); uniform: (batch,) in [0, 1)."""
+        if self._never:
+            logits = logits.index_fill(1, torch.tensor(self._never, device=logits.device), -torch.inf)
+        total = cut(logits / self._heat, self._top_k, self._top_p).softmax(-1).cumsum(-1)
+        # Times the rounded total, a number below 1 stays below it: no symbol of probability 0 is ever drawn.
+        chosen = torch.searchsorted(total, uniform[:, None] * total[:, -1:], right=True)[:, 0].clamp_(max=logits.shape[1] - 1)
+        return chosen if self._all_hot else torch.where(self._cold, logits.argmax(-1), chosen)
 
 
 class Cache:
@@ -145,9 +143,9 @@ class Writer:
         self._reader, self._given = reader, given
         device = reader.model.readout.weight.device
         self._known, self._uniforms = wanted.known.to(device), wanted.uniforms.to(device)
-        self._temperatures = torch.tensor([float(t) for t in wanted.temperatures], device=device, dtype=torch.float64)
-        self._top_k = torch.tensor(wanted.top_k, device=device) if wanted.top_k else None
-        self._top_p = torch.tensor(wanted.top_p, device=device) if wanted.top_p else None
+        heat = torch.tensor([float(t) for t in wanted.temperatures], device=device, dtype=torch.float64)
+        top_k, top_p = (torch.tensor(one, device=device) if one else None for one in (wanted.top_k, wanted.top_p))
+        self._draw = Draws(heat, top_k, reader.never, top_p)
         rows, self.length = self._known.shape
         self.symbols = self._known.clone()
         self.nats = torch.zeros(rows, self.length, device=device, dtype=precision)
@@ -173,8 +171,7 @@ class Writer:
         before = self.symbols[:, begin - 1 : end - 1] if begin else torch.cat((self._first, self.symbols[:, : end - 1]), 1)
         logits = self._reader.read(before)
         if free == end - 1:
-            how = (self._temperatures, self._top_k, self._reader.never, self._top_p)
-            drawn = draw(logits[:, -1], self._uniforms[:, free], *how)
+            drawn = self._draw(logits[:, -1], self._uniforms[:, free])
             self.symbols[:, free] = torch.where(self._known[:, free] == FREE, drawn, self._known[:, free])
         nats = -logits.to(self.nats.dtype).log_softmax(-1).gather(2, self.symbols[:, begin:end, None])[..., 0]
         self.nats[:, begin:end] = nats if self._given else torch.where(self._known[:, begin:end] == FREE, nats, 0.0)

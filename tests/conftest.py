@@ -55,6 +55,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     Tests of one file go to one worker, unless they say otherwise: they share what the file has made.
     """
     items.sort(key=lambda item: (in_a_browser(item), [name in getattr(item, "fixturenames", ()) for name in ("site", "served")]))
+    # Tests of a group of their own share one page, and leave it to each other in the order in which they are written.
+    written = {item: number for number, item in enumerate(items) if item.get_closest_marker("xdist_group")}
     for item in items:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
@@ -69,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     firsts: dict[str, int] = {}
     for at, item in enumerate(items):
         firsts.setdefault(item.get_closest_marker("xdist_group").args[0], at)
-    items.sort(key=lambda item: firsts[item.get_closest_marker("xdist_group").args[0]])
+    items.sort(key=lambda item: (firsts[item.get_closest_marker("xdist_group").args[0]], written.get(item, 0)))
 
 
 class Groups(LoadScopeScheduling):  # type: ignore[misc]
@@ -223,11 +225,6 @@ class Running:
         """Ends it for good."""
         self.stop()
         self._log.close()
-
-    def restart(self) -> Running:
-        """Ends it and starts it again on the same port: whatever it remembered is gone."""
-        self.stop()
-        return self.start()
 
 
 class Shared(Running):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Frame, Page
 
 # Everything within an element that is cut off, leaves its picture, is too small to read (11 px) or to press (24 px, or more where asked).
 MISFITS = """([within, least]) => {
@@ -62,10 +64,11 @@ def figures_stand(page: Page) -> None:
 STILL = "() => document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')"
 
 
-def refused_by_axe(page: Page, within: str | None = None) -> list[tuple[str, list[str]]]:
-    """What axe finds wrong, of any severity: (rule, the beginnings of the first three parts that break it)."""
+def refused_by_axe(page: Page | Frame, within: str | None = None, only: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
+    """What axe finds wrong, of any severity: (rule, the beginnings of the first three parts that break it). only: by these rules."""
     page.wait_for_function(STILL)  # what fades has another contrast on its way
-    found = Axe().run(page, context=within).response["violations"]
+    asked = {"resultTypes": ["violations"], **({"runOnly": list(only)} if only else {})}
+    found = Axe().run(page, context=within, options=asked).response["violations"]
     return [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -121,7 +122,7 @@ def chromium(playwright_driver: Playwright) -> Iterator[Browser]:
 
 
 class Contexts:
-    """Browser contexts: one of each mode is kept, with the files that it has fetched and nothing else of what a test did in it.
+    """Browser contexts: those of each mode are kept, with the files that it has fetched and nothing else of what a test did in it.
 
     A page of its own stays open in it: without one, the process that has compiled the site's scripts ends with the last page of a test, and
     each test compiles them anew, half of what opening a page costs.
@@ -133,14 +134,15 @@ class Contexts:
         self._lent: set[str] = set()
         self._others: list[BrowserContext] = []
 
-    def page(self, site: str, width: int = 1280, height: int = 900, fresh: bool = False, **settings: Any) -> Page:
-        """A page in the kept context of this mode; a new one where that is lent, or for `fresh` or permissions."""
+    def page(self, site: str, width: int = 1280, height: int = 900, **settings: Any) -> Page:
+        """A page in a kept context of this mode that is not lent, a first or second one …; with permissions, in a new one."""
         settings = {**MODE, **settings}
-        mode = repr(sorted(settings.items()))
-        if fresh or mode in self._lent or "permissions" in settings:
+        if "permissions" in settings:
             context = self._new(settings)
             self._others.append(context)
         else:
+            kept = (f"{sorted(settings.items())} {number}" for number in count())
+            mode = next(one for one in kept if one not in self._lent)
             if mode not in self._kept:
                 self._kept[mode] = self._keep(site, settings)
             self._lent.add(mode)
@@ -189,8 +191,8 @@ def contexts(chromium: Browser) -> Contexts:
 def new_page(contexts: Contexts, site: str) -> Iterator[Callable[..., tuple[Page, Faults]]]:
     """Makes a page in a context of its own: new_page(width=360, height=780, color_scheme="dark", locale="zh-CN") -> (page, faults).
 
-    No page sees what another one or another test has left, except for files that browsers keep; a `fresh` one has not even these. Any fault
-    on any of them fails the test when it ends.
+    No page sees what another one or another test has left, except for files that browsers keep. Any fault on any of them fails the test
+    when it ends.
     """
     watched: list[Faults] = []
 

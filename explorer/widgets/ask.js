@@ -27,6 +27,7 @@ const TEXT = {
   empty: { en: "Type your own, or begin with one of ours.", zh: "请自己输入，或从我们的例子开始。" },
   answer: { en: "Answer", zh: "回答" },
   take: { en: "TXT: save question and answers as a text file", zh: "TXT：把问题和各个回答存为文本文件" },
+  lost: { en: "The connection to the server is lost. Your input is sent again as soon as it is back.", zh: "与服务器的连接已中断。恢复后会立即重新发送您的输入。" },
   stale: { en: "The answer is still that of your last input.", zh: "显示的仍是上一个输入的回答。" },
   long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
   noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
@@ -246,7 +247,7 @@ export async function mount(root, props, emit, watch) {
   const edit = el("button", { type: "button", class: "tfe-link tfe-ask-edit tfe-phone", "aria-controls": `${id}-form`,
     onclick: () => fold(!panel.classList.contains("is-folded")) });
   form.id = `${id}-form`;
-  const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}${inView && broad ? " is-broad" : ""}` }, brief, form, out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}` }, brief, form, out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 
@@ -346,6 +347,7 @@ export async function mount(root, props, emit, watch) {
     const now = open();
     for (const pick of picks) pick.paint();
     panel.dataset.keyboard = now[0]?.control.kind ?? "";
+    panel.classList.toggle("is-broad", inView && (broad || !now.length)); // nothing is typed
     const put = (node, children) => [...node.children].some((child, at) => child !== children[at]) ||
       node.children.length !== children.length ? node.replaceChildren(...children) : null;
     put(labels, now.flatMap(({ above }) => above));
@@ -406,7 +408,7 @@ export async function mount(root, props, emit, watch) {
     const whole = Boolean(value.answer) || Boolean(value.lines?.length);
     take.hidden = busy || Boolean(wrong) || !whole;
     for (const { node } of [answer, parts]) node.classList.toggle("is-stale", Boolean(wrong));
-    const said = [remark, value.notice, value.warning, whole && !value.query ? TEXT.noLink
+    const said = [wish.lost ? TEXT.lost : null, remark, value.notice, value.warning, whole && !value.query ? TEXT.noLink
       : null].filter(Boolean).map((each) => t(each));
     if (wrong && whole) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;

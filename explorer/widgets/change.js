@@ -11,6 +11,7 @@ import { bus, judge, request, view } from "./lib/state.js";
 import { foot } from "./lib/source.js";
 import { number, plus, roles } from "./lib/stripwords.js";
 import { taking } from "./lib/taking.js";
+import { inTurn } from "./lib/turns.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -272,6 +273,7 @@ export function mount(root, props, _emit, watch) {
       knob.draw(elsewhere || !value.fields);
       for (const node of knob.nodes) node.hidden = !stands(knob.control);
     }
+    panel.hidden = !props.controls.some(stands);
   }
 
   // ── drawing ──
@@ -388,7 +390,7 @@ export function mount(root, props, _emit, watch) {
     const unlocks = () => Object.keys(props.pictures).some((part) => shows[part].unlock(event.target));
     if (event.key === "Escape" && !projecting() && unlocks()) event.preventDefault(); // the change stays
   });
-  view.on(["head", "model", "kind", "pattern", "change_of"], drawKnobs);
+  view.on(["head", "model", "kind", "pattern", "change_of"], () => inTurn(drawKnobs));
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
     for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer,

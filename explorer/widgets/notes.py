@@ -11,6 +11,7 @@ from explorer.widgets.base import widget
 Text = Mapping[str, str]
 
 
-def notes(remarks: Sequence[Text], *, label: Text) -> gr.HTML:
-    """Place the remarks. label: what they are called for screen readers."""
-    return widget("notes", remarks=[dict(remark) for remark in remarks], words=dict(label))
+def notes(remarks: Sequence[Text], *, label: Text, links: Mapping[str, Text] | None = None) -> gr.HTML:
+    """Place the remarks. label: what they are called for screen readers. links: places of this site where one may go on, by address."""
+    leading = [{"href": address, **text} for address, text in (links or {}).items()]
+    return widget("notes", remarks=[*map(dict, remarks), *leading], words=dict(label))

@@ -100,8 +100,20 @@ const TEXT = {
 const REST = 90; // ms that the hand rests before what is looked at is asked for
 const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back
 
+/** Resolves when a picture has something to draw, or its place is seen: until then its module need not come. */
+const wanted = (root, props, watch) =>
+  new Promise((done) => {
+    watch("value", () => props.value && done());
+    new IntersectionObserver((entries, self) => {
+      if (!entries.at(-1).isIntersecting) return;
+      self.disconnect();
+      done();
+    }).observe(root);
+  });
+
 /** props: picture (the address of its module), texts; see stage.py. */
 export async function mount(root, props, emit, watch) {
+  if (!props.value) await wanted(root, props, watch);
   root.classList.add("tfe-arriving");
   const address = new URL(props.picture, location.origin).href;
   const { view: name, texts } = props;

@@ -30,9 +30,10 @@ def stage(
     explorer/labs/SLUG/NAME.js. texts: en and zh, by name: ``title``; where they fit better than the picture's own, ``question`` (the title
     in projector mode) and ``empty`` (what stands there while there is nothing); and what else the picture reads. events: ("look",) of a
     picture that asks for what is looked at; the answer arrives through `looked`.
+    The module of one that the page's first result does not draw comes when it has a value, or is seen.
     Raises FileNotFoundError where there is no such picture.
     """
-    return widget(name, value, script="stage", events=events, **_of(name, texts, picture, address))
+    return widget(name, value, script="stage", events=events, **_of(name, texts, picture, later if value is None else address))
 
 
 def looked(value: Mapping[str, object] | None = None) -> gr.HTML:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from models import decoder
-from models.characters import Alphabet
+from models.characters import Spelling
 from models.decoder import Decoder, quiet_start
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
@@ -161,7 +160,7 @@ class Said(NamedTuple):
     spans: tuple[Tensor, ...]
 
 
-class SpanTransformer(Decoder):
+class SpanTransformer(Spelling, Decoder):
     """The network; `kind` makes the spans of a layer."""
 
     def __init__(self, config: Config, kind: Callable[[Config], Span]) -> None:
@@ -172,16 +171,6 @@ class SpanTransformer(Decoder):
         self.stack((Layer(config, kind) for _ in range(config.n_layers)), config.d_model, kinds)
         self.dropout = Dropout(config.dropout)
         quiet_start([self.letter], *([layer] for layer in self.layers))
-
-    @cached_property
-    def alphabet(self) -> Alphabet:
-        """The characters that the network knows."""
-        return Alphabet(self.config.letters)
-
-    @property
-    def start(self) -> int:
-        """What stands before a text: a new line."""
-        return int(self.alphabet.encode("\n")[0])
 
     @property
     def spans(self) -> list[Span]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import torch
@@ -11,10 +10,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from models.arrays import frozen
-from models.checkpoint import ASSETS
-from models.cost.records import ALPHAS, N_KEYS, SIDE, WIDTHS, Array, Heads, Levels, Request, Scale, read_picture
-from models.errors import InputError, reading
+from models.cost.records import ALPHAS, N_KEYS, SIDE, WIDTHS, Array, Heads, Request, Scale
 from models.layers.attention import attend, attention_weights
+from models.pixels import picture_of, shipped
 
 SHOWN = 16  # queries whose weights are shown
 AROUND = 2  # distances −2 … 2 of the maps from one position to another
@@ -74,28 +72,9 @@ def scale(request: Request) -> Scale:
 # ---- a convolution from heads ------------------------------------------------------------------------------------------------------
 
 
-@cache
-def pictures() -> Levels:
-    """The pictures to begin with, (picture, row, column): a boot, a pullover, a sandal, two pairs of trousers, the pictures
-    0, 1, 8, 2 and 3 of the test set of Fashion-MNIST."""
-    path = ASSETS / "cost" / "pictures.npz"
-    with reading(path), np.load(path, allow_pickle=False) as file:
-        found: Levels = file["levels"]
-    return found
-
-
 def picture(request: Request) -> Tensor:
     """The picture of a request, (row, column) in [0, 1], float64. InputError for one that there is not."""
-    if not request.picture.startswith("test:"):
-        return torch.from_numpy(read_picture(request.picture).copy()).double() / 255
-    number, ours = request.picture.removeprefix("test:"), pictures()
-    if not number.isdigit() or int(number) >= len(ours):
-        raise InputError(
-            "picture",
-            en=f"There is no picture {number[:20]}; there are 0 to {len(ours) - 1}.",
-            zh=f"没有图片 {number[:20]}；可用的为 0 到 {len(ours) - 1}。",
-        )
-    return torch.from_numpy(ours[int(number)].copy()).double() / 255
+    return torch.from_numpy(picture_of(request.picture, shipped("cost", "pictures")["levels"]).copy()).double() / 255
 
 
 def taps(name: str, size: int, seed: int = 1) -> Tensor:

@@ -6,8 +6,6 @@ floating-point operations: a multiplication and an addition are two.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import dataclasses
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -20,9 +18,9 @@ from numpy.typing import NDArray
 from models.errors import InputError
 from models.fields import characters, choice, number, switch
 from models.fields import check as in_range
+from models.pixels import Levels as Levels
 
 Array = NDArray[np.float32]
-Levels = NDArray[np.uint8]
 
 TASKS = ("clock", "scale", "heads")
 LAYERS = ("attention", "recurrence", "convolution", "restricted")
@@ -250,21 +248,6 @@ def largest(request: Request) -> int:
         one = dataclasses.replace(request, length=middle)
         low, high = (middle, high) if expected(one) <= SECONDS and needed(one) <= MEMORY else (low, middle - 1)
     return low
-
-
-def read_picture(text: str) -> Levels:
-    """The levels of a picture in base64, (row, column). InputError where the text is no picture of SIDE × SIDE."""
-    try:
-        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raw = b""
-    if len(raw) != SIDE * SIDE:
-        raise InputError(
-            "picture",
-            en=f"The link carries no picture of {SIDE} × {SIDE} levels.",
-            zh=f"链接中没有 {SIDE} × {SIDE} 的图片。",
-        )
-    return np.frombuffer(raw, np.uint8).reshape(SIDE, SIDE)
 
 
 EXAMPLES: tuple[Request, ...] = (

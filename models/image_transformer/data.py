@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-HELD_OUT = 1_000  # pictures at the end of the training set that no model learns from, for the choice of the learning rate and the curve
+from models.pixels import mnist, part
 
 
 @dataclass(frozen=True)
@@ -52,22 +51,13 @@ class Batch(NamedTuple):
         return Batch(self.picture.to(device), self.told.to(device))
 
 
-def _idx(path: Path, offset: int) -> NDArray[np.uint8]:
-    """The bytes of an IDX file behind its header. FileNotFoundError where it is missing."""
-    return np.frombuffer(gzip.open(path).read(), np.uint8, offset=offset)
-
-
 def fashion(data: Path, split: str) -> Pictures:
     """Fashion-MNIST. split: "train" (59,000), "val" (the last 1,000 of the official training set) or "test" (10,000).
 
     FileNotFoundError where the data are missing, ValueError for another split.
     """
-    if split not in {"train", "val", "test"}:
-        raise ValueError(f"Fashion-MNIST has the splits train, val and test, not {split}")
-    name = "t10k" if split == "test" else "train"
-    levels = _idx(data / "fashion-mnist" / f"{name}-images-idx3-ubyte.gz", 16).reshape(-1, 28, 28)
-    found = Pictures(levels, _idx(data / "fashion-mnist" / f"{name}-labels-idx1-ubyte.gz", 8).astype(np.int64))
-    return {"train": found[:-HELD_OUT], "val": found[-HELD_OUT:], "test": found}[split]
+    chosen = part(split, "Fashion-MNIST")
+    return Pictures(*mnist(data / "fashion-mnist", split))[chosen]
 
 
 def colour(data: Path, split: str, count: int | None = None) -> Pictures:
@@ -75,13 +65,11 @@ def colour(data: Path, split: str, count: int | None = None) -> Pictures:
 
     split: "train" (49,000), "val" (the last 1,000 of the training set) or "test" (10,000).
     """
-    if split not in {"train", "val", "test"}:
-        raise ValueError(f"CIFAR-10 has the splits train, val and test, not {split}")
+    inside = part(split, "CIFAR-10")
     with np.load(data / "cifar10_jpeg.npz") as file:
         name = "test" if split == "test" else "train"
         jpeg, offset, label = file[f"{name}_jpeg"], file[f"{name}_offset"], file[f"{name}_label"]
-    total = len(label)
-    chosen = {"train": range(total - HELD_OUT), "val": range(total - HELD_OUT, total), "test": range(total)}[split][:count]
+    chosen = range(len(label))[inside][:count]
     levels = np.stack([np.asarray(Image.open(io.BytesIO(jpeg[offset[i] : offset[i + 1]].tobytes()))) for i in chosen])
     return Pictures(levels, label[list(chosen)].astype(np.int64))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from models.image_transformer.colour import CHANNELS, NEAR, ColourTransformer, levels_from
-from models.image_transformer.model import LEVELS, ImageTransformer, Layout
+from models.image_transformer.model import LEVELS, ImageTransformer, Layout, bits
 from models.layers.local import Block
-from models.sampling import FREE, draw
+from models.sampling import FREE, Draws
 
 
 @dataclass(frozen=True)
@@ -192,9 +190,9 @@ class Grey:
         device = model.readout.weight.device
         owner = wanted.owner.to(device)
         self._kinds = wanted.told.to(device)
-        self._kind = model.embedding.kind(self._kinds).index_select(0, owner)  # (row, d_model)
-        self._pixels = layout.pixels.to(device)
-        self._place, self._levels = model.embedding.place[self._pixels], model.embedding.level.weight
+        self._pixels, self._levels = layout.pixels.to(device), model.embedding.level.weight
+        kind = model.embedding.kind(self._kinds).index_select(0, owner)  # (row, d_model)
+        self._told = (model.embedding.place[self._pixels][:, None] + kind).unbind(0)  # of each position
         self._last = owner.new_full((len(owner),), LEVELS)
         self._gains = wanted.gains
         self.cache = Cache(model, list(model.layers), layout, len(owner), None if self._gains is None else self._gains[:, owner], None)
@@ -202,8 +200,7 @@ class Grey:
 
     def step(self) -> Tensor:
         """Logits (row, level) of the next level; tell it with `tell` before the next step."""
-        here = self._place[self.cache.position] + self._kind
-        return self.cache.step(torch.index_select(self._levels, 0, self._last).add_(here))
+        return self.cache.step(torch.index_select(self._levels, 0, self._last).add_(self._told[self.cache.position]))
 
     def tell(self, levels: Tensor) -> None:
         """What came: (row,) levels."""
@@ -275,11 +272,11 @@ class Generation:
         self._wanted = wanted
         self.length = len(layout.order)
         owner = wanted.owner
-        self._uniforms = wanted.uniforms.index_select(1, layout.pixels).t().contiguous().to(device).unbind(0)
+        self._uniforms = wanted.uniforms.double().index_select(1, layout.pixels).t().contiguous().to(device).unbind(0)
         self._made = torch.zeros(self.length, len(owner), dtype=torch.long, device=device)
         self._bits = torch.zeros(self.length, len(owner))
-        self._heat = torch.tensor(wanted.temperatures, dtype=torch.float64, device=device)[owner.to(device)]
-        self._likeliest = torch.tensor(wanted.top_k, device=device)[owner.to(device)] if min(wanted.top_k) < LEVELS else None
+        heat = torch.tensor(wanted.temperatures, dtype=torch.float64, device=device)[owner.to(device)]
+        self._draw = Draws(heat, torch.tensor(wanted.top_k, device=device)[owner.to(device)] if min(wanted.top_k) < LEVELS else None)
         self._known = torch.full((len(wanted.counts), self.length), FREE) if wanted.known is None else wanted.known
         self._known = self._known.index_select(1, layout.pixels).to(device)  # (request, position)
         self._forced = (self._known != FREE).any(0).tolist()
@@ -321,14 +318,14 @@ class Generation:
         kept = []
         for t in range(start, stop):
             kept.append(self._reader.step())
-            levels = draw(kept[-1], self._uniforms[t], self._heat, self._likeliest)
+            levels = self._draw(kept[-1], self._uniforms[t])
             if self._forced[t]:
                 known = self._known[:, t].index_select(0, self._wanted.owner.to(levels.device))
                 levels = torch.where(known == FREE, levels, known)
             self._reader.tell(levels)
             self._made[t] = levels
         if kept:
-            self._bits[start:stop] = _bits(torch.stack(kept), self._made[start:stop])
+            self._bits[start:stop] = bits(torch.stack(kept), self._made[start:stop])
 
     def _read(self, request: int) -> None:
         """What is known at the start of one request goes through the network at once."""
@@ -336,16 +333,10 @@ class Generation:
         logits = self._reader.fill(request, self._known[request], self._blocks)
         count, rows = len(logits), self._wanted.rows(request)
         self._made[:count, rows] = self._known[request, :count, None]
-        self._bits[:count, rows] = _bits(logits, self._known[request, :count])[:, None]
+        self._bits[:count, rows] = bits(logits, self._known[request, :count])[:, None]
         if not self._unread:
             self._reader.cache.enter(self._blocks)  # nothing moves: `fill` has put everything where this turn expects it
             self._reader.tell(self._made[count - 1])
-
-
-def _bits(logits: Tensor, levels: Tensor) -> Tensor:
-    """−log₂ p of each level: logits (…, level), levels (…)."""
-    nats = F.cross_entropy(logits.flatten(0, -2), levels.flatten(), reduction="none")
-    return (nats / math.log(2)).view(levels.shape).cpu()
 
 
 def generate(model: ImageTransformer | ColourTransformer, wanted: Wanted) -> Generation:

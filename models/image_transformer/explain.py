@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from models.arrays import frozen
 from models.decoder import gains
@@ -16,7 +14,7 @@ from models.errors import InputError
 from models.image_transformer.colour import CHANNELS, ColourTransformer
 from models.image_transformer.data import reduced
 from models.image_transformer.decode import Generation, Wanted, uniforms
-from models.image_transformer.model import ImageTransformer, Layout
+from models.image_transformer.model import ImageTransformer, Layout, bits
 from models.image_transformer.pixelcnn import PixelCNN
 from models.image_transformer.pretrained import enlarger, together
 from models.image_transformer.reading import Read, readable
@@ -91,14 +89,8 @@ def _bits(model: ImageTransformer | PixelCNN, picture: Levels, request: Request)
     levels = torch.from_numpy(picture.astype(np.int64)).to(device)
     told = torch.tensor([request.kind], device=device)
     if isinstance(model, PixelCNN):
-        return _in_bits(model(levels[None], told)[0], levels)
-    return _in_bits(model(levels[None], told, _layout(model, request), _gains([request], model))[0], levels)
-
-
-def _in_bits(logits: Tensor, levels: Tensor) -> Array:
-    """−log₂ p of each level: logits (…, level), levels (…)."""
-    nats = F.cross_entropy(logits.float().flatten(0, -2), levels.flatten(), reduction="none").view(levels.shape)
-    return frozen((nats / math.log(2)).cpu().numpy())
+        return frozen(bits(model(levels[None], told)[0], levels))
+    return frozen(bits(model(levels[None], told, _layout(model, request), _gains([request], model))[0], levels))
 
 
 def _of(one: Read) -> Levels:
@@ -210,7 +202,7 @@ def _read_colour(one: Again, model: ColourTransformer) -> Array:
     shown = (_levels_of(one.pictures[0], LARGE, LARGE, 3), _levels_of(one.small, SMALL, SMALL, 3))
     levels, small = (torch.from_numpy(x.astype(np.int64)).to(device) for x in shown)
     logits = model(levels[None], small[None], _layout(model, one.request), _gains([one.request], model))
-    return _in_bits(logits[0], levels)[None]
+    return frozen(bits(logits[0], levels))[None]
 
 
 def _levels_of(raw: bytes, *shape: int) -> Levels:

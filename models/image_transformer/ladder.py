@@ -7,7 +7,6 @@ pictures: grey ones, and coloured ones of which the small picture is told. All r
 from __future__ import annotations
 
 import io
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -195,13 +194,8 @@ def _models(pictures: str, variants: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def write(data: Path) -> Path:
     """Measure and write ladder.json in one move; returns it."""
-    path = checkpoint.ASSETS / "image_transformer" / "ladder.json"
     found = rungs(data)
     for rung in found:
         source = f"{'published, ' if rung['published'] else ''}{rung['source']}"
         print(f"{rung['pictures']:<6} {rung['key']:<12} {rung['value']:.3f} bits/dim: {source}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
-    return path
+    return checkpoint.write_json(checkpoint.ASSETS / "image_transformer" / "ladder.json", found, indent=1)

@@ -7,12 +7,14 @@ x ← x + Sublayer(LayerNorm(x)) around every sublayer, and a last LayerNorm bef
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from models import decoder
 from models.decoder import Decoder, quiet_start
@@ -22,6 +24,11 @@ from models.trace import OFF, Trace
 
 LEVELS = 256  # grey levels; symbol 256 is what stands before the first pixel
 WAVELENGTHS = 100.0  # of the sinusoids: pictures are some tens of pixels wide, not thousands of words
+
+
+def bits(logits: Tensor, levels: Tensor) -> Tensor:
+    """−log₂ p of each level: logits (…, level), levels (…)."""
+    return F.cross_entropy(logits.float().flatten(0, -2), levels.flatten(), reduction="none").view(levels.shape) / math.log(2)
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
 from models import checkpoint
-from models.errors import reading
 from models.image_transformer import colour, model, pixelcnn
 from models.image_transformer.colour import ColourTransformer
 from models.image_transformer.model import ImageTransformer
 from models.image_transformer.pixelcnn import PixelCNN
-from models.image_transformer.records import PATTERNS, Levels
+from models.image_transformer.records import PATTERNS
 from models.pretrained import Build, described, loader
 
 SLUG = "image_transformer"
@@ -33,16 +29,6 @@ class Together:
     patterns: tuple[ImageTransformer, ...]
     pixelcnn: PixelCNN
     surprising_above: float | None
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Pictures that no model has learned from: grey (picture, row, column), colour (picture, row, column, channel); kinds (picture,)."""
-
-    grey: Levels
-    grey_kinds: NDArray[np.int64]
-    colour: Levels
-    colour_kinds: NDArray[np.int64]
 
 
 def empty(facts: dict[str, Any]) -> nn.Module:
@@ -68,11 +54,3 @@ def together() -> Together:
 def enlarger() -> ColourTransformer:
     """The model that raises small coloured pictures, read once and shared."""
     return cast(ColourTransformer, load("colour").model)
-
-
-@lru_cache(maxsize=1)
-def held_out() -> HeldOut:
-    """The shipped held-out pictures, read once."""
-    path = checkpoint.ASSETS / SLUG / "examples.npz"
-    with reading(path), np.load(path, allow_pickle=False) as file:
-        return HeldOut(file["grey"], file["grey_kinds"], file["colour"], file["colour_kinds"])

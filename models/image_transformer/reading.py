@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from models.checkpoint import CheckpointError
 from models.errors import InputError, check_heads
-from models.fields import check, shown
-from models.image_transformer.pretrained import enlarger, held_out, together
-from models.image_transformer.records import COLOUR, FLANGE, LARGE, MEMORY_ROWS, PATTERNS, SIDE, Levels, Request, read_picture
+from models.fields import check
+from models.image_transformer.pretrained import enlarger, together
+from models.image_transformer.records import COLOUR, FLANGE, MEMORY_ROWS, PATTERNS, Levels, Request
+from models.pixels import picture_of, shipped
 
 
 @dataclass(frozen=True)
@@ -59,25 +60,13 @@ def _given(request: Request) -> Levels | None:
     """The picture that a request begins with. InputError where it has none, or none of the right size."""
     if request.mode == "generate":
         return None
-    coloured = request.mode == "enlarge"
     if not isinstance(request.picture, str) or not request.picture:
         raise InputError(
             "no_picture",
             en="There is no picture: choose one of the examples, upload one or draw one.",
             zh="没有图片：请选择一个示例、上传一张或画一张。",
         )
-    if not request.picture.startswith("test:"):
-        return read_picture(request.picture, (LARGE, LARGE, 3) if coloured else (SIDE, SIDE))
-    ours: Levels = held_out().colour if coloured else held_out().grey
-    number = request.picture.removeprefix("test:")
-    if not (number.isascii() and number.isdigit() and len(number) <= 4 and int(number) < len(ours)):
-        raise InputError(
-            "picture",
-            en=f"There is no held-out picture {shown(request.picture)}; there are test:0 to test:{len(ours) - 1}.",
-            zh=f"没有留出图片 {shown(request.picture)}；有 test:0 到 test:{len(ours) - 1}。",
-        )
-    chosen: Levels = ours[int(number)]
-    return chosen
+    return picture_of(request.picture, shipped("image_transformer")["colour" if request.mode == "enlarge" else "grey"])
 
 
 def readable(request: Request) -> Read:

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from models import driver, training
 from models.device import has_bfloat16
@@ -22,6 +21,7 @@ from models.image_transformer import colour, pixelcnn
 from models.image_transformer.data import Batch, Pictures, Round, enlarged, fashion, in_batches
 from models.image_transformer.examples import examples as examples
 from models.image_transformer.model import Config, ImageTransformer
+from models.image_transformer.model import bits as bits_of
 from models.image_transformer.pretrained import SLUG, read
 from models.training import NextSymbol, Schedule
 
@@ -107,8 +107,7 @@ def bits(model: nn.Module, picture: Tensor, told: Tensor) -> Tensor:
 
     told: what the model is told of the pictures, kinds (batch,) or small pictures.
     """
-    logits = model(picture, told).float()
-    return F.cross_entropy(logits.flatten(0, -2), picture.flatten(), reduction="none").view(picture.shape) / math.log(2)
+    return bits_of(model(picture, told), picture)
 
 
 def bits_per_dim(model: nn.Module, pictures: Pictures, size: int = 50) -> float:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError
 from models.fields import anything, choice, heads, number
+from models.pixels import Levels as Levels
+from models.pixels import packed
 
 Array = NDArray[np.float32]
-Levels = NDArray[np.uint8]
+spelled = packed  # levels as a request carries them
 
 SIDE = 28  # rows and columns of a grey picture
 LARGE, SMALL = 16, 8  # sides of a coloured picture and of what it is raised from
@@ -136,23 +135,6 @@ class Step:
     first: int
     levels: Levels
     bits: Array
-
-
-def spelled(levels: Levels) -> str:
-    """Levels as a request carries them: base64 of the bytes in raster order."""
-    return base64.urlsafe_b64encode(np.ascontiguousarray(levels, dtype=np.uint8).tobytes()).decode().rstrip("=")
-
-
-def read_picture(text: str, shape: tuple[int, ...]) -> Levels:
-    """The levels that `spelled` wrote. InputError where the text is no picture of this shape."""
-    try:
-        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raw = b""
-    if len(raw) != int(np.prod(shape)):
-        sides = " × ".join(map(str, shape))
-        raise InputError("picture", en=f"The link carries no picture of {sides} levels.", zh=f"链接中没有 {sides} 的图片。")
-    return np.frombuffer(raw, np.uint8).reshape(shape)
 
 
 EXAMPLES: tuple[Request, ...] = (

@@ -19,6 +19,7 @@ from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
 from models.decoder import gains
 from models.errors import InputError, check_heads
+from models.language_model import polarity
 from models.language_model.decode import How, Reader, climbed
 from models.language_model.model import LanguageModel
 from models.language_model.pieces import Pieces
@@ -261,7 +262,12 @@ def _tree(one: _Read, given: NDArray[np.int64], written: NDArray[np.int64]) -> T
     return Tree(frozen(parent, np.int16), one.shown(numbers), frozen(chance, np.float32), frozen(kept, np.bool_), tuple(sampled))
 
 
-explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _write, ROWS), Explanation)
+explain, _written = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _write, ROWS), Explanation)
+
+
+def generate(requests: Sequence[Request]) -> Iterator[list[Any]]:
+    """As `models.turns.served` says; of a fine-tuning, which comes alone, its looks."""
+    return polarity.live(requests[0]) if requests[0].live else _written(requests)
 
 
 @torch.no_grad()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from models.language_model import induction, polarity
 from models.language_model.model import Config, LanguageModel
 from models.language_model.pieces import VOCABULARY, Pieces, corpus, unwrapped
 from models.language_model.pretrained import PIECES, SLUG, read
+from models.language_model.records import EXAMPLES, LEARN, LEARNED, WAYS
+from models.pretrained import store_first
 from models.training import Schedule
 from models.windows import drawn_windows
 
@@ -292,8 +295,16 @@ def evaluate(data: Path, variant: str = "", **how: Any) -> dict[str, Any]:
     """As `Lab.evaluate`; of `polarity`, the accuracy with each number of labels."""
     if variant != "polarity":
         return LAB.evaluate(data, variant, **how)
-    found = polarity.figures(data)
+    found = polarity.figures()
     for labels in polarity.LABELS:
-        said = [f"{way} {found[name]:.3f}" for way in polarity.WAYS if (name := f"accuracy_{way}_{labels}") in found]
+        said = [f"{way} {found[name]:.3f}" for way in WAYS if (name := f"accuracy_{way}_{labels}") in found]
         print(f"{labels:,} labels: {', '.join(said)}")
     return {"slug": SLUG, "variant": variant, **found}
+
+
+def examples() -> Path:
+    """Store the first example's explanation, and a fine-tuning beside it, however long it takes; returns the first file."""
+    from models.language_model.explain import explain
+
+    store_first(SLUG, lambda asked: polarity.live(asked[0], math.inf), LEARN, LEARNED)
+    return store_first(SLUG, explain, EXAMPLES[0])

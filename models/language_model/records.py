@@ -24,6 +24,9 @@ MAX_LAYERS = 8
 HOTTEST = 2.0
 KINDS = ("characters", "pieces", "copies")  # of models: of the books' characters, of their pieces, of random symbols that come again
 KIND = {"words": KINDS[1], "induction": KINDS[2], "one_layer": KINDS[2]}
+MODES = ("write", "learn")  # what is asked for: a text that goes on, or a fine-tuning on labels
+WAYS = ("pretrained", "scratch", "counts")  # of judging a sentence: fine-tuned, the same network from scratch, counting words
+MOST_LABELS = 1000  # that the page has to learn from
 
 
 def shipped() -> tuple[str, ...]:
@@ -33,7 +36,8 @@ def shipped() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Request:
-    """A text to go on with, how its continuation is drawn, and what is changed in the model meanwhile.
+    """A text to go on with, how its continuation is drawn, and what is changed in the model meanwhile; or, by `mode`, a fine-tuning of
+    the model of pieces, or of the same network from scratch (`way`), on so many `labels`, drawn by `seed`.
 
     text: what stands first; "" begins behind a line break. length: symbols to write, characters or pieces. variant: of those that are
     shipped. top_k: of how many of the likeliest is drawn, 0 for all; top_p: the probability that the nucleus reaches. seed: of all draws.
@@ -53,11 +57,19 @@ class Request:
     silenced: tuple[tuple[str, int, int], ...] = fields.heads(KINDS)
     skipped: tuple[str, ...] = fields.several(tuple(str(n + 1) for n in range(MAX_LAYERS)), en="layer", zh="层")
     positions: bool = fields.switch(True)
+    mode: str = fields.choice(MODES[0], MODES, en="mode", zh="模式")
+    labels: int = fields.number(500, 2, MOST_LABELS, en="number of labels", zh="标签数")
+    way: str = fields.choice(WAYS[0], WAYS[:2], en="beginning", zh="起点")
+
+    @property
+    def live(self) -> bool:
+        """A fine-tuning is computed anew whenever it is asked for, and can be stopped."""
+        return self.mode == MODES[1]
 
     @property
     def task(self) -> str:
-        """What its model writes, as views tell it apart: characters or pieces."""
-        return KINDS[self.kind == KINDS[1]]
+        """What there is to see, as views tell it apart: characters, pieces or labels."""
+        return "labels" if self.live else KINDS[self.kind == KINDS[1]]
 
     @property
     def kind(self) -> str:
@@ -66,7 +78,7 @@ class Request:
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same model, with the same layers and positions."""
-        return (self.variant, frozenset(self.skipped), self.positions)
+        return (self.mode, self.variant, frozenset(self.skipped), self.positions)
 
     def plain(self) -> Request:
         """The same with nothing changed in the model."""
@@ -125,6 +137,27 @@ class Explanation:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A look at a fine-tuning. seen: sentences read, each as often as it was read; accuracy: of the held-out sentences; fit: of those that
+    were learned from since the last look, each judged just before; None at the beginning."""
+
+    seen: int
+    accuracy: float
+    fit: float | None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A fine-tuning. counts: what counting words makes of the same labels. held_out: how many sentences are judged. stopped: somebody
+    pressed Stop."""
+
+    points: tuple[Point, ...]
+    counts: float
+    held_out: int
+    stopped: bool
+
+
+@dataclass(frozen=True)
 class Again:
     """What was read and written, by numbers, to be read once more under what `request` changes."""
 
@@ -165,5 +198,7 @@ OFFERED: tuple[Request, ...] = (
     Request(OPENING.strip(), length=40, variant="words", typed=" learned romance as she grew older"),
     Request("kQ7mXa3RzBt0vEkQ7mXa3", length=7, variant="induction", temperature=0.0),
 )
+CURVE = "polarity.json"  # the figures of all trainings on labels, beside the models
+LEARN, LEARNED = Request(mode=MODES[1], labels=200), "learned.npz"  # a fine-tuning that is shipped, and its file
 # Those whose models are there; before anything was trained, those of the first variant.
 EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -11,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import fields, folders
-from models.errors import InputError, no_head
+from models.errors import InputError, check_models
 from models.fields import anything, choice, heads, number
 from models.music import chorales, events
+from models.pixels import packed, unpacked
 from models.results import Again as Again
 from models.results import Array as Array
 from models.results import Losses as Losses
@@ -120,15 +119,14 @@ class SkewSteps:
 
 def spelled(values: Sequence[int] | NDArray[np.int64]) -> str:
     """Events or cells as a request carries them: base64 of two bytes each."""
-    return base64.urlsafe_b64encode(np.asarray(values, "<u2").tobytes()).decode().rstrip("=")
+    return packed(values, "<u2")
 
 
 def read_motif(request: Request) -> NDArray[np.int64]:
     """The motif of a request. InputError where there is none, where it is too long, or where it is no music of that style."""
     try:
-        raw = base64.b64decode(request.motif + "=" * (-len(request.motif) % 4), altchars=b"-_", validate=True)
-        values = np.frombuffer(raw, "<u2").astype(np.int64)
-    except (binascii.Error, ValueError):
+        values = np.frombuffer(unpacked(request.motif), "<u2").astype(np.int64)
+    except ValueError:
         raise InputError("motif", en="The link carries no motif.", zh="链接中没有动机。") from None
     kinds = {"chorale": chorales.CELLS, "piano": events.EVENTS}[request.style]
     most = MAX_MOTIF[request.style] // (len(chorales.VOICES) if request.mode == "harmonise" else 1)
@@ -174,9 +172,7 @@ def check(request: Request) -> None:
             en=f"The length is {request.length}; of a {request.style} it can be 1 to {most}.",
             zh=f"长度为 {request.length}；此风格可以取 1 到 {most}。",
         )
-    for variant, layer, head in request.silenced:
-        if variant not in MODELS[request.style]:
-            raise no_head(layer, head, variant, names=MODELS[request.style])
+    check_models(request.silenced, MODELS[request.style])
 
 
 def styles() -> tuple[str, ...]:

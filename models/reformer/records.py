@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import fields
-from models.errors import InputError, no_head
+from models.errors import InputError, check_models
 from models.fields import characters, choice, heads, number
 from models.reformer.letters import LETTERS, WORD
 
@@ -203,9 +203,7 @@ def check(request: Request) -> None:
             en=f"The number of buckets is {request.buckets}; it must be even, since each direction has its mirror image.",
             zh=f"桶数为 {request.buckets}；它必须是偶数，因为每个方向都有其镜像。",
         )
-    for variant, layer, head in request.silenced:
-        if variant not in MODELS[request.mode]:
-            raise no_head(layer, head, variant, names=MODELS[request.mode])
+    check_models(request.silenced, MODELS[request.mode])
 
 
 EXAMPLES: tuple[Request, ...] = (

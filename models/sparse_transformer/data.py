@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from models.characters import Alphabet, books
+from models.pixels import mnist, part
 
 SIDE = 28  # rows and columns of a digit
-HELD_OUT = 1_000  # digits at the end of the training set that no model learns from, for the choice of the learning rate and the curve
 SEED = 0  # of the one draw that makes pixels of grey levels
 
 
@@ -48,25 +47,15 @@ def binarised(levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.concatenate(parts).astype(np.uint8)
 
 
-def _idx(path: str, offset: int) -> NDArray[np.uint8]:
-    """The bytes of an IDX file behind its header. FileNotFoundError where it is missing."""
-    with gzip.open(path) as file:
-        return np.frombuffer(file.read(), np.uint8, offset=offset)
-
-
 def digits(data: Path, split: str) -> Digits:
     """MNIST with two colours. split: "train" (59,000), "val" (the last 1,000 of the official training set) or "test" (10,000).
 
     Every file is binarised whole, so that a pixel is the same in whatever split it is read. FileNotFoundError where the data are missing,
     ValueError for another split.
     """
-    if split not in {"train", "val", "test"}:
-        raise ValueError(f"the digits have the splits train, val and test, not {split}")
-    name = data / "mnist" / ("t10k" if split == "test" else "train")
-    pixels = binarised(_idx(f"{name}-images-idx3-ubyte.gz", 16).reshape(-1, SIDE, SIDE))
-    kinds = _idx(f"{name}-labels-idx1-ubyte.gz", 8).astype(np.int64)
-    part = {"train": slice(None, -HELD_OUT), "val": slice(-HELD_OUT, None), "test": slice(None)}[split]
-    return Digits(pixels[part], kinds[part])
+    chosen = part(split, "MNIST")
+    levels, kinds = mnist(data / "mnist", split)
+    return Digits(binarised(levels)[chosen], kinds[chosen])
 
 
 def alphabet(data: Path) -> Alphabet:

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional as F
 
+from models import pixels
 from models.arrays import frozen
 from models.characters import Alphabet
 from models.decoder import gains
@@ -20,7 +21,7 @@ from models.pretrained import Pretrained, shipped
 from models.sampling import FREE, Writer, wanted
 from models.sparse_transformer.decode import Reader
 from models.sparse_transformer.model import SparseTransformer
-from models.sparse_transformer.pretrained import held_out, load
+from models.sparse_transformer.pretrained import load
 from models.sparse_transformer.records import (
     MODELS,
     SIDE,
@@ -29,19 +30,15 @@ from models.sparse_transformer.records import (
     Explanation,
     Losses,
     Made,
-    Pixels,
     Request,
     Step,
     check,
-    held_out_number,
     pattern_of,
     read_drawing,
     read_text,
 )
 from models.trace import Trace
 from models.turns import News, abreast, each, grouped, served
-
-TURN = 0.05  # seconds that `generate` works before it lets others
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class _Read:
     request: Request
     known: NDArray[np.int64]
     kind: int = -1
-    whole: Pixels | None = None
+    whole: pixels.Levels | None = None
 
 
 def _there(task: str) -> dict[str, Pretrained[SparseTransformer]]:
@@ -86,12 +83,12 @@ def _read(request: Request) -> _Read:
         config = next(iter(models.values())).model.config
         read_text(request, config.letters, config.length)
         return _Read(request, np.concatenate((Alphabet(config.letters).encode(request.text), np.full(request.length, FREE))))
-    shown = held_out() if request.drawing.startswith("test:") else None
-    number = None if shown is None else held_out_number(request, len(shown.kinds))
-    whole = read_drawing(request.drawing) if shown is None or number is None else shown.pixels[number]
+    ours = pixels.shipped("sparse_transformer")
+    number = pixels.number_of(request.drawing, len(ours["kinds"]))
+    whole = read_drawing(request.drawing) if number is None else ours["pixels"][number]
     known = whole.reshape(-1).astype(np.int64)
     known[request.keep * SIDE :] = FREE
-    return _Read(request, known, -1 if shown is None or number is None else int(shown.kinds[number]), whole)
+    return _Read(request, known, -1 if number is None else int(ours["kinds"][number]), whole)
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:

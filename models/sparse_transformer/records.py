@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Hashable
 from dataclasses import dataclass
 
@@ -11,15 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from models import fields, folders
-from models.errors import InputError, no_head
+from models.errors import InputError, check_models
 from models.fields import anything, characters, choice, heads, number, shown
 from models.layers.patterns import KINDS, Pattern
+from models.pixels import Levels as Pixels
+from models.pixels import packed, unpacked
 from models.results import Again as Again
 from models.results import Array as Array
 from models.results import Losses as Losses
 
 Half = NDArray[np.float16]
-Pixels = NDArray[np.uint8]
 
 SIDE = 28  # rows and columns of a digit
 PATTERNS = KINDS
@@ -28,8 +27,6 @@ MODELS = {"digit": ("strided", "dense", "fixed"), "text": ("text_fixed", "text_s
 POSITIONS = {"digit": SIDE * SIDE, "text": 1024}  # at most, given and made together
 MAX_SEED = 999_999
 HOTTEST = 2.0  # temperature; 0 takes the likeliest symbol every time
-MAX_SHOWN = 1024  # positions of a pattern that is drawn
-HELD_OUT = "test:"  # what a shipped digit is called with, before its number
 
 
 @dataclass(frozen=True)
@@ -110,33 +107,16 @@ class Step:
 
 def spelled(pixels: ArrayLike) -> str:
     """Pixels, 0 or 1, as a request carries them: base64 of one bit each, in raster order."""
-    return base64.urlsafe_b64encode(np.packbits(np.asarray(pixels, np.uint8).reshape(-1)).tobytes()).decode().rstrip("=")
+    return packed(np.packbits(np.asarray(pixels, np.uint8).reshape(-1)))
 
 
 def read_drawing(text: str) -> Pixels:
     """(28, 28) the pixels that `drawing` wrote. InputError where the text is no drawing of this size."""
     try:
-        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raw = b""
-    if len(raw) != SIDE * SIDE // 8:
-        raise InputError("drawing", en=f"The link carries no drawing of {SIDE} × {SIDE} pixels.", zh=f"链接中没有 {SIDE} × {SIDE} 的图画。")
-    return np.unpackbits(np.frombuffer(raw, np.uint8)).reshape(SIDE, SIDE)
-
-
-def held_out_number(request: Request, count: int) -> int | None:
-    """Which held-out digit a request names, from 0; None where it carries a drawing. InputError where there is no such digit."""
-    if not request.drawing.startswith(HELD_OUT):
-        return None
-    number = request.drawing.removeprefix(HELD_OUT)
-    if not (number.isascii() and number.isdigit() and len(number) < 9 and int(number) < count):
-        given = shown(number)
-        raise InputError(
-            "drawing",
-            en=f"There is no held-out digit {given}; there are 0 to {count - 1}.",
-            zh=f"没有编号为 {given} 的留出数字；可用 0 到 {count - 1}。",
-        )
-    return int(number)
+        return np.unpackbits(np.frombuffer(unpacked(text), np.uint8)).reshape(SIDE, SIDE)
+    except ValueError:
+        said_en, said_zh = f"The link carries no drawing of {SIDE} × {SIDE} pixels.", f"链接中没有 {SIDE} × {SIDE} 的图画。"
+        raise InputError("drawing", en=said_en, zh=said_zh) from None
 
 
 def read_text(request: Request, letters: str, length: int) -> None:
@@ -163,9 +143,7 @@ def read_text(request: Request, letters: str, length: int) -> None:
 def check(request: Request) -> None:
     """InputError where an option lies outside what there is."""
     fields.check(request)
-    for variant, layer, head in request.silenced:
-        if variant not in MODELS[request.task]:
-            raise no_head(layer, head, variant, names=MODELS[request.task])
+    check_models(request.silenced, MODELS[request.task])
     if request.task == "text" and not reads("text"):
         raise InputError(
             "task", en="No model of texts is shipped with this page; it reads digits.", zh="本页没有附带文本模型；它只读数字。"

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from models.characters import Alphabet
+from models.characters import Spelling
 from models.decoder import Decoder, Layer, quiet_start
 from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
@@ -27,7 +27,7 @@ class Config:
     n_layers: int = 4  # layers
 
 
-class AbsoluteTransformer(Decoder):
+class AbsoluteTransformer(Spelling, Decoder):
     """Sinusoids in the input say where in the segment a character stands."""
 
     memory = 0  # states that it remembers
@@ -35,17 +35,11 @@ class AbsoluteTransformer(Decoder):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
-        letters = len(config.letters) + 1
-        self.letter = nn.Embedding(letters, config.d_model)
-        self.stack((Layer(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_layers)), config.d_model, letters)
+        self.letter = nn.Embedding(len(self.alphabet), config.d_model)
+        self.stack((Layer(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_layers)), config.d_model, len(self.alphabet))
         self.place: Tensor
         self.register_buffer("place", sinusoids(config.segment, config.d_model), persistent=False)
         quiet_start([self.letter], self.layers)
-
-    @property
-    def start(self) -> int:
-        """What stands before a text: a new line."""
-        return int(Alphabet(self.config.letters).encode("\n")[0])
 
     def forward(
         self,

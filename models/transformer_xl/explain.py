@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from models.arrays import frozen
-from models.characters import UNKNOWN, Alphabet
+from models.characters import UNKNOWN
 from models.errors import InputError
 from models.pretrained import shipped
 from models.sampling import FREE, Wanted, Writer, wanted
@@ -75,12 +75,12 @@ def _swap(model: Network, request: Request) -> Swap:
     memory, _ = _sizes(model, request)
     if request.intervention != "foreign" or not memory:
         return Swap(request.intervention if memory else "none")
-    return foreign(model, Alphabet(model.config.letters).encode(page(FOREIGN)), memory)
+    return foreign(model, model.alphabet.encode(page(FOREIGN)), memory)
 
 
 def _spelled(model: Network, one: _Read, characters: NDArray[Any], first: int) -> str:
     """Characters from `first` on as a text: the visitor's own where they were given."""
-    written = Alphabet(model.config.letters).decode(characters)
+    written = model.alphabet.decode(characters)
     given = one.text[first : first + len(characters)]
     return given + written[len(given) :]
 
@@ -91,7 +91,7 @@ def _work_on(read: Sequence[_Read]) -> Iterator[News]:
     swaps = {variant: _swap(model, requests[0]) for variant, model in models.items()}
     writers = {}
     for variant, model in models.items():
-        rows = [np.append(Alphabet(model.config.letters).encode(x.text).astype(np.int64), [FREE] * x.request.length) for x in read]
+        rows = [np.append(model.alphabet.encode(x.text).astype(np.int64), [FREE] * x.request.length) for x in read]
         reader = Reader(model, len(read), *_sizes(model, requests[0]), swaps[variant])
         writers[variant] = Writer(reader, wanted(requests, rows, UNKNOWN), precision=torch.float32)
 
@@ -194,7 +194,7 @@ def _costs(model: Network, characters: NDArray[Any], request: Request) -> Genera
 def _again(one: Again) -> Generator[None, None, Losses]:
     found: list[Array] = []
     for model, text in zip(_there().values(), one.made, strict=True):
-        found += [(yield from _costs(model, Alphabet(model.config.letters).encode(text), one.request))]
+        found += [(yield from _costs(model, model.alphabet.encode(text), one.request))]
     return Losses(tuple(found))
 
 
@@ -212,7 +212,7 @@ def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | Inp
 def _memories(one: _Read) -> Generator[None, None, Memories]:
     plain = dataclasses.replace(one.request, intervention="none", segment=SEGMENTS[-1])
     models = {"xl": load("xl").model, **_there()}
-    characters = {variant: Alphabet(model.config.letters).encode(one.text) for variant, model in models.items()}
+    characters = {variant: model.alphabet.encode(one.text) for variant, model in models.items()}
     rows: list[Array] = []
     for memory in MEMORIES:
         rows += [(yield from _costs(models["xl"], characters["xl"], dataclasses.replace(plain, memory=memory)))]

@@ -6,7 +6,6 @@ contexts of each length and nothing before, and from them the relative effective
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 from torch.nn import functional as F
 
 from models import checkpoint
-from models.characters import Alphabet
 from models.device import device
 from models.transformer_xl.data import costs, numbers
 from models.transformer_xl.model import TransformerXL
@@ -117,15 +115,10 @@ def write(data: Path) -> Path:
     """Measure and write ladder.json in one move; returns it. CheckpointError where the model with a memory is not shipped."""
     variants = [name for name in ("xl", "absolute") if name == "xl" or (checkpoint.folder(SLUG, name) / "model.json").is_file()]
     models = {name: load(name).model.to(device()) for name in variants}
-    texts = {name: np.concatenate(numbers(data, SPLIT, Alphabet(model.config.letters))) for name, model in models.items()}
+    texts = {name: np.concatenate(numbers(data, SPLIT, model.alphabet)) for name, model in models.items()}
     found = measured(models, texts)
     for one in found["by_memory"]:
         print(f"memory {one['memory']:>5}: {one['value']:.4f} bits per character")
     for one in found["effective_lengths"]:
         print(f"effective context, r = {one['r']}: " + ", ".join(f"{name} {one[name]}" for name in models))
-    path = checkpoint.ASSETS / SLUG / "ladder.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
-    return path
+    return checkpoint.write_json(checkpoint.ASSETS / SLUG / "ladder.json", found, indent=1)

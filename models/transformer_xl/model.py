@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from models import decoder
-from models.characters import Alphabet
+from models.characters import Spelling
 from models.decoder import Decoder, Past, quiet_start
 from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
@@ -91,15 +91,16 @@ class Memory:
         return torch.cat((held[0], key), 2), torch.cat((held[1], value), 2)
 
 
-class TransformerXL(Decoder):
+class TransformerXL(Spelling, Decoder):
     """Every layer with relative attention and a memory."""
+
+    config: Config
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
-        letters = len(config.letters) + 1
-        self.letter = nn.Embedding(letters, config.d_model)
-        self.stack((Layer(config) for _ in range(config.n_layers)), config.d_model, letters)
+        self.letter = nn.Embedding(len(self.alphabet), config.d_model)
+        self.stack((Layer(config) for _ in range(config.n_layers)), config.d_model, len(self.alphabet))
         self.distance: Tensor
         self.register_buffer("distance", sinusoids(config.distances, config.d_model), persistent=False)
         quiet_start([self.letter], self.layers)
@@ -123,11 +124,6 @@ class TransformerXL(Decoder):
     def tables(self, keys: int | None = None) -> list[Tensor]:
         """W_{k,R} R of each layer, (head, distance, d_head), as far as so many keys need it; they depend on nothing that is read."""
         return [layer.attention.table(self.distance[:keys]) for layer in self._layers]
-
-    @property
-    def start(self) -> int:
-        """What stands before a text: a new line."""
-        return int(Alphabet(self.config.letters).encode("\n")[0])
 
     def forward(
         self,

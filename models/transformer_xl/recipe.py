@@ -100,7 +100,7 @@ def measure(asked: Asked[Task], memory: int | None) -> Measured:
     remembers = isinstance(network, TransformerXL)
     texts = [
         bits.Text(len(text), windowed(network, text, held), partial(costs, network, text, held) if remembers else None)
-        for text in numbers(asked.data, asked.split, Alphabet(network.config.letters))
+        for text in numbers(asked.data, asked.split, network.alphabet)
     ]
     window = bits.WINDOW if remembers else segment  # what stands before a segment is lost to the other
     figure = {**bits.figure(asked.split, texts, window), "books": len(texts), "segment": segment, "memory": held}

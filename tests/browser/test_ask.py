@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
@@ -197,6 +196,26 @@ def test_a_run_can_be_stopped_and_the_knobs_go_back(page_watch: Page, site: str)
     line(page).fill("ok")
     line(page).press("Enter")
     expect(answer(page)).to_have_text("okok")
+
+
+def test_what_was_asked_without_a_connection_is_answered_once_it_is_back_and_nothing_is_reloaded(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    page.evaluate("window.still = true")
+    page.context.set_offline(True)
+    line(page).fill("there")
+    line(page).press("Enter")
+    expect(badge(page)).to_have_text("no connection")
+    expect(page.locator(".tfe-ask-note")).to_have_text(
+        "The connection to the server is lost. Your input is sent again as soon as it is back."
+    )
+    expect(page.get_by_test_id("toast-body")).to_be_hidden()
+    page.context.set_offline(False)
+    expect(answer(page)).to_have_text("therethere")
+    expect(page.locator(".tfe-ask-note")).to_be_hidden()
+    assert page.evaluate("window.still")
+    faults.console.clear()  # what the browser and Gradio say of what could not be reached
+    faults.errors.clear()
 
 
 def test_what_answers_an_overtaken_wish_is_drawn_by_no_view(page_watch: Page, site: str) -> None:
@@ -471,15 +490,12 @@ def test_on_a_phone_the_words_of_a_story_unfold_and_nothing_is_too_small(new_pag
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_changed_run_is_accessible_and_fits(new_page: NEW, site: str, width: int, scheme: str) -> None:
-    page, _ = new_page(width=width, color_scheme=scheme)
+def test_a_changed_run_fits(new_page: NEW, site: str, width: int) -> None:
+    page, _ = new_page(width=width)
     opened(page, site, "lang=en&v=1&text=xyz&times=1&loud=1")
     expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
     expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
-    assert found.violations_count == 0, found.generate_report()
     if width == 360:
         small = page.eval_on_selector_all(
             ":is(.tfe-ask, .tfe-change) button:not(.tfe-export)",

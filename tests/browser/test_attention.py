@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.figures import attention
@@ -377,11 +376,3 @@ def test_in_the_projector_every_text_of_the_map_has_twenty_pixels(page_watch: Pa
     page.keyboard.press("Escape")
     page.wait_for_selector("body:not(.tfe-projecting)")
     becomes(page, lambda: pen(page, "marks.filter((mark) => mark.kind === 'cells').length > 30"), True)
-
-
-def test_every_control_and_picture_of_the_widget_has_a_name(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.locator(".tfe-stage-take summary").click()
-    page.locator(".tfe-export[data-kind=table]").click()
-    found = Axe().run(page, context=".tfe-attention").response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in {"serious", "critical"}] == []

@@ -13,7 +13,6 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
@@ -329,14 +328,10 @@ def test_tokens_travel_between_steps_unless_motion_is_unwanted(new_page: NEW, si
 @pytest.mark.parametrize(
     ("kind", "width", "height", "scheme", "lang"), [("word", 1280, 900, "dark", "zh-CN"), ("long", 360, 780, "light", "en-US")]
 )
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(
-    new_page: NEW, site: str, kind: str, width: int, height: int, scheme: str, lang: str
-) -> None:
+def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, kind: str, width: int, height: int, scheme: str, lang: str) -> None:
     page, _ = new_page(width=width, height=height, color_scheme=scheme, locale=lang)
     opened(page, site, kind, "")
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("document.documentElement.clientWidth")
-    found = Axe().run(page, context=".tfe-hashing").response["violations"]
-    assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
     for n in (2, 3, 4, 5, 1):
         step(page, n)
         page.wait_for_selector(f".tfe-hashing[data-drawn*='hashingstep={n}']:not([data-moving])")

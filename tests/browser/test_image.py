@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect
 
 from explorer import permalink
 from explorer.labs.image_transformer.page import LAB
-from models.image_transformer.records import SIDE, Request, read_picture
+from models.image_transformer.records import SIDE, Request
+from models.pixels import read_picture
 from tests.browser.conftest import Visit
 from tests.browser.staged import Picture, numbers
 from tests.browser.visiting import badge, chip, error, finished, go, number, restored

@@ -280,7 +280,7 @@ def test_figure_table_and_numbers_are_taken_along(page_watch: Page, site: str, t
 
 
 @pytest.mark.parametrize(("width", "height", "scheme", "lang"), [(1280, 900, "dark", "zh-CN"), (360, 780, "light", "en-US")])
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
+def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
     page, _ = new_page(width=width, height=height, color_scheme=scheme, locale=lang)
     picture = opened(page, site, "dynamic", "")
     picture.fits()

@@ -173,7 +173,7 @@ def test_a_model_without_hashing_is_shown_saying_so_and_a_refusal_is_one_sentenc
 
 
 @pytest.mark.parametrize(("width", "height", "scheme", "lang"), [(1280, 900, "dark", "zh"), (360, 780, "light", "en")])
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
+def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
     page, _ = new_page(width=width, height=height, color_scheme=scheme)
     picture = opened(page, site, f"lang={lang}&_missed=open&_pos=38&_missedrounds=2")
     picture.fits()

@@ -21,7 +21,8 @@ from explorer.labs.image_transformer import page as lab
 from explorer.labs.image_transformer import views
 from explorer.program import Program
 from explorer.runs import Stored
-from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, read_picture, spelled
+from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, spelled
+from models.pixels import read_picture
 from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes, unfolded
 from tests.explorer.drawn_pictures import explanation, generate, measure

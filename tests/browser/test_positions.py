@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.waiting import addressed, quiet, stands
@@ -85,11 +84,3 @@ def test_hostile_words_stay_words(page_watch: Page, site: str) -> None:
 def test_one_word_cannot_be_shuffled_and_the_panel_says_so(page_watch: Page, site: str) -> None:
     page_watch.goto(f"{site}/translation?v=1&sentence=dog&_positions=open&lang=zh")
     expect(page_watch.locator(f"{PANEL} .tfe-error")).to_contain_text("无法打乱")
-
-
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing_serious(new_page: NewPage, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
-    opened(page, site)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    found = Axe().run(page, context=PANEL).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []

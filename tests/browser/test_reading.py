@@ -12,7 +12,6 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.figures import reading as figures
@@ -268,16 +267,12 @@ def test_a_phone_shows_one_model_at_a_time_and_a_tap_previews_before_it_locks(ne
     drawn(page, "model=xl head=2.3 pos=423 ")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_and_the_projector_shows_the_text_and_its_sentence_alone(new_page: NEW, site: str, scheme: str) -> None:
-    page, _ = new_page(color_scheme=scheme)
-    opened(page, site)
+def test_the_projector_shows_the_text_and_its_sentence_alone(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
     for view in ("reading", "reach"):
         page.locator(f".tfe-{view} .tfe-stage-take").evaluate("(menu) => (menu.open = true)")
         page.locator(f".tfe-{view} .tfe-export[data-kind=table]").click()
         expect(page.locator(f".tfe-{view} .tfe-stage-table")).to_be_visible()
-        found = Axe().run(page, context=f".tfe-{view}")
-        assert found.violations_count == 0, found.generate_report()
     expect(page.locator(".tfe-reading .tfe-stage-table .here").first).to_contain_text("420")
     page.locator(".tfe-reading .tfe-stage-board").focus()
     page.keyboard.press("p")

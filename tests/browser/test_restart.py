@@ -8,8 +8,10 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
@@ -18,16 +20,16 @@ from explorer.labs import LABS
 from tests.browser.conftest import ARGUMENTS, PATIENCE
 from tests.browser.waiting import addressed, becomes
 from tests.conftest import Running
-from tests.explorer.asking import Stream, event, join
-from tests.explorer.test_leaving import LONG, SLOW, SOON, given, late, runs, until
+from tests.explorer.asking import Stream, answers, event, join
+from tests.explorer.test_leaving import LONG, SLOW, SOON, drained, draining, given, late, runs, streaming, until
 
 LAB = next(lab for lab in LABS if lab.slug == "translation")
 
 
 @pytest.fixture(scope="module")
 def small() -> Iterator[Running]:
-    """The server; a long sentence goes on without end there."""
-    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", PAUSE="0.02", HOLD="6")
+    """The server; a long sentence goes on without end there, and when it is told to leave it waits for that."""
+    server = Running(command=[*SLOW, "1000"], EXPLORER_METRICS="1", PAUSE="0.1", HOLD="6")
     try:
         yield server.start()
     finally:
@@ -110,13 +112,38 @@ def test_the_stop_button_and_a_killed_browser_free_the_worker(small: Running, do
     stream.close()
 
 
+def leaves_when_all_is_answered(server: Running) -> None:
+    """Tells the server to leave while visitors wait for their answers."""
+    number, told, begun = event(server.url, LAB.path, "ask"), list[list[dict[str, Any]]](), threading.Semaphore(0)
+
+    def visit(visitor: int) -> None:
+        detail = given(f"{visitor} young men in white shirts are standing outside.")
+        told.append(answers(server.url, number, detail, f"visitor{visitor}", begun))
+
+    visitors = [threading.Thread(target=visit, args=(i,)) for i in range(3)]
+    for visitor in visitors:
+        visitor.start()
+    for _ in visitors:
+        assert begun.acquire(timeout=60)
+    server.signal(signal.SIGTERM)
+    for visitor in visitors:
+        visitor.join(60)
+    assert server.wait(PATIENCE / 1000) == 0, server.log()
+    assert drained(server)["all_answered"] is True
+    assert len(told) == 3
+    for messages in told:
+        done = [message for message in messages if message["msg"] == "process_completed"]
+        assert done and done[-1]["success"], messages
+    assert "Traceback" not in server.log(), server.log()
+
+
 def answered(page: Page) -> str:
     """The output once it is live."""
     expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(re.compile(r"live · [\d.,]+ m?s|remembered"))
     return page.locator(".tfe-pieces-line").inner_text()
 
 
-def test_an_open_page_goes_on_after_a_restart_and_a_link_restores_its_view(page_watch: Page, small: Running) -> None:
+def test_what_runs_at_a_restart_is_answered_an_open_page_goes_on_and_a_link_restores_its_view(page_watch: Page, small: Running) -> None:
     page = page_watch
     address = f"{small.url}{LAB.path}?v=1&sentence=Two+dogs+run+through+the+snow.&_kind=encoder&_head=2.3&_row=3"
     page.goto(address)
@@ -125,7 +152,8 @@ def test_an_open_page_goes_on_after_a_restart_and_a_link_restores_its_view(page_
     expect(view.locator(".tfe-words")).to_contain_text(locked)
     sentence = view.inner_text()
 
-    small.restart()
+    leaves_when_all_is_answered(small)
+    small.start()
 
     page.locator(".tfe-ask-story").fill("A man is sitting on a bench.")
     page.locator(".tfe-ask-go").click()
@@ -137,3 +165,13 @@ def test_an_open_page_goes_on_after_a_restart_and_a_link_restores_its_view(page_
     becomes(page, view.inner_text, sentence)
     assert page.locator(".tfe-ask-story").input_value() == "Two dogs run through the snow."
     addressed(page, _head="2.3", _row="3")
+
+
+@pytest.mark.usefixtures("site")  # after those that open its pages
+def test_a_second_signal_ends_the_server_at_once(small: Running) -> None:
+    stream, _ = streaming(small, "impatient", 10)
+    small.signal(signal.SIGTERM)
+    until(lambda: draining(small), PATIENCE / 1000)
+    small.signal(signal.SIGTERM)
+    assert small.wait(PATIENCE / 1000) == 0, small.log()
+    stream.close()

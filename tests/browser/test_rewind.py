@@ -12,7 +12,6 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.figures.memory import power
@@ -197,14 +196,12 @@ def test_norms_and_differences_are_taken_along(page_watch: Page, site: str, tmp_
 
 
 @pytest.mark.parametrize(("width", "height", "scheme", "lang"), [(1280, 900, "dark", "zh"), (360, 780, "light", "en")])
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
+def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
     page, _ = new_page(width=width, height=height, color_scheme=scheme)
     opened(page, site, f"lang={lang}&_rewind=open&_pos=18")
     for name in ("memory-depth", "feed-forward-parts", "memory-attention"):
         stands(page, f".tfe-rewind [data-drawn={name}]")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = Axe().run(page, context=".tfe-rewind")
-    assert found.violations_count == 0, found.generate_report()
     paper = page.locator(".tfe-rewind .tfe-stage-paper").bounding_box()
     assert paper and paper["width"] <= width
     for one in marks(page, kind="text"):

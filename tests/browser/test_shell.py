@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.labs import LABS
@@ -23,16 +22,6 @@ def visit(page: Page, address: str) -> Page:
     page.wait_for_selector(".tfe-shell-bar")
     page.wait_for_selector("h1")
     return page
-
-
-def serious(page: Page) -> list[str]:
-    """What axe finds serious or critical on the page."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {one['help']}: {[node['html'][:120] for node in one['nodes'][:3]]}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-    ]
 
 
 # --- guided steps ---------------------------------------------------------------------------------------------------
@@ -303,15 +292,3 @@ def test_a_large_family_finds_its_places_without_overlap(new_page: NewPage, site
         assert drawn["lines"] == 10  # one for every descent
         assert drawn["years"][-1] == "2021"
     assert drawn["narrow"] == (width < 1000)
-
-
-# --- accessibility --------------------------------------------------------------------------------------------------
-
-
-def test_axe_finds_nothing_serious_beside_a_step(page_watch: Page, site: str) -> None:
-    page = visit(page_watch, f"{site}{LAB.path}?step=1")
-    expect(page.locator(".tfe-block").last).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    assert serious(page) == []
-    page.locator(".tfe-shell-tool", has_text="Dark").first.click()
-    assert serious(page) == []

@@ -14,7 +14,6 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Page, expect
@@ -445,16 +444,6 @@ def test_a_phone_shows_one_board_and_a_tap_previews_before_it_locks(new_page: NE
     drawn(page, "local_1d 4.2 529")
     page.touchscreen.tap(*at)
     drawn(page, "local_1d 4.2 285")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(new_page: NEW, site: str, scheme: str) -> None:
-    page, _ = new_page(color_scheme=scheme)
-    opened(page, site, "four")
-    page.locator(".tfe-spans .tfe-stage-take").evaluate("(menu) => (menu.open = true)")
-    page.locator(".tfe-spans .tfe-export[data-kind=table]").click()
-    found = Axe().run(page, context=".tfe-spans")
-    assert found.violations_count == 0, found.generate_report()
 
 
 def test_chinese_speaks_of_the_same_pixel(page_watch: Page, site: str) -> None:

@@ -75,4 +75,4 @@ def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(visit: Visit) ->
 
 def test_what_cannot_be_read_is_refused_in_one_sentence(visit: Visit) -> None:
     page = visit(f"{LAB.path}?v=1&drawing=test%3A99")
-    expect(error(page)).to_contain_text("There is no held-out digit 99; there are 0 to 19.")
+    expect(error(page)).to_contain_text("There is no held-out picture 99; there are 0 to 19.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.labs import about
@@ -37,12 +36,3 @@ def test_the_panel_draws_its_figures_without_the_model_and_takes_them_along(page
         figures.nth(1).locator(".tfe-export[data-kind=CSV]").click()
     lines = saved.value.path().read_text("utf-8-sig").splitlines()
     assert len(lines) == 1 + len(about.log("translation"))
-
-
-def test_it_fits_a_phone_in_chinese_and_axe_finds_nothing_serious(new_page: NewPage, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
-    page.goto(f"{site}/translation?_training=open")
-    stands(page, f"{PANEL} [data-drawn=smoothing]")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    found = Axe().run(page, context=PANEL).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []

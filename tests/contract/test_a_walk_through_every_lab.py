@@ -114,7 +114,7 @@ def test_its_link_shows_the_same_in_another_browser(walk: tuple[Page, Faults, La
     page, _, lab = walk
     step(page, len(lab.steps))
     settled(page)
-    other = contexts.page(site, fresh=True)
+    other = contexts.page(site)
     faults = watch(other, site)
     other.goto(address(page))
     settled(other)

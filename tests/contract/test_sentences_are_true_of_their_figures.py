@@ -14,8 +14,6 @@ from benchmarks.truth.saying import Sayings
 from explorer.lab import Lab
 from explorer.labs import LABS
 
-INPUTS = 2  # of each lab
-
 
 @pytest.fixture(scope="module")
 def sayings(chromium: Browser) -> Iterator[Sayings]:
@@ -28,9 +26,8 @@ def sayings(chromium: Browser) -> Iterator[Sayings]:
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_no_sentence_says_other_than_its_figure(lab: Lab, sayings: Sayings) -> None:
-    runs = list(sayings.accepted(lab, INPUTS, latest=True))
-    assert len(runs) == INPUTS
-    assert [wrong for said in runs for one in said for wrong in contradictions(one)] == []
+    (run,) = sayings.accepted(lab, 1, latest=True)
+    assert [wrong for one in run for wrong in contradictions(one)] == []
 
 
 def test_a_sentence_with_another_number_is_found_out(sayings: Sayings) -> None:

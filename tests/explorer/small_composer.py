@@ -10,14 +10,14 @@ import numpy as np
 
 from explorer.figures.rollpairs import RollPair, Side
 from explorer.labs.music import change, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import Change, Program
 from explorer.runs import Stored
 from explorer.widgets.change import Rolls
 from models.errors import InputError
 from models.music import chorales
 from models.music.records import Request, melody, motif, spelled
+from tests.explorer.small_lab import ABOUT, HOSTILE, text
 
-HOSTILE = "<img src=x onerror=alert(1)>"
 REFUSED, SLOW = 13, 99  # seeds that the model refuses, and that it takes its time over until `go` is set
 SEVEN = 7  # semitones that it refuses
 FOUR = np.array([[72, 67, 64, 48], [72, 67, 64, 48], [-1, 65, 62, 43], [71, -1, -1, -1]])  # sixteenths of S A T B
@@ -27,11 +27,6 @@ EXAMPLES = (
     Request("piano", "continue", motif((60, 64, 67)), 512, temperature=0.9),
 )
 go = threading.Event()
-
-
-def text(en: str, zh: str) -> dict[str, str]:
-    """A text in both languages."""
-    return {"en": en, "zh": zh}
 
 
 TITLES = (text("Chorale", "众赞歌"), text("Four voices", "四声部"), text("Broken chords", "分解和弦"))
@@ -95,7 +90,7 @@ PROGRAM: Program[Request, Seen] = Program(
     shorts=TITLES,
     first=lambda: Stored(EXAMPLES[0], Seen(7), 812.0, "cpu"),
     answer=lambda _seen, _request: None,
-    about=About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None),
+    about=ABOUT,
     region=texts.REGION,
     pick=lambda _seen, request: {"model": "jsb_relative" if request.style == "chorale" else "relative", "head": "2.3", "note": 3},
 )

@@ -14,24 +14,19 @@ from explorer.figures.pairs import Measure, Pair
 from explorer.figures.sides import Side
 from explorer.knobs import Range, Spans
 from explorer.labs import passages
-from explorer.program import About, Change, Program
+from explorer.program import Change, Program
 from explorer.runs import Stored
 from explorer.widgets import change
 from models.errors import InputError
 from models.fields import anything, characters, choice, heads, number
+from tests.explorer.small_lab import ABOUT, HOSTILE, text
 
-HOSTILE = "<img src=x onerror=alert(1)>"
 SIDE = 28
 REFUSED, SLOW = 13, 99  # seeds that the model refuses, and that it takes its time over until `go` is set
 TOO_FAR, TOO_MUCH = 56, 1024  # a stride and a memory that it refuses
 GIVEN, COUNT = 800, 1056
 READ = ("The sea 😀 was all before them,\n" * 40)[:COUNT]  # what is read again, whatever the text
 go = threading.Event()
-
-
-def text(en: str, zh: str) -> dict[str, str]:
-    """A text in both languages."""
-    return {"en": en, "zh": zh}
 
 
 MODELS = {"strided": text("strided", "跨步"), "dense": text("dense", "稠密"), "fixed": text(f"fixed {HOSTILE}", "固定")}
@@ -185,7 +180,7 @@ PROGRAM: Program[Ask, Seen] = Program(
     shorts=TITLES,
     first=lambda: Stored(EXAMPLES[0], Seen(7), 12.0, "cpu"),
     answer=lambda _seen, _request: None,
-    about=About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None),
+    about=ABOUT,
     region=text("What is read and made", "读什么、生成什么"),
     run=passages.RUN,
     pick=lambda _seen, request: (

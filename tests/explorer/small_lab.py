@@ -26,6 +26,9 @@ def text(en: str, zh: str) -> dict[str, str]:
     return {"en": en, "zh": zh}
 
 
+ABOUT = About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None)
+
+
 @dataclass(frozen=True)
 class Ask:
     """text is said `times` times, in capitals or not, at most `most` times where that is not 0. question: of a story; nobody reads it."""
@@ -165,6 +168,6 @@ PROGRAM: Program[Ask, Said] = Program(
         facts=[(text(f"{len(seen.answer)} letters", f"{len(seen.answer)} 个字母"), text("how many", "多少"))],
         beside=[ask.Beside(text("another", "另一个"), HOSTILE, False)],
     ),
-    about=About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None),
+    about=ABOUT,
     region=text("What is asked", "提问"),
 )

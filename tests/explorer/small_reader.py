@@ -10,22 +10,18 @@ from typing import Any
 from explorer.controls import Control, Page
 from explorer.knobs import Range
 from explorer.labs import passages
-from explorer.program import About, Program
+from explorer.program import Program
 from explorer.runs import Stored
 from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.difficulty import difficulty
 from models.errors import InputError
 from models.fields import characters, check, choice, number, passage
+from tests.explorer.small_lab import ABOUT, text
 
 MOST = 3000
 REFUSED, READS, WRITES = 13, 98, 99  # seeds that the model refuses, and that it stays reading, or writing, with until `go` is set
 go = threading.Event()
-
-
-def text(en: str, zh: str) -> dict[str, str]:
-    """A text in both languages."""
-    return {"en": en, "zh": zh}
 
 
 PAGES = (
@@ -134,7 +130,7 @@ PROGRAM: Program[Ask, Read] = Program(
         None if request.text else PAGES[0].source,
         [(text("Calm", "平静"), 1.524, seen.written), (text("Bold", "大胆"), 1.611, None)],
     ),
-    about=About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None),
+    about=ABOUT,
     region=text("A text and what is written after it", "文本与续写"),
     run=passages.RUN,
     progress=lambda steps, request: passages.progress(len(given(request)), sum(map(len, steps)), request.length),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -104,9 +102,3 @@ def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None)
         watched=found.watched,
         **more,
     )
-
-
-def unpacked(packed: Mapping[str, Any]) -> NDArray[Any]:
-    """An array as the browser reads it; one that is told by its address is none of these."""
-    raw = np.frombuffer(base64.b64decode(packed["data"]), "<" + packed["dtype"])
-    return raw.reshape(packed["shape"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from models.fields import characters, number
 from tests.explorer.small_lab import PROGRAM, Ask
 from tests.explorer.small_reader import PROGRAM as READER
 from tests.explorer.small_reader import Ask as Reading
+from tests.explorer.wishes import program_of
 
 
 def read(query: str, given: object = None) -> Ask:
@@ -29,13 +29,6 @@ def test_fields_that_are_set_stand_on_top_of_the_query() -> None:
     assert read("v=1&text=xyz&times=3", {"cut": "0.5", "loud": "1"}) == Ask(text="xyz", times=3, cut=0.5, loud=True)
     assert read("v=1&text=xyz&times=3", {"times": "2"}) == Ask(text="xyz")
     assert read("", {}) == Ask()
-
-
-@pytest.mark.parametrize("request_", [Ask(), Ask("bits", "1 0.1&text=x", 4, -0.5, True), Ask(text="“ü”\n+%")])
-def test_what_a_request_is_spelled_as_is_read_as_the_same_request(request_: Ask) -> None:
-    assert read(controls.query(request_)) == request_
-    assert read("", controls.texts(request_)) == request_
-    assert controls.query(read(controls.query(request_))) == controls.query(request_)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +54,6 @@ def test_fields_of_another_form_are_refused(given: Any) -> None:
     with pytest.raises(InputError) as caught:
         controls.read(Ask, "v=1", given)
     assert caught.value.code == "malformed"
-
-
-def test_a_link_that_names_more_than_this_page_knows_is_read_with_a_notice() -> None:
-    request, notice = controls.read(Ask, "v=1&times=3&colour=red")
-    assert request == Ask(times=3)
-    assert notice is not None and "“colour”" in notice["en"]
 
 
 def test_a_request_too_large_for_a_link_has_no_query() -> None:
@@ -145,8 +132,6 @@ SCRIPTS = {path: path.read_text("utf-8") for path in Path(controls.__file__).par
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_the_panel_has_no_words_of_its_own_for_a_knob(lab: Lab) -> None:
-    page = importlib.import_module(f"explorer.labs.{lab.slug}.page")
-    program = page.PROGRAM if hasattr(page, "PROGRAM") else page.program()
-    for label in [control.label for control in program.controls if control.change]:
+    for label in [control.label for control in program_of(lab.slug).controls if control.change]:
         told = [path.name for path, script in SCRIPTS.items() if all(f'"{text}"' in script for text in label.values())]
         assert told == [], f"{label['en']} is written again"

@@ -15,7 +15,7 @@ from models.layers.patterns import Pattern
 from models.sparse_transformer.records import Made
 from models.sparse_transformer.weights import factor_of, look
 from tests.explorer import drawn_digits
-from tests.explorer.spanned import unpacked
+from tests.explorer.rolls import unpacked
 
 ALL = range(784)
 
@@ -166,7 +166,5 @@ def test_a_run_that_is_no_digit_is_refused() -> None:
         figure.value([], **facts)
     with pytest.raises(ValueError, match=r"strided: \(100,\) pixels"):
         figure.value([replace(made, symbols=made.symbols[:100], nats=made.nats[:100])], **facts)
-    with pytest.raises(ValueError, match="the given ones first"):
-        figure.value([replace(made, given=made.given[::-1])], **facts)
     with pytest.raises(ValueError, match="a digit of 100 pixels"):
         figure.value([made], whole=np.zeros((10, 10)), **facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import logging
 import re
@@ -95,19 +94,6 @@ def test_a_request_too_large_is_refused_before_it_is_read(site: str) -> None:
     assert raw(site, "GET", "/?" + "a" * (ADDRESS + 1))[0] in {400, 414}
 
 
-def test_a_body_that_does_not_tell_its_size_is_bounded_too(site: str) -> None:
-    chunk = b"x" * (1 << 20)
-    connection = http.client.HTTPConnection(site.removeprefix("http://"), timeout=60)
-    try:
-        connection.request("POST", "/gradio_api/queue/join", iter([chunk] * 6), {"content-type": "application/json"}, encode_chunked=True)
-        status = connection.getresponse().status
-    except (BrokenPipeError, ConnectionResetError):
-        status = 413  # the server closed before all was sent
-    finally:
-        connection.close()
-    assert status == 413
-
-
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://here.evil.example", "null", "http://127.0.0.1"])
 def test_other_sites_cannot_ask_in_a_visitors_name(site: str, origin: str) -> None:
     status, _, headers = raw(site, "POST", "/gradio_api/queue/join", b"{}", {"origin": origin, "content-type": "application/json"})
@@ -122,12 +108,6 @@ def test_what_the_browser_itself_says_of_a_request_counts_behind_any_proxy(shell
     headers = {"sec-fetch-site": site_of_the_page, "origin": "https://public.name", "host": "inside:7860"}
     answer = ask(shell, "/gradio_api/queue/join", "POST", content=b"{", headers=headers)
     assert (answer.status_code != 403) == allowed
-
-
-def test_no_answer_lets_another_site_read_it(site: str) -> None:
-    for path in ("/", "/readyz", "/theme.css", "/gradio_api/app_id"):
-        _, _, headers = raw(site, "GET", path, headers={"origin": "https://evil.example"})
-        assert not [name for name in headers if name.startswith("access-control")], path
 
 
 def test_our_own_pages_may_ask(site: str) -> None:
@@ -202,11 +182,6 @@ def test_every_other_answer_may_neither_run_nor_be_framed(shell: Site, path: str
     headers = ask(shell, path).headers
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert headers["x-content-type-options"] == "nosniff" and "server" not in headers
-
-
-def test_a_page_names_no_other_host(shell: Site) -> None:
-    addresses = re.findall(r"https?://[\w.-]+", ask(shell, "/").text)
-    assert set(addresses) <= {"http://www.w3.org"}
 
 
 NAMES = ("host", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-prefix", "x-gradio-server", "cookie", "accept-language")

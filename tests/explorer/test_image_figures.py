@@ -2,65 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from explorer.figures import image
 from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
+from models.image_transformer.records import Made, Step
 from models.layers import local
+from tests.explorer import drawn_pictures
+from tests.explorer.rolls import unpacked
 
 SIDE = 28
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a model hands over, from a fixed seed."""
-
-    pattern: str
-    pictures: NDArray[np.uint8]
-    bits: NDArray[np.float32]
-    order: NDArray[np.int16]
-    starts: NDArray[np.int16]
-    memory: NDArray[np.int16]
-    ends: NDArray[np.int32]
-    queries: NDArray[np.float16]
-
-
-@dataclass(frozen=True)
-class Step:
-    """Some positions of a run."""
-
-    first: int
-    levels: NDArray[np.uint8]
-    bits: NDArray[np.float32]
-
-
-def made(layout: Layout, count: int = 1, layers: int = 6, heads: int = 4) -> Made:
-    """A result of that layout, its levels drawn by lot."""
-    random = np.random.default_rng(3)
-    shape = (count, layout.rows, layout.columns, *([layout.channels] if layout.channels > 1 else []))
-    return Made(
-        layout.pattern,
-        random.integers(0, 256, shape, dtype=np.uint8),
-        random.random(shape, dtype=np.float32) * 9,
-        layout.order.astype(np.int16),
-        np.array(layout.starts, np.int16),
-        np.concatenate(layout.memory).astype(np.int16),
-        np.cumsum([len(memory) for memory in layout.memory]).astype(np.int32),
-        np.zeros((layers, heads, layout.length, 8), np.float16),
-    )
-
-
-def raw(packed: Any) -> NDArray[Any]:
-    """What the browser reads of a packed array, before its scale."""
-    data = base64.b64decode(packed["data"]) if "data" in packed else b""
-    return np.frombuffer(data, f"<{packed['dtype']}").reshape(packed["shape"])
+def made(layout: Layout, count: int = 1) -> Made:
+    """A result of that layout, its levels and what they cost drawn by lot."""
+    one = drawn_pictures.made(layout, count, 3)
+    return replace(one, bits=np.random.default_rng(3).random(one.bits.shape, dtype=np.float32) * 9)
 
 
 GREY = (in_rows(SIDE, SIDE, 2, 4), in_tiles(SIDE, SIDE, 7, 7))
@@ -127,11 +89,11 @@ def test_a_finished_run_carries_levels_bits_and_order_unchanged() -> None:
     )
     assert [pattern["key"] for pattern in value["patterns"]] == ["local_1d", "local_2d"]
     for pattern, run in zip(value["patterns"], runs, strict=True):
-        np.testing.assert_array_equal(raw(pattern["pictures"]), run.pictures)
-        np.testing.assert_array_equal(raw(pattern["order"]), run.order)
-        np.testing.assert_allclose(raw(pattern["bits"]) * pattern["bits"]["scale"], run.bits, atol=0.5 / image.BITS)
+        np.testing.assert_array_equal(unpacked(pattern["pictures"]), run.pictures)
+        np.testing.assert_array_equal(unpacked(pattern["order"]), run.order)
+        np.testing.assert_allclose(unpacked(pattern["bits"]) * pattern["bits"]["scale"], run.bits, atol=0.5 / image.BITS)
         assert (pattern["made"], pattern["kept"], pattern["layers"], pattern["heads"]) == (784, 14, 6, 4)
-    np.testing.assert_array_equal(raw(value["truth"]), runs[0].pictures[0])
+    np.testing.assert_array_equal(unpacked(value["truth"]), runs[0].pictures[0])
     assert (value["query"], value["same"], value["silenced"]) == ("v=1&flange=3", "v=1", [["local_2d", 3, 2]])
 
 
@@ -156,7 +118,7 @@ def test_a_picture_that_has_grown_is_the_finished_one(layouts: tuple[Layout, ...
     ]
     value: Any = image.growing(layouts, steps, count=2, query="v=1")
     for pattern, run in zip(value["patterns"], runs, strict=True):
-        np.testing.assert_array_equal(raw(pattern["pictures"]), run.pictures)
+        np.testing.assert_array_equal(unpacked(pattern["pictures"]), run.pictures)
         assert pattern["made"] == layouts[0].length
     some: Any = image.growing(layouts, steps[:3], count=2, query="v=1")
     assert [pattern["made"] for pattern in some["patterns"]] == [331] * len(layouts)
@@ -167,7 +129,7 @@ def test_rows_that_stay_are_there_before_anything_is_made() -> None:
     value: Any = image.growing(GREY, [], count=3, query="v=1", kept=14, truth=truth)
     for pattern in value["patterns"]:
         assert pattern["made"] == 14 * SIDE
-        for picture in raw(pattern["pictures"]):
+        for picture in unpacked(pattern["pictures"]):
             np.testing.assert_array_equal(picture[:14], truth[:14])
 
 
@@ -186,7 +148,7 @@ def test_the_telling_place_lies_where_a_look_goes_far() -> None:
     far = GREY[1].keys(480)
     weights[2, 480] = 0
     weights[2, 480, : len(far)] = np.where(np.arange(len(far)) < 16, 1 / 16, 0)  # but one head at some pixels far away
-    bright = Made(**{**run.__dict__, "pictures": np.full_like(run.pictures, 200), "bits": np.full_like(run.bits, 6)})
+    bright = replace(run, pictures=np.full_like(run.pictures, 200), bits=np.full_like(run.bits, 6))
     assert image.telling([bright], {"local_2d": weights}) == {"pattern": "local_2d", "position": 480, "layer": 3, "head": 2}
 
 
@@ -209,7 +171,7 @@ def test_surprise_names_the_dearest_row_and_the_best_reader() -> None:
     )
     assert "第 18 行" in value["sentence"]["zh"]
     assert [each["mean"] for each in value["maps"]] == [3.0, pytest.approx(two.mean(), abs=1e-4), 2.0]
-    np.testing.assert_allclose(raw(value["maps"][1]["bits"]) / image.BITS, two, atol=1e-3)
+    np.testing.assert_allclose(unpacked(value["maps"][1]["bits"]) / image.BITS, two, atol=1e-3)
     assert value["unusual"]
 
 
@@ -220,4 +182,4 @@ def test_shapes_that_do_not_fit_are_told_with_both_sizes() -> None:
         Layout("local_1d", SIDE, SIDE, 1, GREY[0].order, (0, 700), (np.array([], np.int32),))
     run = made(GREY[0])
     with pytest.raises(ValueError, match="for a layout of"):
-        image.value([Made(**{**run.__dict__, "bits": run.bits[:, :3]})], state="live", query="")
+        image.value([replace(run, bits=run.bits[:, :3])], state="live", query="")

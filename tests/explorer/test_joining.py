@@ -33,9 +33,10 @@ def test_what_a_page_needs_is_in_its_scripts_once(joined: Joined) -> None:
         assert all(text.count(f'\nD("{path}", ') == 1 for path in order), page
 
 
-def test_no_script_but_that_of_a_picture_holds_what_is_opened_later(joined: Joined) -> None:
-    for opened, order in joined.later.items():
-        assert opened in order and all(f'D("{opened}", ' not in text for name, text in joined.scripts.items() if name.startswith("joined/"))
+def test_no_page_is_sent_what_it_opens_later(joined: Joined) -> None:
+    for page, opened in joined.opened.items():
+        text = "".join(joined.scripts[name] for name in joined.needed(page))
+        assert not [path for path in opened if f'D("{path}", ' in text or path not in joined.later[path]], page
 
 
 def test_scripts_are_named_by_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:

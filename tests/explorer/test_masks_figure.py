@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from explorer.figures import masks
 from models.adaptive_span.weights import look, overview
 from tests.explorer import spanned
-from tests.explorer.spanned import RAMP, SPAN, unpacked
+from tests.explorer.rolls import unpacked
+from tests.explorer.spanned import RAMP, SPAN
 
 
 def test_profiles_of_all_positions_are_the_means_that_the_models_count() -> None:
@@ -66,33 +68,7 @@ def test_the_value_carries_spans_as_learned_where_others_are_forced() -> None:
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
     seen = spanned.run(length=90)
-    fits: dict[str, Any] = {
-        "variant": "adaptive",
-        "name": {"en": "A", "zh": "A"},
-        "text": seen.text,
-        "given": 80,
-        "z": seen.z,
-        "learned": None,
-        "forced": seen.forced,
-        "span": SPAN,
-        "ramp": RAMP,
-        "before": None,
-        "after": None,
-        "look_before": None,
-        "look_after": None,
-        "query": "",
-        "state": "live",
-    }
-    assert masks.value(**fits)["before"] is None
-    for wrong in (
-        {"z": seen.z[..., :0]},
-        {"forced": seen.forced[:2]},
-        {"before": np.zeros((4, 90), np.float32)},
-        {"before": np.zeros((4, 4, 90), np.float32), "after": np.zeros((4, 4, 80), np.float32)},
-        {"counts": np.ones(90, np.int32)},
-        {"text": ""},
-    ):
-        with pytest.raises(ValueError, match=r"\(|of 0 characters"):
-            masks.value(**{**fits, **wrong})
+    with pytest.raises(ValueError, match=r"\("):
+        spanned.value(replace(seen, forced=seen.forced[:2]))
     with pytest.raises(ValueError, match="0 characters"):
         masks.profiles(partial(look, seen), 4, 4, 0, SPAN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from pathlib import Path
@@ -13,16 +12,15 @@ import pytest
 import torch
 
 from explorer.engine import Engine
-from explorer.figures import skew as skew_widget
 from explorer.labs.music import deeper, page, views
 from explorer.labs.music.deeper import lengths, meter, skew
-from explorer.program import looked
 from explorer.widgets.folded import Question
 from models.errors import InputError
 from models.layers import relative
 from models.music.explain import explain
 from models.music.records import Explanation, Made, Request, melody
-from tests.explorer.music_runs import small_models
+from tests.explorer.wishes import opened
+from tests.models.networks import composers
 
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 
@@ -30,7 +28,7 @@ TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> Explanation:
     """A short run of small models that have learned nothing."""
-    small_models(monkeypatch)
+    composers(monkeypatch)
     (found,) = explain([TUNE])
     assert isinstance(found, Explanation)
     return found
@@ -99,50 +97,19 @@ def test_a_model_without_a_relative_term_gives_way_and_the_panel_says_so(seen: E
         skew.value(Explanation(seen.made[1:], 125), skew.Wish(), "chorale")
 
 
-def test_tensors_of_two_skewings_are_an_error() -> None:
-    square, name = np.zeros((4, 4), np.float32), {"en": "a", "zh": "a"}
-    with pytest.raises(ValueError, match="one skewing of 4 queries"):
-        skew_widget.steps(
-            name,
-            (0, 0),
-            (1, 1),
-            product=square,
-            padded=square,
-            reshaped=square,
-            sliced=square,
-            direct=square,
-            allowed=square > 0,
-            first=0,
-            events=4,
-            distances=4,
-            makes=[name] * 4,
-            reads=[name] * 4,
-        )
-
-
-def test_the_panel_answers_of_the_run_as_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_models(monkeypatch)
+def test_the_panel_answers_of_the_run_as_it_was_asked_for(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
+    composers(monkeypatch)
     monkeypatch.setattr(views, "first", lambda: None)
-    program = page.program()
-    look = next(view.look for view in program.views if view.name == "skew")
-    assert look is not None
 
-    async def told(engine: Engine, run: str) -> dict[str, Any]:
-        found = [one async for one in looked(program, engine, look, {"run": run, "wish": {"squeries": "6"}})]
-        drawn: dict[str, Any] = found[-1]
-        return drawn
+    def told(run: str) -> dict[str, Any]:
+        found: dict[str, Any] = opened(page.program(), "skew", {"run": run, "wish": {"squeries": "6"}}, engine)
+        return found
 
-    engine = Engine()
-    try:
-        shown = asyncio.run(told(engine, f"v=1&motif={TUNE.motif}"))
-        assert shown["state"] == "shown" and len(shown["makes"]) == 6
-        moved = asyncio.run(told(engine, f"v=1&motif={TUNE.motif}&semitones=2"))
-        assert shown["makes"][0]["en"] == "S C5" and moved["makes"][0]["en"] == "S D5"
-        refused = asyncio.run(told(engine, "v=1&motif=AAA&style=polka"))
-        assert refused["state"] == "refused" and "polka" in refused["error"]["en"]
-        assert asyncio.run(told(engine, "v=1&seed=three"))["state"] == "refused"
-    finally:
-        engine.close()
+    shown, moved = (told(f"v=1&motif={TUNE.motif}{more}") for more in ("", "&semitones=2"))
+    assert shown["state"] == "shown" and len(shown["makes"]) == 6
+    assert shown["makes"][0]["en"] == "S C5" and moved["makes"][0]["en"] == "S D5"
+    refused = told("v=1&motif=AAA&style=polka")
+    assert refused["state"] == "refused" and "polka" in refused["error"]["en"]
 
 
 def test_the_memory_of_the_paper_is_what_the_paper_says() -> None:

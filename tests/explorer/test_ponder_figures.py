@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from explorer.figures import ponder
+from tests.explorer.rolls import unpacked
 
 AXIS = {"en": "position", "zh": "位置"}
 ODD, EVEN = {"en": "odd", "zh": "奇数"}, {"en": "even", "zh": "偶数"}
@@ -43,16 +42,10 @@ def run(**more: Any) -> dict[str, Any]:
     return cast(dict[str, Any], ponder.value(SimpleNamespace(**told), **about))
 
 
-def read(packed: dict[str, Any]) -> NDArray[np.float32]:
-    """The array behind what travels."""
-    assert packed["dtype"] == "f4" and packed["scale"] == 1
-    return np.frombuffer(base64.b64decode(packed["data"]), "<f4").reshape(packed["shape"])
-
-
 def test_the_numbers_travel_unrounded_and_as_json() -> None:
     made = json.loads(json.dumps(run()))
-    np.testing.assert_array_equal(read(made["halting"])[:, 1], np.array([0.2, 0.4, 0.6], np.float32))
-    np.testing.assert_array_equal(read(made["remainder"]), np.array([1, 0.4, 0.7], np.float32))
+    np.testing.assert_array_equal(unpacked(made["halting"])[:, 1], np.array([0.2, 0.4, 0.6], np.float32))
+    np.testing.assert_array_equal(unpacked(made["remainder"]), np.array([1, 0.4, 0.7], np.float32))
     assert made["steps"] == [1, 3, 3]
     assert made["positions"] == ["7", "+", "5"]
 

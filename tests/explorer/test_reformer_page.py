@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -178,98 +177,3 @@ def test_answers_of_different_lengths_are_an_error_with_all() -> None:
     nats = np.ones(3, np.float32)
     with pytest.raises(ValueError, match=r"answers of \[3, 2, 3\]"):
         Side("full", texts.SHARE, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
-
-
-# ---- what it is compared with ------------------------------------------------------------------------------------------------------
-
-PRINTED = {
-    "lsh_4": (0.008, 1.0, 0.999, 0.994, 0.919),
-    "full": (1.0, 0.948, 0.925, 0.769, 0.525),
-    "lsh_2": (0.008, 1.0, 0.999, 0.981, 0.868),
-    "lsh_1": (0.008, 0.999, 0.996, 0.948, 0.779),
-}
-MEASURED = {
-    "lsh_4": (0.9, 0.999, 0.998, 0.95, 0.8),
-    "full": (1.0, 0.7, 0.6, 0.5, 0.3),
-    "lsh_2": (0.9, 0.999, 0.99, 0.97, 0.85),
-    "lsh_1": (0.9, 0.98, 0.985, 0.96, 0.9),
-}
-
-
-def facts(variant: str, seed: int, values: tuple[float, ...] | None) -> dict[str, Any]:
-    by_rounds = None if values is None else dict(zip(about.COLUMNS, values, strict=True))
-    return {
-        "slug": "reformer",
-        "variant": variant,
-        "seed": seed,
-        "parameters": 172_000,
-        "finished": seed != 3,
-        "steps": 5000,
-        "training_seconds": 1200,
-        "config": {"n_layers": 1, "n_heads": 4, "rounds": duplicated.ROUNDS[variant]},
-        "figure": None
-        if by_rounds is None
-        else {"metric": "accuracy", "split": "test", "value": by_rounds["8"], "rounds": 8, "n": 12_800, "by_rounds": by_rounds},
-        "published": {
-            "value": PRINTED[variant][1],
-            "by_rounds": dict(zip(about.COLUMNS, PRINTED[variant], strict=True)),
-            "source": "Kitaev et al. (2020), table 2",
-            "why": {"en": "Their words are longer.", "zh": "他们的词更长。"},
-        },
-    }
-
-
-@pytest.fixture
-def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of assets with the four models, the first trained three times: once it failed, once it was stopped early."""
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    made = [facts(variant, 1, values) for variant, values in MEASURED.items()]
-    made += [facts("lsh_4", 2, (0.04, 0.05, 0.05, 0.04, 0.04)), facts("lsh_4", 3, None)]
-    for one in made:
-        folder = tmp_path / "reformer" / (one["variant"] if one["seed"] == 1 else f"{one['variant']}-seed{one['seed']}")
-        folder.mkdir(parents=True)
-        (folder / "model.json").write_text(json.dumps(one), "utf-8")
-
-
-@pytest.mark.usefixtures("shipped")
-def test_the_table_stands_beside_the_printed_one_with_every_seed() -> None:
-    drawn: Any = about.table({"lsh_4": "4", "lsh_1": ""})
-    cells, layout = drawn["figures"]["en"]["data"][0], drawn["figures"]["en"]["layout"]
-    assert layout["xaxis"]["ticktext"] == ["full", "8 rounds", "4 rounds", "2 rounds", "1 round"]
-    assert layout["yaxis"]["ticktext"] == ["LSH-4", "Full attention", "LSH-2", "LSH-1"]
-    assert cells["z"][1] == list(MEASURED["full"])
-    assert [(one["x0"], one["y0"]) for one in layout["shapes"]] == [(1.5, -0.5)], "the run in view is framed"
-    rows = drawn["table"]["rows"]
-    assert rows[1][1:] == [*MEASURED["full"], *PRINTED["full"]]
-    assert [(row[0], row[2]) for row in rows[4:]] == [
-        ("LSH-4, seed 1", 0.999),
-        ("LSH-4, seed 2", 0.05),
-        ("LSH-4, seed 3, stopped early", None),
-    ]
-    assert "Their words are longer." in drawn["note"]["en"] and "128" in drawn["note"]["en"]
-
-
-@pytest.mark.usefixtures("shipped")
-def test_the_order_is_told_as_it_came_out_whatever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    doubted = about.table()["sentence"]["en"]  # type: ignore[index]
-    assert "not the order in print" not in doubted and doubted.count("too few to name an order") == 1
-    monkeypatch.setattr(about.about, "order_of", lambda *_: None)
-    said = about.table()["sentence"]["en"]  # type: ignore[index]
-    assert "8 rounds: here LSH-4 0.999 = LSH-2 0.999 > LSH-1 0.980 > Full attention 0.700; in print LSH-4 1.000 = LSH-2 1.000 >" in said
-    assert "1 round: here LSH-1 0.900 > LSH-2 0.850 > LSH-4 0.800 >" in said
-    assert "No two of them stand the other way round." in said and "not the order in print" in said
-    assert "worse in places" in said and "LSH-1" in said.rsplit("made", 1)[1]
-
-
-def test_a_share_far_above_the_printed_one_is_told() -> None:
-    for full, told in ((1.0, True), (0.2, False)):
-        rows = [spelling.Row("lsh_4", texts.NAMES["lsh_4"], [full, 1.0, 1.0, 1.0, 0.9], [0.008, 1.0, 0.999, 0.994, 0.919])]
-        assert ("get 1.000 right here; in print 0.008" in about.order(rows)["en"]) == told
-
-
-@pytest.mark.usefixtures("shipped")
-def test_the_card_tells_what_was_measured_and_the_time_of_every_training() -> None:
-    size, data, measured, trained = about.pairs()
-    assert size.value == "0.17 M" and data.value == texts.DATA
-    assert measured.value == "0.9990" and measured.why is not None and "1.000" in measured.note["en"]  # type: ignore[index]
-    assert trained.value == {"en": "2.0 h", "zh": "2.0 小时"} and trained.note

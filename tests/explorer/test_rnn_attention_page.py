@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from explorer.labs.rnn_attention import about, deeper, texts, views
+from explorer.labs.rnn_attention import deeper, texts, views
 from explorer.labs.rnn_attention.page import PROGRAM
 from explorer.runs import Run
 from explorer.views import Found
@@ -143,36 +142,3 @@ def test_the_panels_ask_about_the_german_of_the_run_with_nothing_changed() -> No
     request = replace(EXAMPLES[0], context="zero")
     wish = deeper.again(Found(request, explanation()), Question(""))
     assert wish.request == EXAMPLES[0] and wish.target == TARGET
-
-
-def facts(values: Mapping[str, float], p: float) -> dict[str, dict[str, Any]]:
-    """What four model.json say."""
-    groups = [{"least": a, "most": b, "value": 20.0 + a, "n": 5} for a, b in ((1, 10), (11, None))]
-    return {
-        variant: {
-            "parameters": 3_100_000,
-            "training_seconds": 60,
-            "finished": True,
-            "figure": {
-                "value": value,
-                "metric": "sacreBLEU",
-                "split": "test_2016_flickr",
-                "n": 10,
-                "bleu_by_length": groups,
-                "paired": {name: {"value": 1.0, "p": p} for name in values if name != variant},
-            },
-        }
-        for variant, value in values.items()
-    }
-
-
-VALUES = {"additive": 30.0, "dot": 29.5, "general": 29.0, "none": 15.0}
-
-
-@pytest.mark.parametrize(("p", "words"), [(0.001, "p = 0.001"), (0.3, "too near to tell them apart")])
-def test_an_order_is_named_only_where_the_bootstrap_tells_the_models_apart(p: float, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about, "facts", lambda: facts(VALUES, p))
-    drawn: Any = about.quality(12)
-    assert words in drawn["sentence"]["en"] and drawn["figures"]["en"]["layout"]["shapes"][0]["x0"] == pytest.approx(0.7)
-    assert drawn["table"]["rows"][-1][-1] == 15.0
-    assert next(str(pair.value) for pair in about.pairs()) == "3.1 M"

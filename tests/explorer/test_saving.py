@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,7 @@ MEASURED = {"vs_fixed_ratio": 1.9, "cache_vs_fixed_ratio": 0.3125, "ours_ms": 12
 
 def value(seen: Saved, **more: Any) -> dict[str, Any]:
     """The figure of one run's record."""
-    made: dict[str, Any] = saving.value(
-        name={"en": "Adaptive span", "zh": "自适应跨度"},
-        positions=seen.positions,
-        full_positions=seen.full_positions,
-        long_positions=seen.long_positions,
-        full_long_positions=seen.full_long_positions,
-        flops=seen.flops,
-        full_flops=seen.full_flops,
-        other_flops=seen.other_flops,
-        cache_bytes=seen.cache_bytes,
-        full_cache_bytes=seen.full_cache_bytes,
-        **more,
-    )
+    made: dict[str, Any] = saving.value(name={"en": "Adaptive span", "zh": "自适应跨度"}, **asdict(seen), **more)
     return made
 
 
@@ -91,20 +80,8 @@ def test_a_span_that_may_be_long_anywhere_saves_no_cache() -> None:
 
 
 def test_amounts_that_compare_with_nothing_are_refused() -> None:
-    seen = spanned.run().saved
     with pytest.raises(ValueError, match="full span has no positions"):
-        saving.value(
-            name={"en": "A", "zh": "A"},
-            positions=seen.positions,
-            full_positions=0,
-            long_positions=seen.long_positions,
-            full_long_positions=512,
-            flops=1,
-            full_flops=2,
-            other_flops=3,
-            cache_bytes=1,
-            full_cache_bytes=2,
-        )
+        value(replace(spanned.run().saved, full_positions=0))
     with pytest.raises(ValueError, match="0 bars"):
         figures.bars([Group({"en": "A", "zh": "A"}, [])])
     with pytest.raises(ValueError, match="0 or more"):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 
 import numpy as np
 import pytest
 
-from explorer import program
 from explorer.engine import Engine
 from explorer.labs.translation import page
 from explorer.labs.translation.deeper import beam, forced
@@ -17,6 +15,7 @@ from explorer.widgets.folded import Question
 from models.translation.forced_records import Reading
 from models.translation.records import EXAMPLES, Request
 from models.translation.search_records import Search, Tree
+from tests.explorer.wishes import opened
 
 RUN = "v=1&sentence=A+dog+runs.&beam=3&alpha=1.1&silenced=cross.0.1&hidden=1"
 
@@ -80,22 +79,18 @@ def test_an_endless_search_names_its_loop_and_writes_no_missing_number() -> None
     json.dumps(drawn, allow_nan=False)
 
 
-def test_all_panels_answer_through_the_engine() -> None:
+def test_all_panels_answer_through_the_engine(engine: Engine) -> None:
     lab = page.program()
-    panels = [view.look for view in lab.views if view.look is not None and view.look.event == "ask"]
+    panels = [view.name for view in lab.views if view.look is not None and view.look.event == "ask"]
     assert len(panels) == 5
 
-    async def answers(engine: Engine, run: str) -> list[dict[str, object]]:
-        return [[news async for news in program.looked(lab, engine, look, {"run": run})][-1] for look in panels]
+    def answers(run: str) -> list[dict[str, object]]:
+        return [opened(lab, panel, {"run": run}, engine) for panel in panels]
 
-    engine = Engine()
-    try:
-        for shown in asyncio.run(answers(engine, "v=1&sentence=A+dog.")):
-            assert shown["state"] == "shown"
-            json.dumps(shown, allow_nan=False)
-        blank = [each["state"] for each in asyncio.run(answers(engine, "v=1&sentence=+"))]
-        assert blank == ["refused", "refused", "refused", "refused", "shown"], "what is said of training is the same for every sentence"
-        for refused in asyncio.run(answers(engine, "v=1&sentence=A+dog.&beam=four")):
-            assert "four" in refused["error"]["en"]  # type: ignore[index]
-    finally:
-        engine.close()
+    for shown in answers("v=1&sentence=A+dog."):
+        assert shown["state"] == "shown"
+        json.dumps(shown, allow_nan=False)
+    blank = [each["state"] for each in answers("v=1&sentence=+")]
+    assert blank == ["refused", "refused", "refused", "refused", "shown"], "what is said of training is the same for every sentence"
+    for refused in answers("v=1&sentence=A+dog.&beam=four"):
+        assert "four" in refused["error"]["en"]  # type: ignore[index]

@@ -6,9 +6,7 @@ import asyncio
 import gzip
 import json
 import re
-import signal
 import socket
-import threading
 from typing import Any
 
 import brotli
@@ -21,7 +19,7 @@ from explorer.labs import LABS
 from explorer.server import Site, _listener, main
 from explorer.widgets import base
 from tests.conftest import Running, built
-from tests.explorer.asking import answers, ask, event, raw
+from tests.explorer.asking import ask, raw
 from tests.explorer.test_site import lab
 
 # --- what is served -------------------------------------------------------------------------------------------------
@@ -44,6 +42,13 @@ def test_our_scripts_are_kept_for_ever_under_their_version_and_checked_under_any
     assert new.text == old.text == (base.FOLDER / "lib/dom.js").read_text("utf-8")
     assert "immutable" in new.headers["cache-control"] and old.headers["cache-control"] == "no-cache"
     assert new.headers["content-type"].startswith("application/javascript")
+
+
+def test_after_a_lost_connection_a_page_is_loaded_anew_only_where_the_server_is_another_one(shell: Site) -> None:
+    (name,) = (name for name in shell.gradio_files.files if re.fullmatch(r"Blocks-.*\.js", name))
+    once_back = re.search(r"reconnect\(\);(.*?)window\.location\.reload\(\)", ask(shell, f"/assets/{name}").text)
+    assert once_back is not None and re.search(r"=null,\w+===`changed`&&$", once_back[1])
+    assert ask(shell, "/gradio_api/app_id").json()["app_id"] == built(lambda: Site(shell.labs)).blocks.app_id
 
 
 def test_the_style_sheet_arrives_before_the_first_paint(shell: Site) -> None:
@@ -190,33 +195,3 @@ def test_a_port_that_is_taken_is_named(running: Running) -> None:
 def test_a_port_beyond_the_last_is_named() -> None:
     with pytest.raises(SystemExit, match="99999"):
         main(["--host", "127.0.0.1", "--port", "99999"])
-
-
-def test_what_runs_when_the_server_is_told_to_leave_is_answered() -> None:
-    server = Running(command=["-m", "tests.slow_site", "PORT", "60"], PAUSE="0.1")
-    try:
-        server.start()
-        number = event(server.url, "/translation", "ask")
-        told: list[list[dict[str, Any]]] = []
-        begun = threading.Semaphore(0)
-
-        def visit(visitor: int) -> None:
-            detail = {"query": "", "set": {"sentence": f"{visitor} young men in white shirts are standing outside.", "beam": "1"}}
-            told.append(answers(server.url, number, detail, f"visitor{visitor}", begun))
-
-        visitors = [threading.Thread(target=visit, args=(i,)) for i in range(3)]
-        for visitor in visitors:
-            visitor.start()
-        for _ in visitors:
-            assert begun.acquire(timeout=60)
-        server.signal(signal.SIGTERM)
-        for visitor in visitors:
-            visitor.join(60)
-        assert server.wait(40) == 0, server.log()
-        assert len(told) == 3
-        for messages in told:
-            done = [message for message in messages if message["msg"] == "process_completed"]
-            assert done and done[-1]["success"], messages
-        assert "Traceback" not in server.log(), server.log()
-    finally:
-        server.close()

@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import html
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -59,14 +58,6 @@ def document() -> str:
     )
 
 
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    """An engine that nobody asks anything."""
-    made = Engine()
-    yield made
-    made.close(0)
-
-
 def test_every_lab_has_a_page_with_its_frame(engine: Engine) -> None:
     blocks = built(lambda: build(LABS, engine))
     assert [page[0] for page in blocks.pages] == ["", *(lab.slug for lab in LABS), "lecture", "presenter", "compare", "api"]
@@ -85,8 +76,8 @@ def test_no_event_makes_the_page_copy_what_its_widgets_hold(engine: Engine) -> N
     assert [one["targets"] for one in events if one["show_progress_on"] is None or len(one["show_progress_on"])] == []
 
 
-def test_a_site_with_no_labs_still_has_its_map(engine: Engine) -> None:
-    assert [page[0] for page in built(lambda: build((), engine)).pages] == [""]
+def test_a_site_with_no_labs_still_has_its_map_and_no_lecture(engine: Engine) -> None:
+    assert [page[0] for page in built(lambda: build((), engine)).pages] == [""] and set(facts(())) == {"/"}
 
 
 def test_every_page_says_what_it_is() -> None:
@@ -107,10 +98,6 @@ def test_the_lecture_is_read_where_no_script_runs() -> None:
         assert addresses[at * len(expected) : (at + 1) * len(expected)] == expected
         assert all(html.escape(step.say[language]) in body for lab in LABS for step in lab.steps)
     assert "<noscript" not in rewrite(DOCUMENT, Facts("a", "b"), [], [])
-
-
-def test_a_site_without_labs_has_no_lecture() -> None:
-    assert set(facts(())) == {"/"}
 
 
 def test_the_document_names_no_other_host(document: str) -> None:

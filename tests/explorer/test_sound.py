@@ -268,10 +268,6 @@ def test_the_sound_of_a_stored_result_never_leaves(shell: Site, monkeypatch: pyt
     assert (ask(shell, kept.wav).status_code, ask(shell, other.wav).status_code) == (200, 404)
 
 
-def test_pages_may_play_sound_of_their_own_server(shell: Site) -> None:
-    assert "media-src 'self'" in ask(shell, "/").headers["content-security-policy"]
-
-
 def test_a_visitor_who_leaves_takes_the_sound_from_nobody(shell: Site, kept: sound.Sound, monkeypatch: pytest.MonkeyPatch) -> None:
     go, fresh = threading.Event(), Sounds()
 

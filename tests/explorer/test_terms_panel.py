@@ -50,11 +50,5 @@ def test_terms_that_do_not_fit_or_do_not_add_up_are_refused_with_their_sizes() -
         terms.boards(NAME, (0, 0), (2, 3), **cut(position=parts["position"][:, 1:]))
     with pytest.raises(ValueError, match=r"u \(8,\) and v \(7,\)"):
         terms.boards(NAME, (0, 0), (2, 3), **cut(v=parts["v"][1:]))
-    with pytest.raises(ValueError, match=f"a memory of {keys + 1} among {keys} keys"):
-        terms.boards(NAME, (0, 0), (2, 3), **cut(memory_until=keys + 1))
     with pytest.raises(ValueError, match="the four terms miss the scores by 1"):
         terms.boards(NAME, (0, 0), (2, 3), **cut(scores=parts["scores"] + 1))
-    with pytest.raises(ValueError, match="for 3 queries and 2 keys"):
-        short = {name: np.zeros((3, 2), np.float32) for name in ("content", "position", "global_content", "global_position", "scores")}
-        more: dict[str, Any] = {"weights": short["scores"], "allowed": np.ones((3, 2), bool), "memory_until": 0}
-        terms.boards(NAME, (0, 0), (1, 1), **cut(**short, **more, queries=[(0, "a")] * 3, keys=[(0, "a")] * 2))

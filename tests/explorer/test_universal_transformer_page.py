@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 from explorer.figures.lengths import Run as Line
 from explorer.figures.lengths import lengths
-from explorer.labs.universal_transformer import about, texts, views
+from explorer.labs.universal_transformer import texts, views
 from explorer.labs.universal_transformer.page import PROGRAM
 from explorer.runs import Run
 from models.universal_transformer.reading import inputs_of
@@ -152,100 +151,6 @@ def test_bertviz_is_shown_nothing_of_what_has_stopped() -> None:
 
 
 # ---- what it is compared with ------------------------------------------------------------------------------------------------------
-
-
-def facts(variant: str, seed: int = 1, value: float = 1.0, longer: float | None = None) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "slug": "universal_transformer",
-        "variant": variant,
-        "seed": seed,
-        "parameters": 82_000,
-        "finished": True,
-        "training_seconds": 120,
-        "figure": {"metric": "character accuracy", "split": "test", "value": value, "sequences": value / 2, "n": 100},
-        "published": {
-            "source": "Dehghani et al. (2019)",
-            "why": {"en": "Other lengths.", "zh": "长度不同。"},
-            "at_400": {"universal": [0.96, 0.46], "transformer": [0.13, 0.06]},
-        },
-    }
-    if longer is not None:
-        known["longer"] = {"value": longer, "sequences": 0.0}
-    return known
-
-
-@pytest.fixture
-def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of assets with three tasks: three seeds of one, a single one of another, no comparison for the last."""
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    made = (
-        facts("reverse", 1, 1.0, 0.04),
-        facts("reverse", 2, 0.98, 0.10),
-        facts("reverse", 3, 0.98, 0.07),
-        *(facts("reverse_ordinary", seed, 0.99, share) for seed, share in enumerate((0.30, 0.2, 0.4), 1)),
-        facts("addition", 1, 0.999, 0.97),
-        facts("addition_ordinary", 1, 0.9, 0.2),
-        facts("copy", 1, 1.0),
-    )
-    for one in made:
-        folder = tmp_path / "universal_transformer" / (one["variant"] if one["seed"] == 1 else f"{one['variant']}-seed{one['seed']}")
-        folder.mkdir(parents=True)
-        (folder / "model.json").write_text(json.dumps(one), "utf-8")
-    return tmp_path
-
-
-@pytest.mark.usefixtures("shipped")
-def test_every_seed_is_listed_and_what_is_missing_is_not_shown() -> None:
-    drawn: Any = about.longer()
-    rows = drawn["table"]["rows"]
-    assert [row[:3] for row in rows] == [
-        ["reverse", "Universal", "1"],
-        ["reverse", "Universal", "2"],
-        ["reverse", "Universal", "3"],
-        *(["reverse", "ordinary", seed] for seed in "123"),
-        ["addition", "Universal", "1"],
-        ["addition", "ordinary", "1"],
-        ["copy", "Universal", "1"],
-    ]
-    assert rows[-1][5] is None, "copy was not measured at 40"
-    assert len(drawn["legend"]) == 3, "nothing takes four steps everywhere"
-
-
-@pytest.mark.usefixtures("shipped")
-def test_failure_is_said_as_it_came_out_beside_the_order_in_print() -> None:
-    drawn: Any = about.longer()
-    said = drawn["sentence"]["en"]
-    assert "reverse: Universal 0.07, ordinary 0.30" in said and "addition: Universal 0.97, ordinary 0.20" in said
-    assert "copy" not in said
-    assert "here in 0 of the 1 whose three seeds do not overlap" in said, "one seed names no order"
-    assert "1 项中，领先 0 项" in drawn["sentence"]["zh"]
-
-
-@pytest.mark.usefixtures("shipped")
-def test_the_card_says_what_was_measured_and_why_print_is_no_measure_of_it() -> None:
-    size, data, measured, trained = about.pairs()
-    assert size.value == "0.08 M" and data.value == texts.DATA
-    assert measured.value == "1.00" and measured.why is not None and "addition 0.96" in measured.why["en"]
-    assert trained.value == {"en": "18 min", "zh": "18 分钟"}
-
-
-def test_stories_are_told_by_facts_with_the_run_in_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    one = facts("stories")
-    one["figure"] |= {
-        "accuracy_by_facts": {"1": 1.0, "2": 0.9, "3": 0.8},
-        "ponder_by_facts": {str(n): {"n": 50, "mean": 1.5 + n / 2, "deviation": 0.1} for n in (1, 2, 3)},
-    }
-    one["published"] = {"source": "s", "why": {"en": "w", "zh": "w"}, "ponder": [2.3, 3.1, 3.8]}
-    other = facts("stories_ordinary")
-    other["figure"] |= {"accuracy_by_facts": {"1": 1.0, "2": 0.7, "3": 0.5}}
-    for known in (one, other):
-        (tmp_path / "universal_transformer" / known["variant"]).mkdir(parents=True)
-        (tmp_path / "universal_transformer" / known["variant"] / "model.json").write_text(json.dumps(known), "utf-8")
-    drawn: Any = about.hardness("stories", (3.0, 3.6))
-    assert "3 facts: 3.00" in drawn["sentence"]["en"] and "2.3 · 3.1 · 3.8" in drawn["sentence"]["en"]
-    assert [mark["text"]["en"] for mark in drawn["legend"]] == ["Universal", "ordinary"]
-    assert "3.60" in drawn["sentence"]["en"]
 
 
 def test_a_line_runs_from_the_lengths_of_training_to_twice_as_long_and_print_is_dashed() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -19,11 +20,12 @@ from models.adaptive_span.model import LearnedSpan, SpanTransformer, network
 from models.errors import InputError
 from models.language_model.model import Config as LanguageConfig
 from models.language_model.model import LanguageModel
-from models.music import lstm
+from models.music import chorales, events, lstm
 from models.music.decode import reader
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config as MusicConfig
 from models.music.model import MusicTransformer
+from models.pretrained import Pretrained
 from models.sparse_transformer.decode import Reader as SparseReader
 from models.sparse_transformer.model import Config as SparseConfig
 from models.sparse_transformer.model import SparseTransformer
@@ -89,6 +91,23 @@ def segmented(kind: str) -> TransformerXL | AbsoluteTransformer:
         nn.init.normal_(layer.attention.u)  # type: ignore[arg-type,union-attr]
         nn.init.normal_(layer.attention.v)  # type: ignore[arg-type,union-attr]
     return found.eval()
+
+
+def composers(monkeypatch: pytest.MonkeyPatch) -> dict[str, MusicTransformer | PerformanceRNN]:
+    """Small networks that have learned nothing in the places of the shipped ones, of both styles."""
+    torch.manual_seed(8)
+    sizes: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
+    chorale, piano = MusicConfig(chorales.CELLS, 40, (4, 64), **sizes), MusicConfig(events.EVENTS, 40, **sizes)
+    networks: dict[str, MusicTransformer | PerformanceRNN] = {
+        "jsb_relative": MusicTransformer(chorale),
+        "jsb_transformer": MusicTransformer(dataclasses.replace(chorale, distances=0)),
+        "relative": MusicTransformer(piano),
+        "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
+        "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
+    }
+    shipped = {name: Pretrained(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
+    monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
+    return networks
 
 
 @dataclasses.dataclass(frozen=True)

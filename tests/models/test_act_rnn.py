@@ -8,14 +8,12 @@ import torch
 
 from models.act_rnn import explain as page
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
-from models.act_rnn.explain import explain, measure
+from models.act_rnn.explain import explain
 from models.act_rnn.model import Config, PonderingNetwork
 from models.act_rnn.records import Explanation, Request, read_bits, read_sum
 from models.checkpoint import CheckpointError
-from models.errors import InputError
 from models.hashing import belongs
 from models.pretrained import Pretrained
-from models.thinking import Measured
 
 
 def network(task: str, limit: int = 6) -> PonderingNetwork:
@@ -93,23 +91,6 @@ def test_without_adaptive_time_every_input_takes_the_same_updates() -> None:
     assert torch.equal(model(batch.inputs, batch.alive).steps, 2 * batch.alive)
 
 
-def test_the_sum_that_halts_can_be_read_off() -> None:
-    (seen,) = explain([Request("addition", "478+256")])
-    assert isinstance(seen, Explanation)
-    assert seen.inputs == ("8", "6", "7", "5", "4", "2", "=")
-    assert seen.expected == "734" and seen.difficulty == 2
-    np.testing.assert_allclose(seen.weights.sum(0), 1, atol=1e-5)
-    assert ((seen.weights > 0).sum(0) == seen.steps).all()
-    for t, n in enumerate(seen.steps):
-        before = float(seen.halting[: n - 1, t].sum())
-        assert before < seen.threshold
-        assert seen.remainder[t] == pytest.approx(1 - before, abs=1e-5)
-        assert seen.weights[n - 1, t] == pytest.approx(1 - before, abs=1e-5)
-    assert seen.stopped[-1] == seen.answer and len(seen.stopped) == seen.steps.max()
-    assert seen.ponder == pytest.approx(float((seen.steps + seen.remainder).mean()), abs=1e-5)
-    assert not seen.halting.flags.writeable
-
-
 def test_forced_updates_and_the_limit_hold() -> None:
     forced, limited = explain([Request("parity", "101", forced=3), Request("parity", "101", limit=1)])
     assert isinstance(forced, Explanation) and isinstance(limited, Explanation)
@@ -117,45 +98,7 @@ def test_forced_updates_and_the_limit_hold() -> None:
     assert limited.steps.tolist() == [1] and limited.limit == 1
 
 
-def test_a_network_is_measured_on_the_same_inputs_whatever_was_asked_and_changed() -> None:
-    plain, again, forced, refused = measure(
-        [Request("parity", "1101"), Request("parity", ""), Request("parity", "", forced=1), Request("sort")]
-    )
-    assert isinstance(plain, Measured) and isinstance(again, Measured) and isinstance(forced, Measured)
-    assert (plain.accuracy, plain.ponder, plain.sample) == (again.accuracy, again.ponder, again.sample)
-    assert forced.ponder == 2.0  # one update, and a remainder of one
-    assert plain.ponder > 2.0
-    assert all(0 <= one.accuracy <= 1 for one in (plain, forced)) and min(plain.milliseconds, forced.milliseconds) > 0
-    assert isinstance(refused, InputError) and refused.code == "task"
-
-
 def test_bits_may_be_written_in_many_ways() -> None:
     assert read_bits("1 0,1") == read_bits("101") == (1, -1, 1)
     assert read_bits("1..0") == (1, 0, 0, -1)
     assert read_sum(" 007 + 12 = ") == ("7", "12")
-
-
-@pytest.mark.parametrize(
-    ("request_", "code"),
-    [
-        (Request("parity", ""), "empty"),
-        (Request("parity", "10x1"), "not_bits"),
-        (Request("parity", "1" * 17), "too_long"),
-        (Request("parity", "..."), "no_bit"),
-        (Request("parity", "1" * 5000), "too_long"),
-        (Request("addition", "  "), "empty"),
-        (Request("addition", "12+a"), "not_a_sum"),
-        (Request("addition", "12+"), "not_a_sum"),
-        (Request("addition", "1234567+1"), "too_long"),
-        (Request("sort", "1"), "task"),
-        (Request("parity", "1", epsilon=float("nan")), "epsilon"),
-        (Request("parity", "1", limit=99), "limit"),
-        (Request("parity", "1", forced=-1), "forced"),
-        (Request("parity", "1", bias=9.0), "bias"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_one_sentence(request_: Request, code: str) -> None:
-    error, fine = explain([request_, Request("parity", "11")])
-    assert isinstance(error, InputError) and error.code == code
-    assert error.text["en"] and error.text["zh"] and len(error.text["en"]) < 160
-    assert isinstance(fine, Explanation)

@@ -90,18 +90,6 @@ def test_a_run_that_is_too_long_is_refused_with_the_largest_that_is_allowed(widt
     assert expected(dataclasses.replace(request, length=most + 1)) > records.SECONDS
 
 
-@pytest.mark.parametrize("wrong", [{"kernel": 4}, {"without": 10}, {"length": 15}, {"width": 2000}, {"filter": "sepia"}, {"alpha": -1.0}])
-def test_what_lies_outside_is_refused_in_a_sentence(wrong: dict[str, object]) -> None:
-    (refusal,) = explain([dataclasses.replace(EXAMPLES[3], **wrong)])  # type: ignore[arg-type,misc]
-    assert isinstance(refusal, InputError)
-
-
-@pytest.mark.parametrize("picture", ["test:5", "test:x", "nonsense", "AAAA"])
-def test_a_picture_that_there_is_not_is_refused(picture: str) -> None:
-    (refusal,) = explain([dataclasses.replace(EXAMPLES[3], picture=picture)])  # type: ignore[misc]
-    assert isinstance(refusal, InputError)
-
-
 # ---- the clock ---------------------------------------------------------------------------------------------------------------------
 
 

@@ -42,7 +42,12 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {  # requests that the trained mo
     "rnn_attention": (GERMAN, {**GERMAN, "variant": "none"}, {"sentence": "A man sings a song.", "beam": 3}, {**GERMAN, "context": "zero"}),
     "sparse_transformer": ({"keep": 27}, {"keep": 27, "seed": 8, "drawing": "test:3"}, {"task": "text", "text": "It was", "length": 9}),
     "transformer_xl": ({"text": "the ship went out", "length": 9}, {"text": "she", "length": 20, "seed": 9, "temperature": 0.3}),
-    "translation": (GERMAN, {"sentence": "A man in a blue shirt.", "beam": 3}, {**GERMAN, "silenced": (("cross", 1, 0),), "hidden": (1,)}),
+    "translation": (
+        GERMAN,
+        {"sentence": "A man in a blue shirt.", "beam": 3},
+        {**GERMAN, "silenced": (("cross", 1, 0),), "hidden": (1,)},
+        {**GERMAN, "without": ("mask",)},
+    ),
     "universal_transformer": (
         {"task": "reverse", "text": "abcdef", "question": ""},
         {},
@@ -198,6 +203,29 @@ def test_models_that_are_not_there_are_left_out_and_without_any_there_is_no_answ
     monkeypatch.setattr(of(slug), "load", only(0))
     with pytest.raises(CheckpointError):
         of(slug).explain([asked(slug)[0]])
+
+
+@pytest.mark.parametrize(("slug", "number"), [("act_rnn", 1), ("act_rnn", 2), ("universal_transformer", 0), ("universal_transformer", 1)])
+def test_the_sum_that_halts_can_be_read_off(slug: str, number: int) -> None:
+    seen = alone(slug, number)
+    np.testing.assert_allclose(seen.weights.sum(0), 1, atol=1e-5)
+    for at, n in enumerate(seen.steps):
+        before = float(seen.halting[: n - 1, at].sum())
+        assert before < seen.threshold and (seen.weights[:, at] > 0).sum() == n
+        assert seen.remainder[at] == pytest.approx(1 - before, abs=1e-5) == seen.weights[n - 1, at]
+        assert seen.totals[n - 1, at] == 1 and seen.distance[n - 1, at] < 1e-5
+    assert seen.stopped[-1] == seen.answer and len(seen.stopped) == seen.steps.max()
+    assert seen.ponder == pytest.approx(float((seen.steps + seen.remainder).mean()), abs=1e-5)
+
+
+@pytest.mark.parametrize("slug", ["act_rnn", "universal_transformer"])
+def test_networks_are_measured_on_the_same_inputs_whatever_is_asked_of_them_and_changed(slug: str) -> None:
+    request = asked(slug)[0]
+    other, forced, refused = (dataclasses.replace(request, text="", **more) for more in ({}, {"forced": 1}, {"forced": 99}))
+    trained, again, once, error = of(slug).measure([request, other, forced, refused])
+    assert (trained.accuracy, trained.ponder, trained.sample) == (again.accuracy, again.ponder, again.sample)
+    assert once.ponder == 2.0 < trained.ponder and 0 <= once.accuracy <= trained.accuracy <= 1 and once.milliseconds > 0
+    assert isinstance(error, InputError) and error.code == "forced"
 
 
 def test_what_pages_read_of_a_lab_needs_neither_torch_nor_midi() -> None:

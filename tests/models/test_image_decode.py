@@ -82,17 +82,6 @@ def test_the_likelihood_of_a_made_picture_is_what_making_it_reported(config: Con
     torch.testing.assert_close(bits, bits_of(model, pictures, [0, 0, 3]), atol=1e-3, rtol=1e-4)
 
 
-@configs
-def test_the_same_seed_makes_the_same_picture_whatever_the_company(config: Config) -> None:
-    model = network(config)
-    alone, _ = generate(model, asked([1], [8])).pictures()
-    among, _ = generate(model, asked([0, 1, 2], [7, 8, 8], counts=[2, 3, 1])).pictures()
-    assert torch.equal(alone[0], among[2])
-    assert not torch.equal(among[2], among[3])  # a request's second picture is another one
-    other, _ = generate(model, asked([1], [9])).pictures()
-    assert not torch.equal(alone, other)
-
-
 def test_both_orders_draw_a_pixel_with_the_same_number() -> None:
     bias = torch.randn(LEVELS, generator=torch.Generator().manual_seed(1))
     for config in (ROWS, TILES):

@@ -20,7 +20,7 @@ from models.image_transformer.explain import explain, generate, measure
 from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.pixelcnn import Config as PixelConfig
 from models.image_transformer.pixelcnn import PixelCNN
-from models.image_transformer.pretrained import HeldOut, Together
+from models.image_transformer.pretrained import Together
 from models.image_transformer.records import MODELS, PATTERNS, Again, Bits, Explanation, Request, spelled
 from models.image_transformer.weights import weights
 from tests.models.networks import answer
@@ -54,18 +54,15 @@ def shipped(networks: tuple[Together, ColourTransformer], monkeypatch: pytest.Mo
     """Small networks and random pictures in the place of the shipped ones."""
     draw = np.random.default_rng(1)
     grey, colour = (draw.integers(0, 256, shape).astype(np.uint8) for shape in ((3, 28, 28), (2, 16, 16, 3)))
-    held = HeldOut(grey, np.arange(3), colour, np.arange(2))
+    held = {"grey": grey, "colour": colour}
     for each in (module, reading):
         monkeypatch.setattr(each, "together", lambda: networks[0])
         monkeypatch.setattr(each, "enlarger", lambda: networks[1])
-    monkeypatch.setattr(reading, "held_out", lambda: held)
+    monkeypatch.setattr(reading, "shipped", lambda _slug: held)
     return networks[0]
 
 
 one = partial(answer, explain, Explanation)
-
-
-refused = partial(answer, explain, InputError)
 
 
 def again(seen: Explanation, request: Request) -> Bits:
@@ -187,31 +184,6 @@ def test_an_enlargement_is_read_again_too() -> None:
     forced = again(seen, dataclasses.replace(RAISED, silenced=(("colour", 0, 0),))).bits
     assert forced.shape == (1, 16, 16, 3)
     assert abs(forced - seen.made[0].bits[:1]).max() > 0.001
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"silenced": (("local_1d", 2, 0),)}, "silenced"),
-        ({"silenced": (("local_1d", 0, 2),)}, "silenced"),
-        ({"silenced": (("colour", 0, 0),)}, "silenced"),
-        ({"mode": "complete"}, "no_picture"),
-        ({"mode": "complete", "picture": 5}, "no_picture"),
-        ({"mode": "complete", "picture": "test:3"}, "picture"),
-        ({"mode": "complete", "picture": "test:-1"}, "picture"),
-        ({"mode": "complete", "picture": "test:" + "9" * 5000}, "picture"),
-        ({"mode": "complete", "picture": "test:²"}, "picture"),
-        ({"mode": "complete", "picture": "<script>"}, "picture"),
-        ({"mode": "complete", "picture": "é" * 40}, "picture"),
-        ({"mode": "complete", "picture": spelled(np.zeros((28, 27), np.uint8))}, "picture"),
-        ({"mode": "complete", "picture": spelled(np.zeros((16, 16, 3), np.uint8))}, "picture"),
-        ({"mode": "enlarge"}, "no_picture"),
-        ({"mode": "enlarge", "picture": "test:2"}, "picture"),
-        ({"mode": "enlarge", "picture": spelled(np.zeros((28, 28), np.uint8))}, "picture"),
-    ],
-)
-def test_an_absurd_request_gets_one_sentence(change: dict[str, object], code: str) -> None:
-    assert refused(Request(**change)).code == code  # type: ignore[arg-type]
 
 
 def test_without_the_model_of_coloured_pictures_nothing_is_enlarged(monkeypatch: pytest.MonkeyPatch) -> None:

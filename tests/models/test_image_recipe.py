@@ -66,7 +66,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         coloured[f"{name}_label"] = (np.arange(count) % 10).astype(np.uint8)
     np.savez(tmp_path / "cifar10_jpeg.npz", **coloured)
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
-    monkeypatch.setattr(files, "HELD_OUT", HELD_OUT)
+    monkeypatch.setattr("models.pixels.HELD_OUT", HELD_OUT)
     tasks = {name: dataclasses.replace(recipe.VARIANTS[name], build=build) for name, build in VARIANTS.items()}
     monkeypatch.setattr(recipe.LAB, "variants", tasks)
     return tmp_path

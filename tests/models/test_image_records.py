@@ -9,8 +9,8 @@ import pytest
 
 from models.errors import InputError
 from models.image_transformer.examples import mixed
-from models.image_transformer.pretrained import held_out
-from models.image_transformer.records import EXAMPLES, KINDS, LARGE, MAX_COUNT, MODES, SIDE, Request, read_picture, spelled
+from models.image_transformer.records import EXAMPLES, KINDS, LARGE, MAX_COUNT, MODES, SIDE, Request, spelled
+from models.pixels import read_picture, shipped
 
 
 def test_a_spelled_picture_is_read_as_it_was() -> None:
@@ -42,20 +42,20 @@ def test_what_needs_another_program_is_another_group() -> None:
 def test_the_examples_show_every_mode_with_pictures_that_are_shipped() -> None:
     assert {example.mode for example in EXAMPLES} == set(MODES)
     assert EXAMPLES[0].mode == "generate" and EXAMPLES[0].count <= MAX_COUNT
-    held = held_out()
+    held = shipped("image_transformer")
     for example in EXAMPLES:
         if example.picture:
             number = int(example.picture.removeprefix("test:"))
-            assert number < len(held.colour if example.mode == "enlarge" else held.grey)
+            assert number < len(held["colour" if example.mode == "enlarge" else "grey"])
 
 
 def test_the_shipped_pictures_are_mixed_and_of_the_right_size() -> None:
-    held = held_out()
-    assert held.grey.shape == (24, SIDE, SIDE) and held.grey.dtype == np.uint8
-    assert held.colour.shape == (8, LARGE, LARGE, 3) and held.colour.dtype == np.uint8
-    assert np.bincount(held.grey_kinds, minlength=KINDS).min() >= 2
-    assert len(set(held.colour_kinds.tolist())) == 8
-    assert all(np.ptp(picture) > 100 for picture in held.grey)
+    held = shipped("image_transformer")
+    assert held["grey"].shape == (24, SIDE, SIDE) and held["grey"].dtype == np.uint8
+    assert held["colour"].shape == (8, LARGE, LARGE, 3) and held["colour"].dtype == np.uint8
+    assert np.bincount(held["grey_kinds"], minlength=KINDS).min() >= 2
+    assert len(set(held["colour_kinds"].tolist())) == 8
+    assert all(np.ptp(picture) > 100 for picture in held["grey"])
 
 
 def test_no_kind_comes_again_before_the_others_had_their_turn() -> None:

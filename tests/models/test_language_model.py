@@ -6,7 +6,7 @@ import dataclasses
 import gzip
 import json
 from collections.abc import Iterator
-from itertools import count
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from models import checkpoint
+from models.errors import InputError, Stopped
 from models.language_model import induction, pieces, polarity, recipe
 from models.language_model.decode import Reader, climbed
 from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import read
 from models.language_model.recipe import AHEAD, VARIANTS, Batch, Objective, drawn
+from models.language_model.records import Request
 from models.pretrained import once
 from models.sampling import Cache, Wanted, Writer
 from tests.models.networks import LETTERS, language, shelve
@@ -101,15 +103,6 @@ def test_what_only_training_needs_is_not_counted_and_changes_no_prediction() -> 
     for classifier in (*model.exits, *model.ahead):
         torch.nn.init.zeros_(classifier.readout.weight)
     assert torch.equal(model(batch(model).before), was)
-
-
-@pytest.mark.parametrize("pieces", [0, 29])
-def test_symbol_by_symbol_it_computes_what_it_computes_of_a_whole_window(pieces: int) -> None:
-    model = language(pieces=pieces)
-    before, cache = batch(model).before.clamp(max=28), Cache(model, 2, model.config.window)
-    for i in range(model.config.window):
-        cache.position = i
-        torch.testing.assert_close(model(before[:, i : i + 1], i, cache)[:, 0], model(before[:, : i + 1])[:, -1])
 
 
 def test_a_position_that_was_never_trained_is_refused() -> None:
@@ -222,62 +215,53 @@ def test_naive_bayes_counts_words_and_pairs_once_in_each_sentence() -> None:
     assert polarity.counted([GOOD, BAD], [("nothing known", 1)]) == 0.0, "a tie is no positive verdict"
 
 
-def test_a_sentence_is_judged_behind_its_end_whatever_stands_beside_it() -> None:
+def test_a_sentence_is_judged_by_the_means_of_all_layers_whatever_stands_beside_it() -> None:
     torch.manual_seed(0)
     judge = polarity.Judge(language(letters="", pieces=29)).eval()
     torch.nn.init.normal_(judge.verdict.weight)
     short, long = np.arange(1, 6), np.arange(1, 25)
-    both, alone = (polarity.Sentences.of(rows, [0] * len(rows), 40) for rows in ([short, long], [short]))
-    torch.testing.assert_close(judge(both)[0][:1], judge(alone)[0])
-    verdict = judge.verdict(judge.model.norm(list(judge.model.climb(torch.tensor([[END, 1, 2, 3, 4, 5, END]])))[-1])[:, -1])
-    torch.testing.assert_close(judge(alone)[0], verdict)
+    torch.testing.assert_close(judge([short, long])[:1], judge([short]))
+    model, read = judge.model, torch.tensor([[END, 1, 2, 3, 4, 5, END]])
+    means = [x[0, 1:].mean(0) for x in (model.symbol(read) * model.scale, *model.climb(read))]
+    whole = torch.cat([F.layer_norm(mean, mean.shape) for mean in means])
+    torch.testing.assert_close(judge([short])[0], judge.verdict(whole))
 
 
-def test_a_judge_learns_its_verdict_and_half_as_much_the_next_piece() -> None:
-    torch.manual_seed(0)
-    judge = polarity.Judge(language(letters="", pieces=29)).eval()
-    one = polarity.Sentences.of([np.array([4, 5, 6])], [1], 40)
-    logits = judge.model(one.pieces)[0, :-1]
-    wanted = np.log(2) + 0.5 * F.cross_entropy(logits, torch.tensor([4, 5, 6, END]))  # undecided at first
-    torch.testing.assert_close(judge.loss(one), wanted.float())
-
-
-def test_fine_tuning_learns_labels_leaves_the_shipped_model_alone_and_ends_when_told(shelf: Path) -> None:
+def test_fine_tuning_learns_labels_leaves_the_shipped_model_alone_and_ends_when_stopped(shelf: Path) -> None:
     was = {name: tensor.clone() for name, tensor in polarity.load("words").model.state_dict().items()}
-    points = list(polarity.finetune(40, seed=3, epochs=20))
-    told = [one.accuracy for one in points if one.accuracy is not None]
-    assert points[-1].seen == 800 and told[0] == 0.5 and told[-1] == 1.0
+    asked = Request(mode="learn", labels=40, seed=3)
+    *turns, (seen,) = polarity.live(asked)
+    assert [point for (points,) in turns for point in points] == [*seen.points] and not seen.stopped
+    assert (seen.points[0].seen, seen.points[0].accuracy) == (0, 0.5) and seen.points[-1].seen >= polarity.EPOCHS * 40
+    assert seen.points[-1].accuracy == seen.points[-1].fit == seen.counts == 1.0
     assert all(torch.equal(tensor, was[name]) for name, tensor in polarity.load("words").model.state_dict().items())
-    calls = count()
-    assert 0 < len(list(polarity.finetune(40, 3, lambda: next(calls) == 5))) < 8
-    with pytest.raises(ValueError, match="81 labels"):
-        next(polarity.finetune(81, 1))
+    under_way = polarity.live(replace(asked, way="scratch"))
+    assert isinstance(next(under_way)[0], list)
+    (stopped,) = under_way.throw(Stopped())
+    assert stopped.stopped and len(stopped.points) < 2 and next(under_way, None) is None
+    ((refused,),) = polarity.live(replace(asked, labels=1001))
+    assert isinstance(refused, InputError) and refused.code == "labels"
 
 
 def test_the_curve_goes_on_where_it_was_stopped_and_names_no_accuracy_that_was_not_measured(
     shelf: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in {
-        "LABELS": (10, 20),
-        "SUBSETS": 1,
-        "LOOK": 32,
-        "LEAST": 60,
-        "SEARCHED": 20,
-        "LIVE": {"train": 20, "test": 4},
-    }.items():
+    small = {"LABELS": (10, 20), "SUBSETS": 1, "LOOK": 32, "LEAST": 60, "SEARCHED": 20, "LIVE": {"train": 20, "test": 4}}
+    for name, value in small.items():
         monkeypatch.setattr(polarity, name, value)
-    before = recipe.evaluate(shelf, "polarity")
-    assert {name for name in before if name.startswith("accuracy")} == {"accuracy_counts_10", "accuracy_counts_20"}
+    assert not [name for name in recipe.evaluate(shelf, "polarity") if name.startswith("accuracy")]
     monkeypatch.setattr(polarity.training, "swept", lambda measure, rates, kept: {f"{rate:g}": abs(rate - 4e-3) for rate in rates})
     recipe.train(shelf, shelf / "runs", "polarity")
     first = (shelf / "assets" / "language_model" / polarity.CURVE).read_text("utf-8")
     (shelf / "runs" / "language_model" / "polarity" / "scratch-20-1.json").unlink()
     recipe.train(shelf, shelf / "runs", "polarity")
     again = json.loads((shelf / "assets" / "language_model" / polarity.CURVE).read_text("utf-8"))
-    assert again["runs"][:-1] == json.loads(first)["runs"][:-1], "none of the others was trained again"
+    kept = [[run for run in one["runs"] if (run["way"], run["labels"]) != ("scratch", 20)] for one in (again, json.loads(first))]
+    assert kept[0] == kept[1] and len(kept[0]) == 5, "none of the others was trained again"
     found = recipe.evaluate(shelf, "polarity")
     assert found["runs_scratch_20"] == found["runs_pretrained_10"] == 1
-    assert found["value"] == found["accuracy_pretrained_20"] == np.mean([one["test"] for one in again["runs"] if one["labels"] == 20][::2])
+    (ours,) = (run["test"] for run in again["runs"] if (run["way"], run["labels"]) == ("pretrained", 20))
+    assert found["value"] == found["accuracy_pretrained_20"] == ours and found["accuracy_counts_10"] == 1.0
 
 
 # ---- reading on when the window is full -------------------------------------------------------------------------------------------

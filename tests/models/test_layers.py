@@ -44,18 +44,6 @@ def test_a_causal_pass_refuses_a_second_mask() -> None:
         attend(x, x, x, causal=True, mask=causal(2, 2))
 
 
-def test_a_gain_of_zero_silences_one_head_of_one_sentence() -> None:
-    torch.manual_seed(1)
-    x = torch.randn(2, 3, 4, 5)
-    gain = torch.ones(2, 3)
-    gain[1, 2] = 0
-    trace = Trace("weights")
-    loud, quiet = attend(x, x, x), attend(x, x, x, gain=gain, trace=trace)
-    assert quiet[1, 2].abs().sum() == 0
-    torch.testing.assert_close(quiet[0], loud[0])
-    torch.testing.assert_close(torch.from_numpy(trace.stack("weights")[0]), attention_weights(x, x))
-
-
 def test_multi_head_attention_equals_that_of_torch_with_the_same_parameters() -> None:
     torch.manual_seed(1)
     ours, theirs = MultiHeadAttention(24, 4), nn.MultiheadAttention(24, 4, batch_first=True)

@@ -39,15 +39,6 @@ def test_blocks_of_skewed_scores_are_the_direct_formula(shape: tuple[int, int, i
     torch.testing.assert_close(relative_attention(query, key, value, table), direct(query, key, value, table), atol=1e-5, rtol=1e-5)
 
 
-@everywhere
-def test_its_own_gradients_are_those_of_the_direct_formula(shape: tuple[int, int, int]) -> None:
-    four = inputs(shape, gradient=True)
-    ours, theirs = relative_attention(*four), direct(*four)
-    outside = torch.randn_like(ours)
-    for one, other in zip(torch.autograd.grad(ours, four, outside), torch.autograd.grad(theirs, four, outside), strict=True):
-        torch.testing.assert_close(one, other)
-
-
 @pytest.mark.parametrize("length", [1, 2, 31, 64, 97])
 def test_skewing_all_at_once_is_the_direct_formula(length: int) -> None:
     four = inputs((length, length, length))

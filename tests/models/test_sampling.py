@@ -6,28 +6,28 @@ import pytest
 import torch
 from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from models.sampling import cut, draw
+from models.sampling import Draws, cut
 
 
 def test_draws_follow_the_distribution_and_no_heat_takes_the_likeliest() -> None:
     logits = torch.tensor([0.1, 0.5, 0.4]).log().expand(1000, 3)
     even = (torch.arange(1000) + 0.5) / 1000
-    assert torch.bincount(draw(logits, even, torch.ones(1000))).tolist() == [100, 500, 400]
-    assert set(draw(logits, even, torch.zeros(1000)).tolist()) == {1}
+    assert torch.bincount(Draws(torch.ones(1000))(logits, even)).tolist() == [100, 500, 400]
+    assert set(Draws(torch.zeros(1000))(logits, even).tolist()) == {1}
 
 
 def test_each_row_has_a_heat_of_its_own() -> None:
     logits = torch.log(torch.tensor([[0.2, 0.3, 0.5]])).expand(5, -1)
     uniform, heat = torch.tensor([0.0, 0.19, 0.21, 0.51, 0.3]), torch.tensor([1.0, 1.0, 1.0, 1.0, 0.0], dtype=torch.float64)
-    assert draw(logits, uniform.double(), heat).tolist() == [0, 0, 1, 2, 2]
+    assert Draws(heat)(logits, uniform.double()).tolist() == [0, 0, 1, 2, 2]
 
 
 def test_what_may_never_be_drawn_is_not_and_the_likeliest_are_drawn_alone() -> None:
     logits = torch.tensor([0.4, 0.1, 0.5]).log().expand(600, 3)
     even = (torch.arange(600) + 0.5) / 600
-    assert torch.bincount(draw(logits, even, torch.ones(600), never=[0])).tolist() == [0, 100, 500]
+    assert torch.bincount(Draws(torch.ones(600), never=[0])(logits, even)).tolist() == [0, 100, 500]
     two = torch.full((600,), 2)
-    assert torch.bincount(draw(logits, even, torch.ones(600), two), minlength=3)[1] == 0
+    assert torch.bincount(Draws(torch.ones(600), two)(logits, even), minlength=3)[1] == 0
 
 
 @pytest.mark.parametrize(("heat", "k", "p"), [(1.0, 40, 0.9), (0.6, 200, 0.5), (1.7, 3, 1.0), (1.0, 200, 0.01)])

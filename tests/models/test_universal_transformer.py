@@ -8,16 +8,14 @@ import torch
 
 from benchmarks import ponder as benchmark
 from models.checkpoint import CheckpointError
-from models.errors import InputError
 from models.hashing import belongs
 from models.layers.act import Stop
 from models.pretrained import Pretrained
-from models.thinking import Measured
 from models.trace import Trace
 from models.universal_transformer import explain as page
 from models.universal_transformer import stories
 from models.universal_transformer.data import CHARACTERS, NONE, characters, columns, lengths, sums, words
-from models.universal_transformer.explain import explain, measure
+from models.universal_transformer.explain import explain
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
 from models.universal_transformer.pretrained import Model
 from models.universal_transformer.records import Explanation, Request
@@ -180,20 +178,6 @@ def test_a_drawn_story_needs_the_facts_that_were_asked_for(needed: int) -> None:
         assert stories.LEAST <= len(facts) <= stories.LONGEST
 
 
-def test_the_sum_that_halts_can_be_read_off() -> None:
-    (seen,) = explain([Request("addition", "95678+4322", "")])
-    assert isinstance(seen, Explanation)
-    assert "".join(seen.positions) == "95678+04322=______" and seen.expected == "100000"
-    np.testing.assert_allclose(seen.weights.sum(0), 1, atol=1e-5)
-    for position, n in enumerate(seen.steps):
-        before = float(seen.halting[: n - 1, position].sum())
-        assert seen.remainder[position] == pytest.approx(1 - before, abs=1e-5)
-        assert seen.totals[n - 1, position] == 1 and seen.distance[n - 1, position] < 1e-5
-    assert seen.attention.shape == (seen.steps.max(), 2, 18, 18)
-    np.testing.assert_allclose(seen.attention.sum(-1), 1, atol=1e-5)
-    assert seen.stopped[-1] == seen.answer and len(seen.stopped) == seen.steps.max()
-
-
 def test_the_facts_that_an_answer_needs_are_named() -> None:
     (seen,) = explain([Request()])
     assert isinstance(seen, Explanation)
@@ -207,55 +191,9 @@ def test_other_networks_stand_beside_where_they_are_shipped() -> None:
     assert [one.variant for one in copied.beside] == ["ordinary"] and reversed_.beside == ()
 
 
-def test_networks_are_measured_on_the_same_inputs_whatever_is_asked_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "SAMPLE", 8)
-    page._sample.cache_clear()
-    trained, other, forced, refused = measure(
-        [
-            Request("reverse", "abc", ""),
-            Request("reverse", "", ""),
-            Request("reverse", "abc", "", forced=1),
-            Request("reverse", "", "", forced=99),
-        ]
-    )
-    page._sample.cache_clear()
-    assert isinstance(trained, Measured) and isinstance(other, Measured) and isinstance(forced, Measured)
-    assert (trained.accuracy, trained.ponder, trained.sample) == (other.accuracy, other.ponder, 8)
-    assert forced.ponder == 2.0 and trained.ponder > 2.0
-    assert 0 <= forced.accuracy <= trained.accuracy <= 1 and forced.milliseconds > 0
-    assert isinstance(refused, InputError) and refused.code == "forced"
-
-
 def test_a_story_may_end_with_its_question_and_be_written_in_capitals() -> None:
     (seen,) = explain([Request("stories", "Mary went to the garden. Where is Mary?", "")])
     assert isinstance(seen, Explanation) and seen.expected == "garden"
-
-
-@pytest.mark.parametrize(
-    ("request_", "code"),
-    [
-        (Request("stories", "", "where is mary"), "empty"),
-        (Request("stories", "mary went to the garden.", ""), "no_question"),
-        (Request("stories", "mary went to the moon.", "where is mary"), "unknown_words"),
-        (Request("stories", "mary went to the garden.", "where is <b>batman</b>"), "unknown_words"),
-        (Request("stories", "mary took the garden.", "where is mary"), "sentence"),
-        (Request("stories", "mary went to the garden.", "where is the garden"), "question"),
-        (Request("stories", "mary went to the garden. " * 11, "where is mary"), "too_long"),
-        (Request("reverse", " ", ""), "empty"),
-        (Request("copy", "naïve", ""), "not_letters"),
-        (Request("copy", "a" * 41, ""), "too_long"),
-        (Request("addition", "", ""), "empty"),
-        (Request("addition", "1+b", ""), "not_a_sum"),
-        (Request("addition", "1+2+3", ""), "not_a_sum"),
-        (Request("addition", f"{10**19}+1", ""), "too_long"),
-        (Request("addition", "1" * 5000, ""), "too_long"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_one_sentence(request_: Request, code: str) -> None:
-    error, fine = explain([request_, Request("copy", "abc", "")])
-    assert isinstance(error, InputError) and error.code == code
-    assert error.text["en"] and error.text["zh"] and len(error.text["en"]) < 180
-    assert isinstance(fine, Explanation)
 
 
 def test_somebody_who_never_appeared_is_no_error() -> None:

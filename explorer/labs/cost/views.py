@@ -14,7 +14,7 @@ from explorer.labels import Text, filled
 from explorer.labs.cost import about, texts
 from explorer.labs.cost.clock import own
 from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request
-from models.errors import reading
+from models.pixels import shipped
 
 
 @cache
@@ -23,13 +23,9 @@ def first() -> runs.Stored[Request, Explanation] | None:
     return runs.first("cost", EXAMPLES[0], Explanation)
 
 
-@cache
 def pictures() -> NDArray[np.uint8]:
     """The pictures to begin with, (picture, row, column)."""
-    path = runs.ASSETS / "cost" / "pictures.npz"
-    with reading(path), np.load(path, allow_pickle=False) as file:
-        found: NDArray[np.uint8] = file["levels"]
-    return found
+    return shipped("cost", "pictures")["levels"]
 
 
 def _plain(*values: float) -> dict[float, Text]:

@@ -20,7 +20,6 @@ from explorer.labs import about, passages
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import HEADS
 from explorer.looks import Look, looks
-from models.errors import reading
 from models.image_transformer.records import (
     COLOUR,
     EXAMPLES,
@@ -36,9 +35,9 @@ from models.image_transformer.records import (
     Made,
     Request,
     Step,
-    read_picture,
 )
 from models.image_transformer.weights import weights
+from models.pixels import SHIPPED, read_picture, shipped
 
 Value = dict[str, object]
 
@@ -59,11 +58,10 @@ first = runs.kept("image_transformer", EXAMPLES[0], Explanation)
 def held_out() -> dict[str, tuple[NDArray[np.uint8], list[Text]]]:
     """The pictures to begin with, "grey" and "colour", none of which a model has learned from, and what each shows; small blanks where
     none are shipped."""
-    path = ASSETS / "examples.npz"
-    if not path.exists():
+    ours = shipped("image_transformer")
+    if not ours:
         return {"grey": (np.zeros((0, SIDE, SIDE), np.uint8), [])}
-    with reading(path), np.load(path, allow_pickle=False) as file:
-        sets = {key: (file[key], file[f"{key}_kinds"]) for key in ("grey", "colour") if key in file}
+    sets = {key: (ours[key], ours[f"{key}_kinds"]) for key in ("grey", "colour") if key in ours}
     names = {"grey": texts.KINDS, "colour": texts.COLOURED}
     return {key: (levels, [filled(texts.NUMBERED, kind=names[key][int(kind)]) for kind in kinds]) for key, (levels, kinds) in sets.items()}
 
@@ -102,10 +100,10 @@ def given(request: Request) -> NDArray[np.uint8] | None:
     if request.mode == "generate":
         return None
     mode, shape = ("colour", (LARGE, LARGE, 3)) if request.mode == "enlarge" else ("grey", (SIDE, SIDE))
-    if not request.picture.startswith("test:"):
+    if not request.picture.startswith(SHIPPED):
         return read_picture(request.picture, shape)
     ours, _ = held_out().get(mode, ((), ()))
-    number = request.picture.removeprefix("test:")
+    number = request.picture.removeprefix(SHIPPED)
     return ours[int(number)] if number.isdigit() and int(number) < len(ours) else None
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, Text, part
 from explorer.labs import passages
-from explorer.labs.language_model import about, texts, views
+from explorer.labs.language_model import about, labels, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
@@ -15,35 +18,37 @@ from explorer.widgets.stage import stage
 from models.language_model.records import EXAMPLES, KINDS, Explanation, Request
 
 GENERATE = "models.language_model.explain:generate"
+WRITES = "characters pieces"
 MEASURE = "models.language_model.explain:measure"
 
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
+
+    def own(name: str, words: Mapping[str, Text], draw: Any, **how: Any) -> View[Request, Any]:
+        return View(name, lambda value: stage(name, value, texts=words, picture=f"language_model/{name}"), draw, **how)
+
     return Program(
         explain=GENERATE,
         kind=Request,
         controls=views.controls(),
         views=(
-            View("tower", lambda value: stage("tower", value, texts=texts.TOWER, picture="language_model/tower"), views.tower),
-            View("tree", lambda value: stage("tree", value, texts=texts.TREE, picture="language_model/tree"), views.tree, at="beside"),
+            own("tower", texts.TOWER, views.tower, task=WRITES),
+            own("tree", texts.TREE, views.tree, at="beside", task=WRITES),
             *passages.views(views.text_of, views.text_growing, task=KINDS[0]),
-            View(
-                "surprise",
-                lambda value: stage("surprise", value, texts=texts.SURPRISE, picture="language_model/surprise"),
-                views.pieces,
-                views.pieces_growing,
-                task=KINDS[1],
-            ),
-            View("learning", lambda _value: figure.measured(about.standing(), "learning")),
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
-            in_bertviz(("head", "model"), views.bertviz),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            own("surprise", texts.SURPRISE, views.pieces, grow=views.pieces_growing, task=KINDS[1]),
+            View("learning", lambda _value: figure.measured(about.standing(), "learning"), task=WRITES),
+            View("labels", partial(figure.own, "labels", main=True), labels.drawn, labels.growing, task="labels"),
+            View("labelled", lambda _value: figure.measured(labels.labelled(), "labelled"), task="labels"),
+            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below", task=WRITES),
+            replace(in_bertviz(("head", "model"), views.bertviz), task=WRITES),
+            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL, links={views.beside(): texts.BESIDE}), at="below"),
         ),
         change=Change(views.difference, MEASURE, views.again),
         examples=tuple((request, title) for request, (title, _) in views.offered()),
         shorts=tuple(short for _, (_, short) in views.offered()),
         first=views.first,
+        others=(views.learned,),
         answer=lambda _seen, _request: None,
         about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
         region=texts.REGION,
@@ -74,6 +79,7 @@ LAB = lab_of(
             part("attention", "注意力", "attention"),
             part("layers", "各层", "tower"),
             part("next symbol", "下一个符号", "tree"),
+            part("verdict", "判断", "labels"),
         ),
     ),
     steps=views.steps,
@@ -84,7 +90,7 @@ LAB = lab_of(
         "positions": replace(EXAMPLES[0], length=16, positions=False),
     },
     exports={
-        **dict.fromkeys(("tower", "tree", "surprise", "reading", "reach", "attention"), FIGURE),
+        **dict.fromkeys(("tower", "tree", "surprise", "reading", "reach", "attention", "labels"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,

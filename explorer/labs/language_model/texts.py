@@ -26,7 +26,7 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("Beginning of a text", "文本的开头")
-RUN: Final = _("Write on", "接着写")
+RUN: Final = _("Run", "运行")
 PROMPT: Final = _("Beginning", "开头")
 PLACEHOLDER: Final = _("Type the beginning of a text, or leave the box empty.", "输入文本的开头，或留空。")
 MODEL: Final = _("model", "模型")
@@ -43,6 +43,12 @@ ALL: Final = _("all", "全部")
 LIKELIEST: Final = _("{n}", "{n}")
 SEED: Final = _("seed", "种子")
 TYPED: Final = _("A continuation of yours: how likely is it?", "您自己的续写：有多可能？")
+
+MODE: Final = _("mode", "模式")
+MODES: Final[Mapping[str, Text]] = MappingProxyType({"write": _("Write", "续写"), "learn": _("Fine-tune", "微调")})
+LABELS: Final = _("labels", "标签")
+BEGINS: Final = _("begins", "起点")
+BEGINNINGS: Final[Mapping[str, Text]] = {"pretrained": _("pre-trained", "预训练过"), "scratch": _("from scratch", "从零开始")}
 
 NAMES: Final[Mapping[str, Text]] = MappingProxyType(
     {
@@ -146,6 +152,33 @@ NOTES: Final[tuple[Text, ...]] = (
     ),
     _("A weight says where a head read from, not why a symbol was chosen.", "权重说明一个头从哪里读取，并不说明为什么选这个符号。"),
 )
+BESIDE: Final = _("The same beginning, read by Transformer-XL beside this model.", "同样的开头，由 Transformer-XL 并排来读。")
+
+# ---- labels ----
+FINE_TUNED: Final = _("Does it learn what a good review is?", "它能学会什么是好评吗？")
+FINE_TUNED_UNITS: Final = _("share of sentences judged rightly; half is chance", "判断正确的句子比例；一半即瞎猜")
+READ_SO_FAR: Final = _("sentences read", "读过的句子")
+RIGHT: Final = _("judged rightly", "判断正确")
+HELD_OUT: Final = _("held-out sentences", "留出的句子")
+FIT: Final = _("sentences it learns from", "用来学习的句子")
+COUNTING: Final = _("counting words", "数词")
+JUDGES: Final = (*BEGINNINGS.values(), COUNTING)
+LEARNING: Final = _("live · {seen} sentences read", "实时 · 已读 {seen} 句")
+LEARNED: Final = _(
+    "{begins}, after {seen} sentences of {labels} labelled ones it judges {right} of {n} held-out sentences rightly.",
+    "{begins}，从 {labels} 个带标签的句子中读过 {seen} 句后，{n} 个留出的句子判断正确的占 {right}。",
+)
+BY_HEART: Final = _("Of those that it has just learned from: {fit}.", "刚学过的句子：{fit}。")
+COUNTED: Final = _("Counting words in the same labels: {counts}.", "在同样的标签里数词：{counts}。")
+HALTED: Final = _("It was stopped.", "已被停止。")
+LABEL_CURVE: Final = _("What is pre-training worth?", "预训练值多少？")
+LABEL_CURVE_UNITS: Final = _(
+    "stored: share of {n} test sentences judged rightly, mean; labels were drawn up to {subsets} times",
+    "存储的结果：{n} 个测试句子中判断正确的平均比例；标签最多抽取 {subsets} 次",
+)
+LABEL_CURVE_SAYS: Final = _("With {labels} labels: {each}.", "用 {labels} 个标签：{each}。")
+SPREAD: Final = _("spread", "标准差")
+SUBSETS: Final = _("subsets", "组数")
 
 # ---- the card ----
 DATA: Final = _("17 books, 2 held out", "17 本书，另留出 2 本")
@@ -175,11 +208,11 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "predict": _("Predict the next one", "预测下一个"),
     "positions": _("Every position learns", "每个位置都学"),
     "layers": _("Every layer guesses", "每一层都猜"),
-    "ahead": _("Two ahead", "预测两步"),
     "temperature": _("Temperature", "温度"),
     "unicorn": _("It writes", "它会写"),
-    "skip": _("A layer is skipped", "跳过一层"),
     "copy": _("A head that copies", "会复制的头"),
+    "labels": _("Pre-train, then fine-tune", "先预训练，再微调"),
+    "curve": _("The label curve", "标签曲线"),
 }
 STEPS: Final[Mapping[str, Text]] = {
     "predict": _(
@@ -188,21 +221,16 @@ STEPS: Final[Mapping[str, Text]] = {
         "模型从左往右读字符，给每个可能的下一个字符一个概率。条形表示它有多惊讶：一个新词花很多比特，词的其余部分很少。绿底是它自己写的。",
     ),
     "positions": _(
-        "No position may look ahead, so one pass over a text is one lesson for each of its positions: row t looks at what stands before "
-        "it and is to say character t. That is why training on 256 characters at once is cheap.",
-        "每个位置都不能往后看，所以读一遍文本，每个位置各上一课：第 t 行只看前面的内容，要说出第 t 个字符。一次训练 256 个字符很便宜。",
+        "No position may look ahead, so one pass over 256 characters is 256 lessons: each position predicts its next one. From the last "
+        "position alone it learns slowly. Al-Rfou et al. let every layer predict too, and two ahead: their 64 layers needed it, these 8 "
+        "gain little.",
+        "每个位置都不能往后看，所以读一遍 256 个字符就是 256 课：每个位置预测下一个字符。只用最后一个位置就学得慢。"
+        "Al-Rfou 等还让每一层都预测，并预测两步：他们的 64 层需要这样，这里的 8 层获益很少。",
     ),
     "layers": _(
         "Read each layer as if it were the last: what would it say? In the lower layers the guess is poor, going up it gets better, and "
         "the true character costs less. This is the logit lens; the lower layers were not trained to be read so.",
         "把每一层当作最后一层来读：它会说什么？低层猜得差，往上越来越好，实际的字符越来越便宜。这就是 logit 透镜；低层没有为此训练过。",
-    ),
-    "ahead": _(
-        "Al-Rfou et al. let every layer predict, and each the character after next too. Their network of 64 layers needed it; this one "
-        "of 8 gains little. What counts is that every position predicts: from the last one alone it learns slowly, 1 lesson in a "
-        "window instead of 256.",
-        "Al-Rfou 等让每一层都预测，还预测再下一个字符。他们的 64 层网络需要这样；这里的 8 层获益很少。"
-        "要紧的是每个位置都预测：只用最后一个，每个窗口只上 1 课而不是 256 课。",
     ),
     "temperature": _(
         "Before it draws, the model divides its scores by the temperature. Above 1 rare characters are drawn more often, and words fall "
@@ -214,11 +242,6 @@ STEPS: Final[Mapping[str, Text]] = {
         "1 M and has read 17 old novels: it finds words and their order, but no story.",
         "这样的开头让 GPT-2 出了名：15 亿参数写出了独角兽说英语的新闻。本模型约 100 万参数，只读过 17 本老小说：会拼词，却写不出故事。",
     ),
-    "skip": _(
-        "Each layer only adds to what comes from below, so one can be left out and the rest still runs. Here the first layer is skipped. "
-        "The number says what it was worth on the same text; try another layer, or silence a head.",
-        "每一层只在下面传来的内容上再加一些，所以去掉一层，其余仍能运行。这里跳过第 1 层。数字说明它在同一段文本上值多少；也可关掉一个头。",
-    ),
     "copy": _(
         "A network of two layers learned to copy random letters that come again. The head of layer 2 looks right behind the earlier "
         "place of the letter that is read, and says what stood there. Here it is silenced, and the copy dies. A network of one layer "
@@ -226,18 +249,32 @@ STEPS: Final[Mapping[str, Text]] = {
         "一个两层网络学会了复制重复出现的随机字母。第 2 层的头看向同一字母上次出现处的后一个位置，并说出那里的字母。"
         "这里把它关掉，复制就没了。一层的网络没有学会。",
     ),
+    "labels": _(
+        "The model of pieces has read books, and film reviews without their labels. Now it gets a few labelled sentences, and learns on "
+        "with a small readout: is the review positive? It soon knows these by heart; held-out ones are harder. Fine-tune it live, and stop "
+        "when you like.",
+        "词块模型读过书，也读过不带标签的影评。现在给它少量带标签的句子，加一个小输出层继续学：这条影评是好评吗？"
+        "它很快背下这些句子；留出的句子更难。可以实时微调，随时停止。",
+    ),
+    "curve": _(
+        "Radford et al. pre-trained 117 M parameters on 7,000 books, and labels became worth far more. Here the network has 3 M and has "
+        "read 17 novels. The curve says what that is worth at each number of labels, against the same network from scratch and against "
+        "counting words.",
+        "Radford 等用 7,000 本书预训练 1.17 亿参数，标签因此值钱得多。这里的网络只有 300 万参数，读过 17 本小说。"
+        "曲线说明：在每种标签数下，与从零开始的同一网络、与数词相比，它值多少。",
+    ),
 }
 
 # What each step asks: the projector's title.
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "predict": _("Which characters surprise the model?", "哪些字符让模型惊讶？"),
-    "positions": _("What may each position look at?", "每个位置可以看什么？"),
+    "positions": _("What does each lesson buy?", "每一种学习换来什么？"),
     "layers": _("What would each layer say?", "每一层会说什么？"),
-    "ahead": _("What does each lesson buy?", "每一种学习换来什么？"),
     "temperature": _("What does the temperature change?", "温度改变了什么？"),
     "unicorn": _("What does it write about unicorns?", "它会怎么写独角兽？"),
-    "skip": _("What is one layer worth?", "一层值多少？"),
     "copy": _("Which head copies?", "哪个头在复制？"),
+    "labels": _("Does it learn what a good review is?", "它能学会什么是好评吗？"),
+    "curve": _("What is pre-training worth?", "预训练值多少？"),
 }
 
 # What the hall guesses before the lecturer opens the projected figure.
@@ -250,6 +287,10 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "It has read 17 novels of the nineteenth century. How many words will pass until it loses the unicorns?",
         "它读过 17 本十九世纪的小说。写到第几个词时，它会把独角兽忘掉？",
     ),
+    "curve": _(
+        "Which judges film reviews best with 500 labels: the pre-trained network, the same one from scratch, or counting words?",
+        "只有 500 个标签时，谁判断影评最准：预训练过的网络，从零开始的同一网络，还是数词？",
+    ),
 }
 
 # What the lecturer does at each step, or points at: notes of the presenter's window.
@@ -257,18 +298,18 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "predict": _(
         "Point at the first letter of a word, then at its last one; compare the bars.", "先指一个词的首字母，再指末字母；比较条形。"
     ),
-    "positions": _("Click a row: nothing stands to the right of the diagonal.", "点一行：对角线右边什么也没有。"),
+    "positions": _("Compare the first bar with the second, then the second with the rest.", "先比较第一条与第二条，再比较第二条与其余的。"),
     "layers": _(
         "Follow the locked column from the foot to the top; then step with the arrows.", "沿锁定的一列从下看到上；再用方向键移动。"
     ),
-    "ahead": _("Compare the first bar with the second, then the second with the rest.", "先比较第一条与第二条，再比较第二条与其余的。"),
     "temperature": _("Hold B for temperature 1; read both continuations aloud.", "按住 B 看温度 1 的结果；把两段续写都读出来。"),
     "unicorn": _("Read aloud what stands on green.", "把绿底上的文字读出来。"),
-    "skip": _("The bars under the text say where the layer was needed.", "文字下的条形表示哪里需要这一层。"),
     "copy": _(
         "Press B: with the head the letters come again, without it they are random.",
         "按 B：有这个头，字母会重现；没有它，写出的是随机字母。",
     ),
+    "labels": _("Press the button and let it learn; stop it after some seconds.", "按按钮让它学；几秒后停止。"),
+    "curve": _("Go along the curves from left to right; then back to one at 500 labels.", "沿曲线从左看到右；再回到 500 个标签处。"),
 }
 
 # 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
@@ -276,9 +317,9 @@ STEP_RANKS: Final[Mapping[str, int]] = {
     "predict": 1,
     "positions": 2,
     "layers": 1,
-    "ahead": 2,
     "temperature": 2,
     "unicorn": 2,
-    "skip": 3,
     "copy": 1,
+    "labels": 2,
+    "curve": 2,
 }

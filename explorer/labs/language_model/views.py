@@ -6,6 +6,8 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +22,22 @@ from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import change_sentence, filled
 from explorer.labs import passages
 from explorer.labs.heads import silenced
-from explorer.labs.language_model import about, texts
+from explorer.labs.language_model import about, labels, texts
 from explorer.looks import Look, looks
 from explorer.packing import pack
 from explorer.widgets.change import Readings
 from models.language_model.records import (
     EXAMPLES,
     KINDS,
+    LEARN,
+    LEARNED,
+    MOST_LABELS,
     OFFERED,
     VARIANTS,
     Again,
     Explanation,
     Guesses,
+    Learned,
     Losses,
     Request,
     Step,
@@ -42,9 +48,11 @@ Value = dict[str, object]
 
 BERTVIZ = 48  # symbols that bertviz shows, the last ones
 SHOWN = 32  # symbols of the family map's picture
+OFFERED_LABELS = (50, 100, 200, 500, MOST_LABELS)
 TOP = (0, 1, 2, 5, 10, 40)  # of how many of the likeliest is drawn, as the bar offers it; 0 for all
 
 first = runs.kept("language_model", EXAMPLES[0], Explanation)
+learned = runs.kept("language_model", LEARN, Learned, LEARNED)
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
@@ -64,21 +72,26 @@ def controls() -> tuple[Control, ...]:
     for variant in there:
         deep.setdefault(about.size(variant)[0], []).append(variant)
     top = {n: filled(texts.LIKELIEST, n=n) if n else texts.ALL for n in TOP}
+    write, learn = ({"mode": (mode,)} for mode in texts.MODES)
+    count = {n: filled(texts.LIKELIEST, n=f"{n:,}") for n in OFFERED_LABELS}
     return (
-        Control("text", texts.PROMPT, "passage", hint=texts.PLACEHOLDER, shares="length"),
-        Control("variant", texts.MODEL, "select", names=there),
-        Control("length", texts.LENGTH, "number", unit=texts.SYMBOLS, step=1),
-        Control("top_p", texts.TOP_P, "number", step=0.01, hint=texts.TOP_P_HINT),
-        Control("top_k", texts.TOP_K, "select", names=top, hint=texts.TOP_K_HINT),
+        Control("mode", texts.MODE, "choice", names=texts.MODES),
+        Control("text", texts.PROMPT, "passage", hint=texts.PLACEHOLDER, shares="length", when=write),
+        Control("variant", texts.MODEL, "select", names=there, when=write),
+        Control("length", texts.LENGTH, "number", unit=texts.SYMBOLS, step=1, when=write),
+        Control("top_p", texts.TOP_P, "number", step=0.01, hint=texts.TOP_P_HINT, when=write),
+        Control("top_k", texts.TOP_K, "select", names=top, hint=texts.TOP_K_HINT, when=write),
+        Control("labels", texts.LABELS, "select", names=count, when=learn),
+        Control("way", texts.BEGINS, "select", names=texts.BEGINNINGS, when=learn),
         Control("seed", texts.SEED, "seed", hint=passages.SEED_HINT),
-        Control("typed", texts.TYPED, "question", placeholder=OFFERED[0].typed.strip()),
-        Control("temperature", texts.TEMPERATURE, "number", step=0.1, change=True, says=_heated),
-        *silenced(kinds, sizes, texts.HEAD),
+        Control("typed", texts.TYPED, "question", placeholder=OFFERED[0].typed.strip(), when=write),
+        Control("temperature", texts.TEMPERATURE, "number", step=0.1, change=True, says=_heated, when=write),
+        *silenced(kinds, sizes, texts.HEAD, when=write),
         *(
-            Control("skipped", texts.SKIPPED, "items", names=_layers(most), change=True, says=_skipped, when={"variant": variants})
+            Control("skipped", texts.SKIPPED, "items", names=_layers(most), change=True, says=_skipped, when={"variant": variants, **write})
             for most, variants in deep.items()
         ),
-        Control("positions", texts.POSITIONS, "switch", names=texts.ON_OFF, change=True, says=lambda _on: texts.NO_POSITIONS),
+        Control("positions", texts.POSITIONS, "switch", names=texts.ON_OFF, change=True, says=lambda _on: texts.NO_POSITIONS, when=write),
     )
 
 
@@ -94,8 +107,10 @@ def _skipped(layers: Sequence[str]) -> Text:
     return filled(texts.WITHOUT_LAYERS, n=len(layers), at=", ".join(layers))
 
 
-def notice(request: Request, seen: Explanation) -> Text | None:
+def notice(request: Request, seen: Explanation | Learned) -> Text | None:
     """What to say of characters that the model does not know, and of a model that only learned to predict from its last position."""
+    if isinstance(seen, Learned):
+        return None
     strange = [at for at in np.flatnonzero(seen.unknown).tolist() if at < seen.given]
     told: list[Text] = []
     if strange:
@@ -107,14 +122,25 @@ def notice(request: Request, seen: Explanation) -> Text | None:
     return {language: " ".join(one[language] for one in told) for language in ("en", "zh")} if told else None
 
 
-def lines(seen: Explanation, request: Request) -> tuple[Text, ...]:
+def lines(seen: Explanation | Learned, request: Request) -> tuple[Text, ...]:
     """What a text file of a run says."""
+    if isinstance(seen, Learned):
+        return (labels.said(seen, request),)
     how = f"{request.variant} · temperature {request.temperature:g} · top-p {request.top_p:g} · top-k {request.top_k} · seed {request.seed}"
     return tuple({"en": one, "zh": one} for one in ("".join(seen.symbols), how))
 
 
-def progress(steps: Sequence[Step], request: Request) -> Text:
-    """How far a text has come."""
+def beside() -> str:
+    """The address where the first example stands beside another model of the same books, which reads the same text."""
+    ours, *_ = EXAMPLES
+    both = {"left": "/language_model?" + query(replace(ours, typed="")), "right": "/transformer_xl?" + query(Request(ours.text))}
+    return "/compare?" + urlencode(both)
+
+
+def progress(steps: Sequence[Any], request: Request) -> Text:
+    """How far a text or a fine-tuning has come."""
+    if request.live:
+        return filled(texts.LEARNING, seen=f"{max((point.seen for point in steps), default=0):,}")
     return filled(passages.WRITES, n=sum(len(step.symbols) for step in steps if not step.given), of=request.length)
 
 
@@ -134,8 +160,10 @@ def telling(seen: Explanation) -> tuple[int, int, int]:
     return layer, head, pos
 
 
-def pick(seen: Explanation, _request: Request) -> Value:
+def pick(seen: Explanation | Learned, _request: Request) -> Value:
     """The same as an address names it."""
+    if isinstance(seen, Learned):
+        return {}
     layer, head, pos = telling(seen)
     return {"model": seen.variant, "head": f"{layer + 1}.{head + 1}", "pos": pos, "row": pos}
 
@@ -324,17 +352,18 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"pos": str(pos), "head": f"{layer + 1}.{head + 1}"}
     shown: dict[str, tuple[str, Mapping[str, str], str]] = {
         "predict": ("", here, "reading"),
-        "positions": ("", here, "attention"),
+        "positions": ("", here, "learning" if len(there.keys() & texts.LESSONS.keys()) > 1 else "attention"),
         "layers": ("", here, "tower"),
         "temperature": (query(replace(start, temperature=1.6)), here, "change"),
         "unicorn": (query(OFFERED[1]), {}, "reading"),
-        "skip": (query(replace(start, skipped=("1",))), here, "change"),
     }
-    if len(there.keys() & texts.LESSONS.keys()) > 1:
-        shown["ahead"] = ("", {}, "learning")
     copying = next((one for one in EXAMPLES if one.variant == "induction"), None)
     if copying is not None:
         shown["copy"] = (query(replace(copying, silenced=((copying.kind, 1, 0),))), {"head": "2.1", "pos": "15"}, "change")
+    if learned() is not None:
+        shown["labels"] = (query(LEARN), {}, "labels")
+    if labels.labelled() is not None:
+        shown["curve"] = (query(LEARN), {}, "labelled")
     return tuple(
         GuidedStep(texts.STEP_TITLES[key], texts.STEPS[key], *how, **in_lecture(texts, key))
         for key in texts.STEPS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +20,9 @@ from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, texts
 from explorer.looks import Look, looks
-from models.errors import reading
+from models.pixels import SHIPPED, shipped
 from models.sparse_transformer.records import (
     EXAMPLES,
-    HELD_OUT,
     MODELS,
     POSITIONS,
     SIDE,
@@ -47,14 +45,10 @@ SHOWN = 56  # blocks of the family map's picture, each four pixels: eight rows o
 first = runs.kept("sparse_transformer", EXAMPLES[0], Explanation)
 
 
-@cache
 def held_out() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """The digits to begin with, (picture, row, column) of 0 and 1, and which digit each is; none where they are not shipped."""
-    path = ASSETS / "examples.npz"
-    if not path.exists():
-        return np.zeros((0, SIDE, SIDE), np.uint8), np.zeros(0, np.uint8)
-    with reading(path), np.load(path, allow_pickle=False) as file:
-        return file["pixels"], file["kinds"]
+    ours = shipped("sparse_transformer")
+    return ours.get("pixels", np.zeros((0, SIDE, SIDE), np.uint8)), ours.get("kinds", np.zeros(0, np.uint8))
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
@@ -79,10 +73,10 @@ def asked() -> tuple[Control, ...]:
 
 def given(request: Request) -> NDArray[np.uint8] | None:
     """The digit that a request begins with, (row, column), before any of it is cut; None where only the model's side knows it."""
-    if not request.drawing.startswith(HELD_OUT):
+    if not request.drawing.startswith(SHIPPED):
         return read_drawing(request.drawing)
     pixels, _ = held_out()
-    number = request.drawing.removeprefix(HELD_OUT)
+    number = request.drawing.removeprefix(SHIPPED)
     return pixels[int(number)] if number.isdigit() and int(number) < len(pixels) else None
 
 

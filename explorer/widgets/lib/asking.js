@@ -1,20 +1,25 @@
-// A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, or overtaken by a newer one.
+// A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, overtaken by a newer one, or sent
+// again once a server that could not be reached is there.
 
 import { bus, onOpen, refuseLink, request } from "./state.js";
 import { isStored, late, overtake, show as showStored, stored } from "./stored.js";
 
+const LOOK = 2500; // ms between two looks whether the server of a wish under way is there
+const alive = () => fetch("/healthz", { cache: "no-store" }).then(() => true, () => false);
 const canonical = (query) => new URLSearchParams(query ?? "").toString();
 
 /**
  * @param {{emit: {open: Function, stop: Function}, first: string, noLink: {en: string, zh: string}, paint: () => void}} how
  *   first: the query of the example that the bare address stands for. noLink: why a result without a query has no link.
- *   paint: called when `pending` or `stopped` changed.
+ *   paint: called when `pending`, `stopped` or `lost` changed.
  */
 export function asking({ emit, first, noLink, paint }) {
   const home = canonical(first);
   let pending = null; // the wish under way, until an answer to it arrives
   let opened = false; // the wish under way shows another state of the page, which stands in the address already
   let fromStore = false; // a stored result stands here: what an older wish still says on its way is not wanted
+  let again = null; // sends the wish under way
+  let gone = false; // the server cannot be reached
   const self = {
     stopped: false,
     heard: false, // has anything been said of the wish under way? Until then the values are those of an older one
@@ -24,11 +29,16 @@ export function asking({ emit, first, noLink, paint }) {
 
     changes: false, // is the wish under way a change of the model, for the same input?
 
+    get lost() {
+      return pending !== null && gone;
+    },
+
     /** query: of the wish, where a stored result will do, else null. send: asks the server's model. */
     begin(query, send, { opens = false, changes = false } = {}) {
       const before = pending;
       opened = opens;
       const wish = {};
+      again = send;
       pending = wish; // a newer wish ends an older one, on the server
       overtake(); // and here, where its answer may be on the way
       self.stopped = self.heard = fromStore = false;
@@ -92,5 +102,12 @@ export function asking({ emit, first, noLink, paint }) {
       if (linked && linked !== home && pending === null) open(linked);
     },
   };
+  setInterval(async () => {
+    const wish = pending;
+    if (wish === null || (await alive()) !== gone || pending !== wish) return;
+    gone = !gone;
+    if (!gone) again();
+    paint();
+  }, LOOK);
   return self;
 }

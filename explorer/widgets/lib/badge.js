@@ -10,6 +10,7 @@ const TEXT = {
   remembered: { en: "remembered", zh: "已记住" },
   live: { en: "live · {ms} · {device}", zh: "实时 · {ms} · {device}" },
   running: { en: "live · running", zh: "实时 · 运行中" },
+  lost: { en: "no connection", zh: "连接中断" },
   changing: { en: "live · running the change", zh: "实时 · 正在运行改动" },
   waiting: { en: "{place} of {of} · about {s} s", zh: "第 {place} 位，共 {of} 位 · 约 {s} 秒" },
   unrun: { en: "not run yet", zh: "尚未运行" },
@@ -30,7 +31,7 @@ const ordinal = (n) => {
  * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the panel, state}), state "unrun" (it is being
  * dragged), "running" or null.
  * @param {() => void} repaint called when that changed
- * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, heard: boolean, changes?: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
+ * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, lost: boolean, heard: boolean, changes?: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
  *   value: of the input, with its state and badge. wrong: what is refused. differs: do the controls ask for something else than what is in
  *   view? progress: how far a run has come, where that is known
  */
@@ -52,6 +53,7 @@ export function badgeOf(repaint) {
   function said({ value, wish, wrong, differs, progress }) {
     const info = value.badge ?? {};
     if (wish.stopped) return ["stopped", t(TEXT.stopped)];
+    if (wish.lost) return ["refused", t(TEXT.lost)];
     if (wish.pending) {
       if (wish.heard && value.state === "waiting" && info.place) {
         const place = document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place);

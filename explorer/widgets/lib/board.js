@@ -11,6 +11,7 @@ import { player } from "./rollplay.js";
 import { fit } from "./raster.js";
 import { bus } from "./state.js";
 import { onTheme } from "./theme.js";
+import { inTurn } from "./turns.js";
 
 const AROUND = 8; // px above and below a sentence that stands within its picture
 const SPARE = 6; // px that a picture may be higher than it was told
@@ -124,7 +125,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let stood = null; // {run, look}: what was drawn last
   let moving = null; // {look, begin, lasts}: the look that the picture is on its way from
   let kept = null; // {box, look}: what was kept in view at the last drawing
-  let [frame, waiting, room, built, shrunk, spoken, spokenOf] = [0, 0, 0, "", 1, 0, ""];
+  let [waiting, room, built, shrunk, spoken, spokenOf, scrolled] = [0, 0, "", 1, 0, "", 0];
 
   const projecting = () => document.body.classList.contains("tfe-projecting") &&
     root.classList.contains("tfe-projected");
@@ -140,7 +141,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     leave();
     moved();
     put(patch, add);
-    update();
+    update(true);
   }
 
   /** Writes what is locked. */
@@ -213,22 +214,19 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   }
 
   // ── drawing ──
-  /** Reads what is looked at, and draws. */
-  function update() {
+  /** Reads what is looked at, and draws. acted: was it this picture that somebody acted on? */
+  function update(acted = false) {
     if (!run) return draw();
     ({ look, bounds } = looking(picture, run, get));
     look.plays = cursor !== null;
     if (look.plays) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
-    return draw();
+    return draw(acted);
   }
 
-  const draw = () => {
-    frame ||= requestAnimationFrame(paint);
-  };
+  const draw = (acted = false) => inTurn(paint, acted);
   const seen = () => ({ ...look, ...(over?.look ?? {}) });
 
   function paint() {
-    frame = 0;
     write(title, t((run && picture.title?.(run, look)) ?? texts.title));
     write(empty, t(texts.empty ?? TEXT.empty));
     root.dataset.question = t(texts.question ??
@@ -260,17 +258,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       legend.dataset.key = key;
       legend.replaceChildren(...entries.map(({ text, mark }) => el("span", {}, swatch(mark, big), text)));
     }
-    room = Math.floor(desk.clientWidth);
+    if (!room || big) room = Math.floor(desk.clientWidth); // else it was told when it changed
     if (!room) return;
     const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
-    // So high as the longest sentence of this run so far: what stands below it does not jump while one points.
-    const [those, longest] = [JSON.stringify([run.query, room, lang()]), Math.max(room < 560 ? 112 : 48, words.offsetHeight) + 2 * AROUND];
-    spoken = spokenOf === those ? Math.max(spoken, longest) : longest;
-    spokenOf = those;
     const way = travel();
     const sketch = (by) => {
-      pen = Object.assign(new Pen({ width: room * by, big, zoom: by > 1 ? by + 0.001 : 1, top: desk.scrollTop, tall: tall * by }), way);
-      if (!big) pen.spoken = spoken;
+      pen = Object.assign(new Pen({ width: room * by, big, zoom: by > 1 ? by + 0.001 : 1, top: scrolled, tall: tall * by }), way);
+      if (!big) pen.spoken = longest;
       picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     };
     sketch(1);
@@ -301,11 +295,18 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       .join(" ") + (picture.waits?.(run, look) ? " waits" : "");
   }
 
+  /** So high as the longest sentence of this run so far: what stands below it does not jump while one points. */
+  function longest() {
+    const [those, own] = [JSON.stringify([run.query, room, lang()]), Math.max(room < 560 ? 112 : 48, words.offsetHeight) + 2 * AROUND];
+    [spoken, spokenOf] = [spokenOf === those ? Math.max(spoken, own) : own, those];
+    return spoken;
+  }
+
   /** How far the picture is on its way from the look before, where it moves and motion is wanted: {was, part: 0 … 1}. */
   function travel() {
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (stood?.run !== run) moving = null;
-    const lasts = stood?.run === run && !still ? (picture.moves?.(run, stood.look, look) ?? 0) : 0;
+    const still = !picture.moves || stood?.run !== run || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const lasts = still ? 0 : picture.moves(run, stood.look, look);
     if (lasts) moving = { look: stood.look, begin: performance.now(), lasts };
     stood = { run, look: { ...look } };
     const part = moving ? (performance.now() - moving.begin) / moving.lasts : 1;
@@ -317,16 +318,22 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   /** What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did it move? */
   function bring() {
+    const box = pen.keep;
+    if (!box) {
+      kept = { box };
+      return false;
+    }
     const [x, y, high] = [desk.scrollLeft, desk.scrollTop, pen.view || pen.height];
     const inside = (box) => !(box.x0 < x || box.x1 > x + room || box.y0 < y || box.y1 > y + high);
-    const [was, box, said] = [kept, pen.keep, JSON.stringify([look, room, high])];
+    const [was, said] = [kept, JSON.stringify([look, room, high])];
     kept = { box, said };
-    if (!box || inside(box) ||
+    if (inside(box) ||
       (was && (JSON.stringify(was.box) === JSON.stringify(box) || (was.said === said && was.box && !inside(was.box)))))
       return false;
     if (box.x0 !== undefined) desk.scrollLeft = box.x0 - room / 2;
     if (box.y0 !== undefined) desk.scrollTop = (box.y0 + box.y1 - high) / 2;
-    return pen.view > 0 && desk.scrollTop !== y;
+    scrolled = desk.scrollTop;
+    return pen.view > 0 && scrolled !== y;
   }
 
   /** What stands in a node becomes other children; equal ones stay, so that nobody's click or focus is lost. */
@@ -361,8 +368,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       built = shape;
       choices.made = items.map(make);
       choices.replaceChildren(...choices.made.map((one) => one.node));
-      choices.hidden = !items.length;
     }
+    choices.hidden = !items.length;
     for (const one of choices.made) one.set();
   }
 
@@ -526,8 +533,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     return Boolean(set || fire);
   }
   desk.addEventListener("scroll", () => {
+    scrolled = desk.scrollTop;
     leave();
-    if (pen?.view) draw();
+    if (pen?.view) draw(true);
   }, { passive: true });
   bus.on("hover-pos", ({ pos, from }) => {
     if (from === root || !run || !pen) return;
@@ -564,19 +572,21 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     Escape: reset,
   });
   new ResizeObserver(() => {
-    const next = Math.floor(desk.clientWidth);
-    if (next > 0 && next !== room) draw();
+    const was = room;
+    room = Math.floor(desk.clientWidth);
+    if (room && room !== was) draw();
   }).observe(desk);
   let was = projecting();
   new MutationObserver(() => {
     if (projecting() === was) return;
     was = projecting();
+    room = 0;
     leave();
     draw();
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
   addEventListener("resize", () => projecting() && draw());
-  onLang(draw);
-  onTheme(draw);
+  onLang(() => draw());
+  onTheme(() => draw());
 
   return {
     words: () => plain(picture.sentence(run, look)),

@@ -39,6 +39,7 @@ const NOUNS = {
   inputs: "input",
   keys: "key",
   kinds: "kind",
+  labels: "label",
   layers: "layer",
   letters: "letter",
   models: "model",

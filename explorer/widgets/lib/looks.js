@@ -1,6 +1,7 @@
 // Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at them: explorer/looks.py.
 
 import { t } from "./lang.js";
+import { inTurn } from "./turns.js";
 
 const ROWS = 8; // of one answer, where a picture says nothing else
 const KEPT = 64; // answers remembered
@@ -48,7 +49,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
       setTimeout(() => kept.delete(address), AGAIN);
     }
     changed();
-    requestAnimationFrame(() => counted(-1)); // once they are drawn
+    inTurn(() => counted(-1)); // once they are drawn
   }
 
   const addressOf = (look, layer, head, first, length) =>

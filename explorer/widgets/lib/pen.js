@@ -11,6 +11,8 @@ const GROWN = 1.1; // by how much text may grow where it was given room, so that
 const VECTORS = 128; // rows and columns up to which cells are vectors in an SVG
 const UP = 0.36; // of the size of a text, from the middle of its letters down to their foot
 
+const RAMP = Float32Array.from({ length: 64 }, (_, at) => at / 63); // of a scale
+
 const tokens = new Map(); // asking the browser for a token makes it settle its styles, so each is asked for once
 const scales = new Map();
 onTheme(() => [tokens, scales].forEach((kept) => kept.clear()));
@@ -61,7 +63,7 @@ export class Pen {
    *  shown smaller. top: of a picture that is higher than its view, the px above the view; null where it leaves the page, and says itself. */
   constructor({ width, tall = 0, big = false, zoom = 1, top = null }) {
     Object.assign(this, { width, tall, big, zoom, top, height: 0, view: 0, marks: [], boxes: [], handles: [], keep: null,
-      spoken: 0, said: null }); // px that the sentence takes within the picture, and where it stands
+      spoken: null, said: null }); // spoken(): px that the sentence takes within the picture; said: where it stands
     this.narrow = width < 560 && !big;
   }
 
@@ -75,7 +77,7 @@ export class Pen {
   /** From y on the picture goes on below its sentence: returns where. Where the sentence stands elsewhere, that is y. */
   say(y) {
     this.said = this.spoken ? y : null;
-    return y + this.spoken;
+    return y + (this.spoken?.() ?? 0);
   }
 
   /** The size of a text as asked for, never under what can be read. */
@@ -150,7 +152,7 @@ export class Pen {
 
   /** The bar of a scale with its ends in numbers and its title beside it. how: {scale, low, high, title, size} */
   scale(box, { scale = "weights", low = 0, high = 1, title = "", size = 12 }) {
-    this.cells(box, { data: Float32Array.from({ length: 64 }, (_, at) => at / 63), rows: 1, columns: 64, scale });
+    this.cells(box, { data: RAMP, rows: 1, columns: RAMP.length, scale });
     const y = (box.y0 + box.y1) / 2;
     const from = `${title ? `${title} ` : ""}${low}`;
     this.text(box.x0 - 5, y, from, { size, align: "right" });

@@ -24,13 +24,18 @@ export function table(stops, gamma = 1) {
   return out;
 }
 
+/** An ImageData on a canvas of its own: one canvas for all would be copied whole whenever the next picture is put on it. */
+function sheet(pixels) {
+  const made = Object.assign(document.createElement("canvas"), { width: pixels.width, height: pixels.height });
+  made.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
+  return made;
+}
+
 /** Draws an ImageData at another size, without smoothing where nothing else is said. crop: {left, top, columns, rows}, what of it */
 export function enlarge(context, pixels, { x, y, width, height, crop = null, smooth = false }) {
-  const paper = sheetOf(pixels.width, pixels.height);
-  paper.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
   Object.assign(context, { imageSmoothingEnabled: smooth, imageSmoothingQuality: "high" });
   const from = crop ?? { left: 0, top: 0, columns: pixels.width, rows: pixels.height };
-  context.drawImage(paper, from.left, from.top, from.columns, from.rows, x, y, width, height);
+  context.drawImage(sheet(pixels), from.left, from.top, from.columns, from.rows, x, y, width, height);
 }
 
 /** Gives a canvas its size in CSS pixels at the screen's own resolution; returns its context, scaled to CSS pixels. */
@@ -50,6 +55,7 @@ export function fit(canvas, width, height) {
 }
 
 const KEPT = 8_000_000; // pixels of painted cells that are remembered
+const EACH = 8_000; // what a canvas costs beside its pixels
 const kept = new Map(); // the least recently used first
 const numbers = new WeakMap();
 let [last, held] = [0, 0];
@@ -58,29 +64,20 @@ const numberOf = (array) => {
   return numbers.get(array);
 };
 
-/** Cells painted once for each size and colours, as long as there is room: an array that is drawn again was not changed meanwhile. */
+/** Cells painted once for each size and colours, as long as there is room. */
 function remembered(how, w, h) {
   const { data, colours, rows, columns, empty, low = 0, high = 1 } = how;
-  const key = [numberOf(data), numberOf(colours), rows, columns, empty, low, high, w, h].join(" ");
-  const found = kept.get(key) ?? drawn(document.createElement("canvas"), how, w, h);
-  if (!kept.delete(key)) held += w * h;
+  const place = data.buffer ? [numberOf(data.buffer), data.byteOffset] : [numberOf(data)];
+  const key = [...place, numberOf(colours), rows, columns, empty, low, high, w, h].join(" ");
+  const found = kept.get(key) ?? sheet(drawn(how, w, h));
+  if (!kept.delete(key)) held += w * h + EACH;
   kept.set(key, found);
   for (const [old, one] of kept) {
     if (held <= KEPT || old === key) break;
     kept.delete(old);
-    held -= one.width * one.height;
+    held -= one.width * one.height + EACH;
   }
   return found;
-}
-
-let sheet = null; // one hidden canvas to assemble pixels on, shared: drawing is synchronous
-
-/** It, with room for so many pixels. */
-function sheetOf(w, h) {
-  sheet ??= document.createElement("canvas");
-  if (sheet.width < w || sheet.height < h)
-    Object.assign(sheet, { width: Math.max(sheet.width, w), height: Math.max(sheet.height, h) });
-  return sheet;
 }
 
 /**
@@ -88,15 +85,14 @@ function sheetOf(w, h) {
  * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour, "none" for none.
  * @param {CanvasRenderingContext2D} context from fit()
  * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray, empty: string, low?: number, high?: number,
- *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number, keep?: boolean}} how
- *   keep: is `data` never changed once it was drawn?
+ *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number}} how data: it is not changed once it was drawn
  */
 export function paint(context, how) {
-  const { x, y, width, height, radius = 0, alpha = 1, keep = false } = how;
+  const { x, y, width, height, radius = 0, alpha = 1 } = how;
   const ratio = context.getTransform().a;
   // A pixel for each value where there is room: the browser makes them larger faster than we do.
   const [w, h] = [[width, how.columns], [height, how.rows]].map(([size, count]) => Math.max(1, Math.min(count, Math.round(size * ratio))));
-  const painted = keep ? remembered(how, w, h) : drawn(sheetOf(w, h), how, w, h);
+  const painted = remembered(how, w, h);
   context.save();
   context.globalAlpha = alpha;
   context.imageSmoothingEnabled = false;
@@ -109,9 +105,8 @@ export function paint(context, how) {
   context.restore();
 }
 
-/** The cells on a canvas of at least so many pixels, which is returned. */
-function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 }, w, h) {
-  if (canvas !== sheet) Object.assign(canvas, { width: w, height: h });
+/** The cells as so many pixels. */
+function drawn({ data, rows, columns, colours, empty, low = 0, high = 1 }, w, h) {
   const pixels = new ImageData(w, h);
   const none = empty === "none" ? null : rgb(empty);
   const span = high - low || 1;
@@ -146,6 +141,5 @@ function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 
       at += 4;
     }
   }
-  canvas.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
-  return canvas;
+  return pixels;
 }

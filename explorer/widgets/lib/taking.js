@@ -5,7 +5,6 @@ import { exportBar } from "./export.js";
 import { onLang, t } from "./lang.js";
 import { KINDS } from "./looking.js";
 import { link, view } from "./state.js";
-import { takes } from "./take.js";
 
 const TEXT = { en: "Take along", zh: "带走" };
 const BESIDE = { en: "Side by side", zh: "并排对比" };
@@ -33,10 +32,13 @@ export function taking(stand, what, value) {
     for (const [side, { pathname, search }] of Object.entries({ left, right })) url.searchParams.set(side, pathname + search);
     return url.href;
   }
+  // How files are made comes with the first that is asked for.
+  const kinds = ["PNG", "SVG", "HTML", "CSV", ...Object.keys(what.picture.files ?? {}), "NPZ"];
+  const made = async (kind) => (await import("./take.js")).takes(state, what.picture.files)[kind]();
   const take = el("summary", { class: "tfe-button small" });
   const beside = el("a", { class: "tfe-button small" });
   const menu = el("details", { class: "tfe-stage-take", ontoggle: () => stand()?.run && (beside.href = compared()) }, take, beside,
-    exportBar(takes(state, what.picture.files), { onTable: (open) => stand().table(open) }));
+    exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])), { onTable: (open) => stand().table(open) }));
   const label = () => {
     take.textContent = t(TEXT);
     beside.textContent = t(BESIDE);

@@ -13,7 +13,6 @@ from models.adaptive_span.explain import explain, measure
 from models.adaptive_span.model import SpanTransformer
 from models.adaptive_span.records import EVERY, EXAMPLES, MAX_TEXT, PAGES, Again, Explanation, Losses, Request, page
 from models.adaptive_span.weights import look, overview
-from models.errors import InputError
 from models.pretrained import Pretrained
 from tests.models.networks import answer
 
@@ -112,11 +111,6 @@ def again_of(request: Request, text: str) -> np.ndarray:
     return found.nats
 
 
-def test_a_text_is_not_read_again_under_a_span_that_cannot_be() -> None:
-    ((refused,),) = measure([Again(Request(spans=((0, 0, 9e9),)), "then ten men")])
-    assert isinstance(refused, InputError) and refused.code == "span"
-
-
 def test_what_is_saved_is_counted_by_hand(small: dict[str, SpanTransformer]) -> None:
     request = Request(text="then ten men", length=0, spans=((EVERY, EVERY, 0.0), (1, 0, 40.0)))
     saved = answered(request).saved
@@ -154,23 +148,6 @@ def test_one_character_is_enough() -> None:
     seen = answered(Request(text="t", length=0))
     assert seen.text == "t" and seen.nats.shape == (1,) and seen.queries.shape == (2, 3, 1, 8)
     assert look(seen, 0, 0, [0]).after.tolist() == [[1]]
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"text": " \n\t  "}, "blank"),
-        ({"spans": ((2, 0, 1.0),)}, "head"),
-        ({"spans": ((0, -2, 1.0),)}, "head"),
-        ({"spans": ((0, 0, 40.5),)}, "span"),
-        ({"spans": ((0, 0, float("inf")),)}, "span"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_in_one_sentence_in_both_languages(change: dict[str, object], code: str) -> None:
-    (found,) = explain([dataclasses.replace(TEXT, **change)])
-    assert isinstance(found, InputError)
-    assert found.code == code
-    assert found.text["en"].endswith(".") and found.text["zh"].endswith("。")
 
 
 def test_pages_come_from_a_held_out_book_and_every_example_can_be_read() -> None:

@@ -11,7 +11,6 @@ from models.adaptive_span.decode import Cache, Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
 from models.adaptive_span.recipe import Objective, mean_bits, optimizers, read_on
 from models.characters import UNKNOWN, Book
-from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
 from models.training import Schedule
 from models.windows import Batch, batch_of, drawn_windows
@@ -21,17 +20,6 @@ kinds = pytest.mark.parametrize("kind", ["adaptive", "fixed", "dynamic"])
 
 def letters(length: int = 150, rows: int = 2) -> torch.Tensor:
     return torch.randint(1, 29, (rows, length), generator=torch.Generator().manual_seed(4))
-
-
-@kinds
-def test_the_trimmed_cache_is_the_untrimmed_one_and_the_whole_pass(kind: str, networks: dict[str, SpanTransformer]) -> None:
-    model, before = networks[kind], letters()
-    whole = model(before).logits
-    for trimmed in (True, False):
-        reader = Reader(model, 2, trimmed=trimmed)
-        parts = [reader.read(before[:, :30]), *(reader.read(before[:, i : i + 1]) for i in range(30, 45))]
-        parts += [reader.read(before[:, 45:120]), *(reader.read(before[:, i : i + 1]) for i in range(120, 150))]
-        torch.testing.assert_close(torch.cat(parts, 1), whole, atol=1e-5, rtol=1e-4)
 
 
 def test_a_cache_is_as_long_as_spans_and_ramps(networks: dict[str, SpanTransformer]) -> None:
@@ -141,13 +129,6 @@ def test_the_penalty_is_lambda_times_the_mean_span() -> None:
 def test_the_variants_are_of_one_size() -> None:
     sizes = [sum(p.numel() for p in network(kind, Config("ab\n")).parameters()) for kind in ("adaptive", "fixed", "dynamic")]
     assert max(sizes) / min(sizes) < 1.01
-
-
-def test_what_is_given_is_read_in_large_bites(networks: dict[str, SpanTransformer]) -> None:
-    known = torch.cat((torch.ones(1, 300, dtype=torch.long), torch.full((1, 2), FREE)), 1)
-    writer = Writer(Reader(networks["adaptive"], 1), Wanted(known, uniforms(1, 302)[None], (1.0,)))
-    assert [writer.step() for _ in range(5)] == [256, 44, 1, 1, 0]
-    assert writer.done
 
 
 def test_the_trace_sees_the_spans_of_each_layer(networks: dict[str, SpanTransformer]) -> None:

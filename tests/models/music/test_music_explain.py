@@ -7,21 +7,16 @@ from functools import partial
 
 import numpy as np
 import pytest
-import torch
 
 import models.music.explain as module
 from models.errors import InputError
-from models.music import chorales, events, lstm
+from models.music import chorales, events
 from models.music.explain import explain, measure, skew
-from models.music.lstm import PerformanceRNN
-from models.music.model import Config, MusicTransformer
 from models.music.pretrained import Network
-from models.music.records import MODELS, SCALE, Again, Array, Explanation, Losses, Request, melody, motif, spelled
+from models.music.records import MODELS, SCALE, Again, Array, Explanation, Losses, Request, melody, motif
 from models.music.weights import look
-from models.pretrained import Pretrained
-from tests.models.networks import answer
+from tests.models.networks import answer, composers
 
-SMALL = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 PIANO = Request("piano", "continue", motif(SCALE[:4]), 24)
 
@@ -29,19 +24,7 @@ PIANO = Request("piano", "continue", motif(SCALE[:4]), 24)
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
     """Small networks that have learned nothing in the places of the shipped ones."""
-    torch.manual_seed(8)
-    chorale = Config(chorales.CELLS, 40, (4, 64), **SMALL)
-    piano = Config(events.EVENTS, 40, **SMALL)
-    networks: dict[str, Network] = {
-        "jsb_relative": MusicTransformer(chorale),
-        "jsb_transformer": MusicTransformer(dataclasses.replace(chorale, distances=0)),
-        "relative": MusicTransformer(piano),
-        "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
-        "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
-    }
-    shipped = {name: Pretrained(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
-    monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
-    return networks
+    return composers(monkeypatch)
 
 
 answered = partial(answer, explain, Explanation)
@@ -158,27 +141,6 @@ def test_a_motif_can_be_moved_and_stretched() -> None:
     assert (given["velocity"] == before["velocity"]).all()
     up = answered(dataclasses.replace(TUNE, semitones=2)).made[0]
     assert chorales.steps_of(up.events.astype(np.int64))[0, 0] == 74
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"style": "piano"}, "mode"),
-        ({"motif": "@@@"}, "motif"),
-        ({"motif": spelled([400])}, "motif"),
-        ({"motif": spelled([0, 0])}, "no_melody"),
-        ({"motif": ""}, "no_melody"),
-        ({"motif": spelled([1] * 129)}, "too_long"),
-        ({"mode": "continue", "motif": spelled([1, 2, 3])}, "not_whole"),
-        ({"semitones": 12}, "range"),
-        ({"length": 600, "mode": "continue"}, "length"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_in_one_sentence_in_both_languages(change: dict[str, object], code: str) -> None:
-    (found,) = explain([dataclasses.replace(TUNE, **change)])
-    assert isinstance(found, InputError)
-    assert found.code == code
-    assert all(found.text[language].endswith(stop) for language, stop in (("en", "."), ("zh", "。")))
 
 
 def test_a_style_of_which_no_model_is_shipped_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

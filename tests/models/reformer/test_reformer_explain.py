@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from models.errors import InputError
 from models.reformer.explain import explain, hashing, in_chunks, missed, rewind
 from models.reformer.records import Explanation, InChunks, Request, Rewound
 from tests.models.networks import answer
@@ -141,26 +140,6 @@ def test_a_text_is_read_from_its_first_character_even_an_unknown_one() -> None:
     (read,) = seen.read
     assert len(seen.wanted) == len(read.nats) == 5
     assert np.isfinite(read.nats).all()
-
-
-@pytest.mark.parametrize(
-    ("bad", "code"),
-    [
-        (Request(text=""), "empty"),
-        (Request(text="a" * 129), "too_long"),
-        (Request("text", "a" * 1024), "too_long"),
-        (Request(text="Große Wörter"), "letters"),
-        (Request(buckets=7), "buckets"),
-        (Request(buckets=258), "buckets"),
-        (Request(silenced=(("text", 0, 0),)), "silenced"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_two_languages(bad: Request, code: str) -> None:
-    (found,) = explain([bad])
-    assert isinstance(found, InputError)
-    assert found.code == code
-    assert set(found.text) == {"en", "zh"}
-    assert all(found.text.values())
 
 
 def test_heads_and_rounds_that_there_are_not_are_refused() -> None:

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from models.errors import InputError
 from models.multi30k import Tokenizer
 from models.rnn_attention import explain as page
 from models.rnn_attention.explain import explain, gradients, measure
 from models.rnn_attention.model import Config, RecurrentTranslator
 from models.rnn_attention.pretrained import PIECES, Pretrained
-from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_TOKENS, VARIANTS, Again, Explanation, Gradients, Request
+from models.rnn_attention.records import EXAMPLES, VARIANTS, Again, Explanation, Gradients, Request
 from tests.models.networks import answer
 
 TOKENIZER = Tokenizer.load(PIECES)
@@ -54,9 +53,6 @@ def again(request: Request, of: Explanation) -> Explanation:
     return seen
 
 
-refused = partial(answer, explain, InputError)
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_run_is_what_its_records_say(variant: str) -> None:
     seen = run(replace(DOGS, variant=variant))
@@ -69,33 +65,6 @@ def test_a_run_is_what_its_records_say(variant: str) -> None:
         softmax = np.exp(seen.scores - seen.scores.max(1, keepdims=True))
         assert softmax / softmax.sum(1, keepdims=True) == pytest.approx(seen.weights, abs=1e-5)
     assert seen.remains.shape == (2, words) and seen.remains.sum(1) == pytest.approx(np.ones(2), abs=1e-5)
-
-
-def test_a_sentence_is_refused_that_is_empty_too_long_or_without_a_letter_and_the_limit_is_named() -> None:
-    assert refused(Request("  \n")).code == "empty"
-    long = refused(Request("dog " * (MAX_TOKENS + 1)))
-    assert long.code == "too_long" and str(MAX_TOKENS) in long.text["en"] and str(MAX_TOKENS) in long.text["zh"]
-    assert refused(Request("。")).code == "unreadable"
-    assert len(run(Request("dog " * (LONGEST + 1))).source) == LONGEST + 1, "beyond the longest trained sentence it still answers"
-
-
-@pytest.mark.parametrize("change", [{"words": (1,)}, {"context": "uniform"}, {"context": "frozen"}])
-def test_a_weight_cannot_be_moved_where_there_is_none(change: dict[str, object]) -> None:
-    error = refused(replace(DOGS, variant="none", **change))  # type: ignore[arg-type]
-    assert error.code == "no_weights" and "no weights to move" in error.text["en"]
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"words": (99,)}, "words"),
-        ({"words": (0,), "rows": (-1,)}, "rows"),
-        ({"variant": "cosine"}, "variant"),
-        ({"donor": "cats"}, "donor"),
-    ],
-)
-def test_what_does_not_exist_is_refused(change: dict[str, object], code: str) -> None:
-    assert refused(replace(DOGS, **change)).code == code  # type: ignore[arg-type]
 
 
 def test_weight_is_given_to_the_chosen_words_at_the_chosen_outputs_and_what_stands_before_stays() -> None:

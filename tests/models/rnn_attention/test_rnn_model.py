@@ -12,7 +12,6 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from models.beam import Hypothesis
-from models.layers.loss import smoothed_loss
 from models.multi30k import PAD, START, STOP
 from models.rnn_attention.decode import Changes, Decoder, encoded, search
 from models.rnn_attention.model import SCORES, Config, RecurrentTranslator
@@ -187,22 +186,6 @@ def test_a_uniform_context_is_the_mean_a_frozen_one_the_first_and_a_zeroed_one_n
 def test_the_backward_state_starts_at_the_last_piece_and_never_in_padding() -> None:
     model = tiny("dot")
     torch.testing.assert_close(encoded(model, ROWS).last[1], encoded(model, [ROWS[1]]).last[0])
-
-
-@pytest.mark.parametrize("score", SCORES)
-def test_twenty_steps_lower_the_loss(score: str) -> None:
-    torch.manual_seed(0)
-    model, (tokens, allowed) = RecurrentTranslator(Config(score, 14, 16, 16, 0.0)), batch()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    wanted = torch.cat((TARGET[:, 1:], torch.full((3, 1), STOP)), 1)
-    losses = []
-    for _ in range(20):
-        loss = smoothed_loss(model(tokens, TARGET, allowed).flatten(0, 1), model.embedding.weight, wanted.flatten(), 0.0)
-        losses.append(float(loss.detach()))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert losses[-1] < 0.6 * losses[0]
 
 
 def test_dropout_touches_words_and_what_is_said_only_while_training() -> None:

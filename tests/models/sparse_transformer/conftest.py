@@ -13,7 +13,6 @@ import torch
 from models.characters import Alphabet
 from models.pretrained import Pretrained
 from models.sparse_transformer.model import Config, SparseTransformer
-from models.sparse_transformer.pretrained import HeldOut
 from tests.models.networks import shelve
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 2}
@@ -23,7 +22,7 @@ TEXT = "It was a dark night.\nNobody spoke, and the rain went on and on; then it
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two tiny data sets in the layout of the real ones."""
-    monkeypatch.setattr("models.sparse_transformer.data.HELD_OUT", 20)
+    monkeypatch.setattr("models.pixels.HELD_OUT", 20)
     generator = np.random.default_rng(1)
     (tmp_path / "mnist").mkdir()
     for name, count in (("train", 32), ("t10k", 6)):
@@ -58,5 +57,5 @@ def small(networks: dict[str, SparseTransformer], monkeypatch: pytest.MonkeyPatc
     shipped = {name: Pretrained(network, {"variant": name, "surprising_above": 0.1}) for name, network in networks.items()}
     monkeypatch.setattr("models.sparse_transformer.explain.load", lambda variant, seed=1: shipped[variant])
     pixels = (np.random.default_rng(2).random((4, 28, 28)) < 0.3).astype(np.uint8)
-    monkeypatch.setattr("models.sparse_transformer.explain.held_out", lambda: HeldOut(pixels, np.arange(4)))
+    monkeypatch.setattr("models.pixels.shipped", lambda _slug: {"pixels": pixels, "kinds": np.arange(4)})
     return networks

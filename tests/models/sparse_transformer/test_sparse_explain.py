@@ -136,31 +136,6 @@ def test_nothing_given_is_nothing_unusual() -> None:
     assert not nothing.made[0].unusual
 
 
-@pytest.mark.parametrize(
-    ("request_", "code", "sentence"),
-    [
-        (Request(drawing=""), "drawing", "no drawing of 28 × 28"),
-        (Request(drawing="***"), "drawing", "no drawing"),
-        (Request(drawing=spelled(np.zeros((8, 8)))), "drawing", "no drawing"),
-        (Request(drawing="test:"), "drawing", "there are 0 to 3"),
-        (Request(drawing="test:²"), "drawing", "there are 0 to 3"),
-        (Request(stride=3), "summary", "A stride of 3 with 4 summary columns"),
-        (Request(silenced=(("strided", 9, 0),)), "silenced", "no head 10·1 "),
-        (Request(silenced=(("text_fixed", 0, 0),)), "silenced", "there are strided, dense, fixed"),
-        (Request("text", text="a" * 60, length=9), "too_long", "64 together are the most"),
-        (Request("text", text="a night 你", length=9), "unseen", "the character 你"),
-        (Request("text", text="a\x00", length=9), "unseen", "U\\+0000"),
-        (Request("text", text="", length=0), "empty", "no text to read"),
-    ],
-    ids=lambda x: None if isinstance(x, Request) else str(x),
-)
-def test_what_cannot_be_read_gets_one_sentence(request_: Request, code: str, sentence: str) -> None:
-    found = refused(request_)
-    assert found.code == code
-    with pytest.raises(InputError, match=sentence):
-        raise found
-
-
 def test_a_text_is_refused_in_words_where_no_model_reads_any(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("models.sparse_transformer.records.reads", lambda _task: False)
     assert "No model of texts is shipped" in str(refused(TEXT))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from models import stored
-from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import LOST
 from models.pretrained import Pretrained
@@ -180,19 +177,6 @@ def test_what_memory_buys_is_told_for_every_length() -> None:
     assert found.without.shape == (len(TEXT.text),)
 
 
-REFUSED = {
-    "blank": Request(text=" \n\t　 "),
-}
-
-
-@pytest.mark.parametrize("code", REFUSED)
-def test_what_cannot_be_read_is_refused_in_one_sentence(code: str) -> None:
-    (found,) = explain([REFUSED[code]])
-    assert isinstance(found, InputError)
-    assert found.code == code
-    assert all(len(text) < 200 and "\n" not in text for text in found.text.values())
-
-
 def test_one_character_is_a_text() -> None:
     seen = answered(Request(text="e", length=0, segment=16))
     assert seen.readings[0].text == "e"
@@ -224,21 +208,3 @@ def test_every_example_is_a_text_that_can_be_read() -> None:
         assert 20 < len(check(request)) <= MAX_TEXT
     seen = answered(dataclasses.replace(EXAMPLES[-1], length=3))
     assert len(seen.readings[0].text) == seen.given + 3
-
-
-def test_a_result_survives_the_disk(tmp_path: Path) -> None:
-    seen = answered(TEXT)
-    stored.save(tmp_path / "first.npz", seen, 12.0, "cpu")
-    found, milliseconds, _ = stored.load(tmp_path / "first.npz", Explanation)
-    assert milliseconds == 12
-    assert found.readings[0].text == seen.readings[0].text
-    np.testing.assert_array_equal(found.readings[0].keys, seen.readings[0].keys)
-
-
-def test_without_any_model_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(variant: str, seed: int = 1) -> Pretrained:
-        raise CheckpointError("none")
-
-    monkeypatch.setattr("models.transformer_xl.explain.load", missing)
-    with pytest.raises(CheckpointError, match="train one first"):
-        explain([TEXT])

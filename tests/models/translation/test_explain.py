@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 from models.errors import InputError
-from models.translation.explain import explain, generate, measure
+from models.translation.explain import explain, measure
 from models.translation.pretrained import Pretrained
 from models.translation.records import EXAMPLES, PARTS, Again, Explanation, Request
 from tests.models.networks import answer
+from tests.models.test_every_lab import same
 
 SENTENCE = "A little girl climbs a tree, and her friend looks on."
 OTHER = "Two dogs are running."
 
 
 one = partial(answer, explain, Explanation)
-
-
-refused = partial(answer, explain, InputError)
 
 
 def test_shapes_fit_the_pieces_and_rows_sum_to_one(shipped: Pretrained) -> None:
@@ -46,19 +42,6 @@ def test_probabilities_add_up(shipped: Pretrained) -> None:
     assert seen.hypotheses[0] == (seen.text, seen.log_probability, seen.score)
 
 
-def same(a: Explanation, b: Explanation) -> None:
-    for field in dataclasses.fields(Explanation):
-        one_value, other = getattr(a, field.name), getattr(b, field.name)
-        if isinstance(one_value, np.ndarray):
-            np.testing.assert_allclose(one_value, other, atol=1e-5)
-        elif field.name == "hypotheses":
-            assert [h[0] for h in one_value] == [h[0] for h in other]
-        elif isinstance(one_value, float):
-            assert one_value == pytest.approx(other, abs=1e-4)
-        else:
-            assert one_value == other
-
-
 def test_a_hidden_word_gets_no_attention_from_anyone(shipped: Pretrained) -> None:
     seen = one(Request(SENTENCE, hidden=(1, 4)))
     assert seen.encoder[..., [1, 4]].max() == 0 and seen.cross[..., [1, 4]].max() == 0
@@ -68,26 +51,6 @@ def test_with_every_word_hidden_there_is_still_an_answer(shipped: Pretrained) ->
     n = len(one(Request(OTHER)).source)
     seen = one(Request(OTHER, hidden=tuple(range(n))))
     assert seen.cross.max() == 0 and math.isfinite(seen.log_probability)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "code", "says"),
-    [
-        ("", "empty", "type an English sentence"),
-        (" \n\t\x00\u202e ", "empty", "empty"),
-        ("word " * 10_000, "too_long", "at most 2,000"),
-        ("a" * 1_000_000, "too_long", "1,000,000 characters"),
-        ("dogs " * 100, "too_long", "at most 60 pieces"),
-        ("😀🎉😀", "unreadable", "English"),
-        ("שלום עולם", "unreadable", "English"),
-        ("!!! ...", "unreadable", "no letter"),
-        ("\ud800", "empty", "empty"),
-    ],
-)
-def test_what_cannot_be_read_gets_one_sentence(shipped: Pretrained, sentence: str, code: str, says: str) -> None:
-    error = refused(Request(sentence))
-    assert error.code == code
-    assert says in str(error)
 
 
 @pytest.mark.parametrize(
@@ -108,19 +71,6 @@ def test_odd_text_with_something_to_read_is_read(shipped: Pretrained, sentence: 
 def test_hostile_markup_comes_back_as_the_characters_it_is(shipped: Pretrained) -> None:
     shown = "".join(one(Request("dogs <b>x</b>")).source)
     assert "<pad>" not in shown and "dogs" in shown
-
-
-@pytest.mark.parametrize(
-    ("request_", "code"),
-    [
-        (Request(OTHER, silenced=(("encoder", 17, 0),)), "silenced"),
-        (Request(OTHER, hidden=(500,)), "hidden"),
-        (Request(OTHER, hidden=(-1,)), "hidden"),
-        (Request(None), "no_text"),  # type: ignore[arg-type]
-    ],
-)
-def test_absurd_values_are_refused_with_what_is_accepted(shipped: Pretrained, request_: Request, code: str) -> None:
-    assert refused(request_).code == code
 
 
 def again(request: Request, before: Explanation) -> Explanation:
@@ -162,34 +112,9 @@ def test_without_the_mask_a_word_sees_what_comes_later_and_writing_goes_on_as_be
     np.testing.assert_allclose(after.decoder.sum(-1), 1, atol=1e-5)
 
 
-def test_requests_without_different_parts_share_a_call_and_not_a_pass(shipped: Pretrained) -> None:
-    requests = [
-        Request(SENTENCE),
-        Request(SENTENCE, without=("position",)),
-        Request(OTHER, without=("mask",)),
-        Request(SENTENCE, without=("mask",)),
-    ]
-    for request, found in zip(requests, explain(requests), strict=True):
-        assert isinstance(found, Explanation)
-        same(found, one(request))
-    before = one(Request(SENTENCE))
-    wishes = [Again(replace(request, sentence=SENTENCE), before.target, before.target_space) for request in requests]
-    for wish, found in zip(wishes, measure(wishes), strict=True):
-        assert isinstance(found, Explanation)
-        same(found, again(wish.request, before))
-    *_, last = generate(requests[:2])
-    assert [isinstance(entry, Explanation) or entry is None for entry in last] == [True, True]
-
-
 def test_a_translation_read_again_without_a_change_is_as_it_was(shipped: Pretrained) -> None:
     before = one(Request(SENTENCE))
     same(before, again(Request(SENTENCE), before))
-
-
-def test_generation_can_be_closed_at_any_turn(shipped: Pretrained) -> None:
-    turns = generate([Request(SENTENCE)])
-    next(turns)
-    turns.close()
 
 
 def test_requests_of_one_group_all_search_with_a_beam_or_all_without() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
-import pytest
 import torch
 from torch import nn
 
@@ -121,16 +119,6 @@ def test_embeddings_are_tied_and_the_count_is_within_its_limit() -> None:
     assert parameters(model) <= 4_700_000
     assert not any("readout" in name for name in model.state_dict())
     assert parameters(model) == sum(t.numel() for t in model.state_dict().values())
-
-
-def test_the_default_network_has_four_layers_and_eight_heads() -> None:
-    assert (Config().n_layers, Config().n_heads) == (4, 8)
-    assert all(field.default is not dataclasses.MISSING for field in dataclasses.fields(Config))
-
-
-def test_a_width_that_its_heads_do_not_divide_is_refused() -> None:
-    with pytest.raises(ValueError, match="no multiple"):
-        Transformer(Config(vocabulary=9, d_model=10, n_heads=4))
 
 
 def test_without_the_scale_a_query_is_as_good_as_multiplied_by_the_root_of_its_width(tiny: Transformer) -> None:

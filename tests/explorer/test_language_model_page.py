@@ -1,0 +1,49 @@
+"""What the page of the language model draws of labels, and where it leads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from explorer.labs import LABS
+from explorer.labs.language_model import labels, views
+from models.language_model.records import CURVE, LEARN, Learned, Point
+
+POINTS = (Point(0, 0.5, None), Point(200, 0.55, 0.75), Point(400, 0.625, 1.0))
+
+
+def test_the_same_text_stands_on_both_sides_of_the_comparison_that_it_leads_to() -> None:
+    address = urlsplit(views.beside())
+    sides = [urlsplit(one) for values in parse_qs(address.query).values() for one in values]
+    assert address.path == "/compare" and {side.path for side in sides} <= {lab.path for lab in LABS} and len(sides) == 2
+    texts = [parse_qs(side.query)["text"] for side in sides]
+    assert texts[0] == texts[1] == [views.EXAMPLES[0].text]
+
+
+def test_a_fine_tuning_says_what_it_has_come_to_and_whether_it_was_stopped() -> None:
+    grown = labels.growing(POINTS[:2], LEARN)
+    assert [row[:2] for row in grown["table"]["rows"]] == [[0, 0.5], [200, 0.55]]  # type: ignore[index,call-overload]
+    stopped = labels.drawn(Learned(POINTS, 0.6, 200, True), LEARN, "live")
+    assert stopped["sentence"]["en"].startswith("It was stopped.")  # type: ignore[index,call-overload]
+    for number in ("400", "0.62", "1.00", "0.60"):
+        assert number in stopped["sentence"]["en"]  # type: ignore[index,call-overload]
+    assert "stopped" not in labels.said(Learned(POINTS, 0.6, 200, False), LEARN)["en"]
+    assert labels.said(Learned((), 0.6, 200, True), LEARN)["en"] == "It was stopped."
+
+
+def test_the_label_curve_is_of_the_trainings_that_were_made_and_says_that_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "SHIPPED", tmp_path)
+    assert labels.labelled() is None
+    runs = [("pretrained", 100, 0.5), ("pretrained", 100, 0.6), ("counts", 100, 0.57), ("counts", 500, 0.64)]
+    told = {"n": 1066, "runs": [{"way": way, "labels": n, "test": test} for way, n, test in runs]}
+    (tmp_path / CURVE).write_text(json.dumps(told), "utf-8")
+    found = labels.labelled()
+    assert found is not None and "stored" in found["units"]["en"]  # type: ignore[index,call-overload]
+    assert found["sentence"]["en"] == "With 100 labels: pre-trained 0.55, counting words 0.57. With 500 labels: counting words 0.64."  # type: ignore[index,call-overload]
+    rows = [[row[0], *row[2:]] for row in found["table"]["rows"]]  # type: ignore[index,call-overload]
+    assert rows == [[100, 0.55, 0.0707, 2], [100, 0.57, None, 1], [500, 0.64, None, 1]]
