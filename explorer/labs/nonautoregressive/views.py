@@ -346,7 +346,6 @@ def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a network that is not there."""
     kept = first()
     start = EXAMPLES[0]
-    pos = str(telling(kept.seen)) if kept else "2"
     written_ = str(_before_the_stop(kept.seen) if kept else 9)
     shown_: dict[str, tuple[str, dict[str, str], *tuple[str, ...]]] = {
         "after": ("", {"moment": written_, "pos": "none"}, "passes"),
@@ -354,7 +353,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "at_once": (query(replace(start, passes=1)), {}, "passes"),
         "length": (query(replace(start, offset=3)), {}, "lengths"),
         "mixed": (query(replace(start, passes=1)), {"neighbours": "open"}, ""),
-        "iterate": (query(replace(start, passes=10)), {"pos": pos, "show": "settled"}, "passes"),
+        "iterate": (query(EXAMPLES[2]), {"show": "settled"}, "passes"),
         "pays": ("", {}, "quality"),
     }
     if "cmlm_raw" in about.there():
