@@ -249,6 +249,14 @@ def _softmax(found: re.Match[str], said: Said) -> str | None:
     return unless(prints(found[1], weights[at], 1e-4) and int(found[4]) == rank, f"weight {weights[at]:.4f}, place {rank}")
 
 
+def _both(found: re.Match[str], said: Said) -> str | None:
+    """When the passes are over, and when the pieces that are written one after the other; how many times as long that is."""
+    passes, stairs = said.value["finished"], said.value["greedy"]["ms"]
+    counts = (int(found[1]), int(found[3])) == (len(passes), len(stairs))
+    fits = counts and prints(found[2], passes[-1]) and prints(found[4], stairs[-1]) and prints(found[5], stairs[-1] / passes[-1], 1e-3)
+    return unless(fits, f"{len(passes)} passes take {passes[-1]:.2f} ms, {len(stairs)} pieces {stairs[-1]:.2f} ms")
+
+
 def _terms(found: re.Match[str], _said: Said) -> str | None:
     parts = re.findall(r"([+−]?) ?(\d+\.\d+)", found[1])
     total = sum(-number(text) if sign == "−" else number(text) for sign, text in parts)
@@ -258,6 +266,11 @@ def _terms(found: re.Match[str], _said: Said) -> str | None:
 RULES: tuple[Rule, ...] = (
     ("tower", rf"costs ({N}) bits in layer 1 and ({N}) in layer (\d+)", _guessed),
     ("tree", rf"({N}(?: × {N})*) = ([\d.e+-]+)\.", _drawn),
+    (
+        "passes",
+        rf"(\d+) pass(?:es)? (?:is|are) over at ({N}) ms; one after the other, (\d+) pieces? take until ({N}) ms, ({N}) times",
+        _both,
+    ),
     ("surprise", rf"Piece “.*?” \((\d+)\) cost ({N}) bits", _piece),
     *(("attention", pattern, check) for pattern, check in ATTENTION),
     ("ponder", rf"has added up ({N}) after \w+ (\d+)", _ponder),

@@ -49,7 +49,9 @@ def maps(
         raise ValueError(f"maps {[one.values.shape for one in given]} for {len(down)} rows and {len(across)} columns")
     frame = theme.titled(("", ""))
     x, y = frame.pop("xaxis"), frame.pop("yaxis")
-    margin = {"l": 70, "r": 10, "t": 70, "b": 10} if down else {"l": 26 if axes[1] else 8, "r": 8, "t": 24, "b": 26 if axes[0] else 8}
+    rise = max(62, 8 + 6 * max(map(len, across), default=0))  # pixels that the slanted names of columns take
+    named = {"l": 70, "r": 10, "t": rise + 22, "b": 10}
+    margin = named if down else {"l": 26 if axes[1] else 8, "r": 8, "t": 24, "b": 26 if axes[0] else 8}
     frame |= {"margin": margin, "annotations": []}
     columns = math.ceil(len(given) / lines)
     wide, high = 1 / columns, 1 / lines
@@ -60,7 +62,7 @@ def maps(
         left, bottom = column * wide + gap[0] / 2, 1 - (line + 1) * high + gap[1] / 2
         ends = {"x": [left, left + wide - gap[0]], "y": [bottom, bottom + high - gap[1]]}
         words = {"text": one.title, "x": sum(ends["x"]) / 2, "y": ends["y"][1], "font": {"size": 13 if down else 12, "color": "var(--ink)"}}
-        frame["annotations"].append({**ABOVE, **words, "yshift": 62 if down else 3})
+        frame["annotations"].append({**ABOVE, **words, "yshift": rise if down else 3})
         names = _named(across, -60), _named(() if column else down)
         frame[f"xaxis{end}"] = {**x, **BARE, **names[0], "domain": ends["x"], "anchor": f"y{end}", "side": "top" if down else "bottom"}
         frame[f"yaxis{end}"] = {**y, **BARE, **names[1], "domain": ends["y"], "anchor": f"x{end}", "autorange": "reversed"}

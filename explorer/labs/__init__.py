@@ -10,6 +10,7 @@ NAMES = (
     "rnn_attention",
     "cost",
     "translation",
+    "nonautoregressive",
     "image_transformer",
     "music",
     "language_model",

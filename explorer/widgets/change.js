@@ -257,7 +257,7 @@ export function mount(root, props, _emit, watch) {
             el("button", { type: "button", class: `tfe-chip tfe-change-item${inner ? " is-inner" : ""}`,
               "data-key": key, "aria-pressed": String(now.includes(key)), disabled: off, onclick: () => turn(key) },
                 el("bdi", { text: name }), control.names.length ? ""
-                  : el("span", { class: "tfe-change-index", text: `·${key}` })),
+                  : el("span", { class: "tfe-change-index", text: `·${key.split(".")[0]}` })),
           ),
         );
         if (had !== null) chips.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus({ preventScroll: true });

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.labs.music.rolls import SHORTEST
+from explorer.labs.nonautoregressive import views as parallel
 from explorer.labs.translation.views import NEEDED
+from explorer.views import Found
+from explorer.widgets.folded import Question
 from models.music import explain as music
 from models.music.records import CHORALES
 from models.music.repeats import repeats
+from models.nonautoregressive import explain as nonautoregressive
+from models.nonautoregressive.records import EXAMPLES as PARALLEL
+from models.nonautoregressive.records import Explanation, Joint
 from models.translation import explain as translation
 from models.translation.records import EXAMPLES as SENTENCES
 
@@ -30,3 +36,19 @@ def test_the_head_that_is_silenced_changes_the_words_and_most_heads_do_not() -> 
     other = {head for head, seen in zip(each, silenced, strict=True) if seen.text != plain.text}  # type: ignore[union-attr]
     assert NEEDED in other
     assert len(other) < len(each) / 4
+
+
+def test_one_pass_says_a_piece_twice_and_of_ten_passes_the_last_does_not() -> None:
+    once, ten = nonautoregressive.explain([replace(PARALLEL[0], passes=1), PARALLEL[2]])
+    assert isinstance(once, Explanation) and isinstance(ten, Explanation)
+    assert once.repeats[-1].any()
+    assert ten.repeats[0].any() and not ten.repeats[-1].any() and (ten.settled == 0).mean() > 0.5
+
+
+def test_two_neighbours_choose_the_same_piece_by_themselves_and_not_one_after_the_other() -> None:
+    (seen,) = nonautoregressive.explain([replace(PARALLEL[0], passes=1)])
+    assert isinstance(seen, Explanation)
+    (both,) = nonautoregressive.neighbours([parallel.pair(Found(PARALLEL[0], seen), Question(""))])
+    assert isinstance(both, Joint)
+    at_once, in_turn = (divmod(int(part.argmax()), len(both.second)) for part in (both.product, both.joint))
+    assert both.first[at_once[0]] == both.second[at_once[1]] and both.first[in_turn[0]] != both.second[in_turn[1]]

@@ -1,0 +1,97 @@
+"""The page of non-autoregressive translation: what it is asked, what it draws, what may be changed. Its texts stand in texts.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.lab import FIGURE, part
+from explorer.labs.nonautoregressive import about, texts, views
+from explorer.program import About, Change, Program, lab_of
+from explorer.views import View, in_bertviz, unfolded
+from explorer.widgets.figure import opened, own
+from explorer.widgets.notes import notes
+from explorer.widgets.stage import stage
+from models.nonautoregressive.records import SPACE, Explanation, Request
+
+EXPLAIN = "models.nonautoregressive.explain:explain"
+NEIGHBOURS = "models.nonautoregressive.explain:neighbours"
+START = views.OFFERED[0][0]
+
+
+def program() -> Program[Request, Explanation]:
+    """What the page declares; which networks are there is looked up when it is built."""
+    return Program(
+        explain=EXPLAIN,
+        kind=Request,
+        controls=views.controls(),
+        views=(
+            View("passes", lambda value: stage("passes", value, texts=texts.PASSES, picture="nonautoregressive/passes"), views.passes),
+            View("lengths", lambda value: own("lengths", value), views.lengths, at="beside"),
+            *(
+                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="side")]
+                if about.quality()
+                else ()
+            ),
+            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
+            unfolded(
+                "neighbours",
+                lambda: opened("neighbours", texts.NEIGHBOURS, asks=("pos",)),
+                lambda found, _question: {"figure": views.modes(found.answer, found.request)},
+                function=NEIGHBOURS,
+                wish=views.pair,
+            ),
+            in_bertviz(("head", "model"), views.bertviz),
+            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        ),
+        change=Change(views.difference),
+        examples=views.OFFERED,
+        first=views.first,
+        answer=views.answer,
+        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+        region=texts.REGION,
+        run=texts.RUN,
+        warning=views.warning,
+        notice=views.notice,
+        pick=views.pick,
+        items=views.items,
+    )
+
+
+LAB = lab_of(
+    "nonautoregressive",
+    EXPLAIN,
+    program,
+    [request for request, _ in views.OFFERED],
+    texts,
+    year=2018,
+    paper="Mask-Predict: Parallel Decoding of Conditional Masked Language Models",
+    authors="Gu et al., Ghazvininejad et al.",
+    arxiv="1904.09324",
+    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    ancestors=("translation",),
+    changed="cost",
+    network=(
+        (
+            part("the sentence", "句子", "ask"),
+            part("encoder", "编码器", "attention", kind="encoder"),
+            part("length", "长度", "lengths"),
+        ),
+        (
+            part("all positions", "所有位置", "attention", kind="decoder"),
+            part("to the sentence", "看向句子", "attention", kind="cross"),
+            part("pieces", "词片", "passes"),
+        ),
+    ),
+    steps=views.steps,
+    interventions={
+        "offset": replace(START, offset=3),
+        "pinned": replace(START, pinned=((0, f"{SPACE}Drei"),)),
+        "again": replace(START, again=(0, 1, 2)),
+    },
+    exports={
+        **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
+        "change": ("TXT", "CSV"),
+    },
+    thumbnail=views.thumbnail,
+    probes=lambda: tuple(Request("A dog runs.", variant) for variant in about.there()),
+)

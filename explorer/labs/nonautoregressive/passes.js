@@ -1,0 +1,325 @@
+// Two ways to write a translation, on one axis of milliseconds: one piece after the other, a staircase; and all of them at once, again where
+// they are least sure. A cell is as bright as its piece is probable. The value is made by explorer/labs/nonautoregressive/views.py.
+
+import { el } from "../../widgets/lib/dom.js";
+import { lang, t } from "../../widgets/lib/lang.js";
+import { colour, ink, shade } from "../../widgets/lib/pen.js";
+import { sign } from "../../widgets/lib/signs.js";
+
+const TEXT = {
+  board: { en: "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.", zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。" },
+  greedy: { en: "One after the other", zh: "一个接一个" },
+  cached: { en: "autoregressive, greedy, cached", zh: "自回归，贪心，有缓存" },
+  passes: { en: "All at once, {n} {n|pass|passes}", zh: "一次全写，共 {n} 轮" },
+  length: { en: "length {n}", zh: "长度 {n}" },
+  pass: { en: "pass {n}", zh: "第 {n} 轮" },
+  again: { en: "once more", zh: "再来" },
+  encoder: { en: "encoder", zh: "编码器" },
+  both: { en: "encoder and length", zh: "编码器与长度" },
+  done: { en: "done, {ms} ms", zh: "完成，{ms} ms" },
+  axis: { en: "{n} ms", zh: "{n} ms" },
+  show: { en: "colour of the cells", zh: "格子的颜色" },
+  p: { en: "probability", zh: "概率" },
+  settled: { en: "settled", zh: "何时定下" },
+  scale: { en: "probability, 0 to 1; pale: kept from a pass before", zh: "概率，0 至 1；淡色：沿用前一轮" },
+  repeat: { en: "the same as the piece before", zh: "与前一个词片相同" },
+  masked: { en: "masked, being written", zh: "被遮住，正在写" },
+  pinned: { en: "pinned", zh: "已固定" },
+  changes: { en: "still changes", zh: "还会变" },
+  settles: { en: "settles in this pass", zh: "在这一轮定下" },
+  stands: { en: "settled before", zh: "此前已定下" },
+  card: { en: "{pass} · position {at}: {piece}", zh: "{pass} · 位置 {at}：{piece}" },
+  step: { en: "step {at}: {piece} {p}, at {ms} ms", zh: "第 {at} 步：{piece} {p}，{ms} ms" },
+  kept: { en: "kept, with its old probability {p}", zh: "沿用，概率仍为旧值 {p}" },
+  does: { en: "click: mask it again · shift-click: pin it", zh: "点击：再次遮住 · shift-点击：固定" },
+  free: { en: "click: let go of it", zh: "点击：放开" },
+  mask: { en: "Mask {piece} again", zh: "再次遮住 {piece}" },
+  unmask: { en: "Do not mask {piece} again", zh: "不再遮住 {piece}" },
+  pin: { en: "Pin {piece}", zh: "固定 {piece}" },
+  unpin: { en: "Let go of {piece}", zh: "放开 {piece}" },
+  caption: { en: "What stands at each position after each pass, and its probability", zh: "每一轮之后每个位置上的词片及其概率" },
+  position: { en: "position", zh: "位置" },
+  piece: { en: "pass {n}, piece", zh: "第 {n} 轮，词片" },
+  chance: { en: "pass {n}, probability", zh: "第 {n} 轮，概率" },
+  after: { en: "settled after pass", zh: "定于第几轮" },
+};
+const SHADES = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => n / 7);
+const PALE = 0.3; // of its colour, what is kept from a pass before
+const NEAR = 1e-6; // ms
+const MOST = 3; // repeats that a sentence names
+const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]; // ms between two marks of the axis
+
+const show = (piece) => [...piece].map((letter) => sign(letter.codePointAt(0))).join("");
+const quoted = (piece) => `“${show(piece)}”`;
+const named = (run, at) => (lang() === "zh" ? `${quoted(run.target[at])}（${at}）` : `${quoted(run.target[at])} (${at})`);
+/** Brackets as Chinese writes them. */
+const marks = (text) => text.replaceAll(" (", "（").replaceAll(")", "）");
+const two = (p) => p.toFixed(2);
+const ms = (value) => value.toFixed(1);
+/** A list of positions with one more or one fewer, in order. */
+const flipped = (list, at) => (list.includes(at) ? list.filter((one) => one !== at) : [...list, at])
+  .sort((a, b) => a - b);
+const masks = (run, at) => ({ again: flipped(run.again, at).join(",") });
+const pins = (run, at) => ({ pinned: flipped(run.pinned, at).map((one) => run.spelled[one]).join(",") });
+const passName = (n) => t(TEXT.pass, { n: n + 1 });
+/** The passes that are over at a moment, and the greedy pieces that are there. */
+const over = (list, now) => list.filter((end) => end <= now + NEAR).length;
+
+function read(value) {
+  if (!value.passes?.length) return null;
+  const { finished, encoded, greedy } = value;
+  const ends = [0, encoded, greedy.encoded, ...finished, ...greedy.ms];
+  const moments = [...new Set(ends)].sort((a, b) => a - b);
+  return { ...value, moments, total: moments.at(-1), count: value.target.length, from: [encoded, ...finished],
+    stairs: [greedy.encoded, ...greedy.ms] };
+}
+
+function place(run, pen) {
+  const { width, tall, big, narrow } = pen;
+  const [head, gap, foot, left] = big ? [32, 10, 34, 48] : [26, 14, 26, narrow ? 22 : 30];
+  const stairs = run.greedy.pieces.length;
+  const flat = big ? 0.4 : 1; // of a row, how far a stair lies below the one before: in a hall less, since none stands above another
+  const rows = flat * (stairs - 1) + 1 + run.count;
+  const room = tall ? (tall - 3 * head - gap - foot) / rows : 20;
+  const row = Math.max(big ? 24 : 19, Math.min(room, big ? 40 : 20));
+  const each = (run.finished.at(-1) - run.encoded) / run.passes.length;
+  const fits = (width - left - 4) / run.total;
+  const scale = Math.max(fits, Math.min((big ? 80 : 40) / each, 3 * fits)); // so that a pass has room for its pieces
+  const down = head + (flat * (stairs - 1) + 1) * row;
+  // The sentence stands between the two, so that both are on the first screen, where the picture is as wide as the page.
+  const middle = (big || scale > fits ? down : pen.say(down)) + gap;
+  return {
+    head, row, left, size: big ? 20 : 12, down, middle, end: middle + 2 * head + run.count * row, foot, flat,
+    wide: left + scale * run.total + 4,
+    x: (at) => left + scale * at,
+    stair: (at) => head + flat * at * row,
+    y: (at) => middle + 2 * head + at * row,
+  };
+}
+
+function scene(run, look, pen) {
+  const at = place(run, pen);
+  const now = run.moments[look.moment];
+  const bold = { size: pen.big ? 22 : 14, weight: 650, colour: "ink" };
+  const small = { size: pen.big ? 20 : 12, colour: "ink3" };
+  const title = (y, text, note) => {
+    pen.text(at.left, y, text, bold);
+    pen.text(at.left + pen.measure(text, bold) + 8, y, note, small);
+  };
+  const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ?? TICKS.at(-1);
+  for (let tick = 0; tick <= run.total; tick += step) {
+    for (const [y0, y1] of [[at.head, at.down], [at.y(0), at.end + 3]]) pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
+    pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }), { ...small, align: tick ? "center" : "left" });
+  }
+  const block = (y0, y1, to, text) => {
+    const box = { x0: at.x(0), x1: at.x(Math.min(now, to)), y0, y1 };
+    pen.rect(box, { fill: "key-soft" });
+    const style = { size: at.size, align: "center", colour: "key" };
+    const wide = at.x(to) - at.x(0) - 6;
+    if (now < to) return;
+    pen.lines(text, wide, style).forEach((line, n, all) =>
+      pen.text((box.x0 + box.x1) / 2, (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3, line, { ...style, room: wide + 6 }));
+  };
+  const cell = (box, piece, style, outside = false) => {
+    const within = { x0: box.x0 + 1, x1: box.x1 - 1, y0: box.y0 + 1, y1: box.y1 - 1 };
+    pen.rect(within, { radius: 3, ...style });
+    const font = { size: at.size, weight: style.pale ? 400 : 650 };
+    const wide = within.x1 - within.x0 - 4;
+    const middle = (box.y0 + box.y1) / 2;
+    if (outside && pen.measure(piece, font) > wide)
+      pen.text(within.x1 + 4, middle, piece, { ...font, colour: "ink", halo: "panel" });
+    else pen.text((box.x0 + box.x1) / 2, middle, piece, { ...font, align: "center", room: wide, colour: ink(style.fill ?? "panel") });
+  };
+  const hollow = { line: "control", dash: [3, 3], width: 1.5 };
+
+  title(at.head / 2, t(TEXT.greedy), pen.narrow ? "" : t(TEXT.cached));
+  block(at.stair(0), at.down, run.greedy.encoded, t(TEXT.encoder));
+  run.greedy.pieces.forEach((piece, i) => {
+    const [from, to] = [run.stairs[i], run.stairs[i + 1]];
+    if (at.flat === 1) pen.text(at.left - 6, at.stair(i) + at.row / 2, i, { ...small, align: "right" });
+    if (now < from - NEAR) return;
+    const box = { x0: at.x(from), x1: at.x(to), y0: at.stair(i), y1: at.stair(i) + at.row };
+    if (now < to - NEAR) return cell(box, "", hollow);
+    cell(box, show(piece), { fill: shade("weights", run.greedy.p[i]) }, at.flat === 1);
+    pen.hit({ ...box, card: () => [t(TEXT.step, { at: i, piece: quoted(piece), p: two(run.greedy.p[i]), ms: ms(to) })] });
+  });
+
+  const note = at.middle + at.head / 2;
+  title(note, t(TEXT.passes, { n: run.passes.length }), pen.narrow ? "" : t(TEXT.length, { n: run.count }));
+  block(at.y(0), at.y(run.count), run.encoded, t(TEXT.both));
+  run.target.forEach((_, i) => {
+    const locked = look.pos === i;
+    const label = { x0: 0, x1: at.left - 2, y0: at.y(i), y1: at.y(i) + at.row };
+    pen.text(at.left - 6, at.y(i) + at.row / 2, i,
+      { ...small, align: "right", ...(locked ? { colour: "query", weight: 700 } : {}) });
+    pen.hit({ ...label, look: { pos: i }, pos: i, card: () => [named(run, i)] });
+  });
+  run.passes.forEach((pass, n) => {
+    const [from, to] = [run.from[n], run.finished[n]];
+    if (now < from - NEAR) return;
+    const [x0, x1, there] = [at.x(from), at.x(to), now >= to - NEAR];
+    pen.text((x0 + x1) / 2, at.middle + 1.5 * at.head, n < run.ran ? passName(n) : t(TEXT.again),
+      { ...small, colour: "ink2", weight: 650, align: "center", room: x1 - x0 });
+    pass.pieces.forEach((piece, i) => {
+      const box = { x0, x1, y0: at.y(i), y1: at.y(i) + at.row };
+      if (!there && pass.masked[i]) return cell(box, "", hollow);
+      const before = there ? pass : run.passes[n - 1] ?? pass;
+      cell(box, show(there ? piece : before.pieces[i]), styleOf(run, look, there ? pass : { ...before, masked: pass.masked }, n, i));
+      if (there) pen.hit({ ...box, pos: i, card: () => card(run, n, i), ...does(run, n, i) });
+    });
+  });
+  const reached = over(run.finished, now) - 1;
+  if (reached >= 0 && look.pos !== null) {
+    const y0 = at.y(look.pos);
+    pen.rect({ x0: at.x(run.encoded), x1: at.x(run.finished[reached]), y0, y1: y0 + at.row }, { line: "query", width: 2, radius: 4 });
+  }
+  for (const [end, y0, y1] of [[run.greedy.ms.at(-1), at.head, at.down],
+    [run.finished.at(-1), at.y(0) - at.head, at.end]]) {
+    if (now < end - NEAR) continue;
+    const [x, text, style] = [at.x(end), t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" }];
+    const right = x + 6 + pen.measure(text, style) < at.wide;
+    pen.line(x, y0, x, y1, { line: "out", width: 2 });
+    // Over the stairs there is room to the left, beside the passes to the right; else above them.
+    const y = y0 === at.head || right ? y0 + at.row / 2 + (right && y0 !== at.head ? at.head : 0) : note;
+    pen.text(right ? x + 6 : x - 6, y, text, { ...style, align: right ? "left" : "right", halo: "panel" });
+  }
+  pen.size(Math.max(at.wide, pen.width), at.end + at.foot);
+}
+
+/** How a cell is filled and outlined. */
+function styleOf(run, look, pass, n, i) {
+  const pale = !pass.masked[i];
+  const p = shade("weights", pass.p[i]);
+  const late = run.settled[i] > n ? "sunk" : run.settled[i] === n ? "accent" : "out-soft";
+  const line = run.pinned.includes(i) ? { line: "query", width: 2, dash: [2, 2] } : pass.repeats[i] ? { line: "bad", width: 2.5 } : {};
+  const fill = look.show === "settled" ? colour(late) : pale ? colour(p, PALE) : p;
+  return { fill, pale, ...line };
+}
+
+/** A click on a piece of the last pass masks it again, with Shift it is pinned; on one of an earlier pass it locks the position. */
+function does(run, n, i) {
+  if (n < run.passes.length - 1) return { look: { pos: i } };
+  if (run.pinned.includes(i)) return { set: pins(run, i), does: t(TEXT.free) };
+  return { set: masks(run, i), add: { set: pins(run, i) }, does: t(TEXT.does) };
+}
+
+function card(run, n, i) {
+  const pass = run.passes[n];
+  const likely = pass.candidates[i].map((piece, k) => `${quoted(piece)} ${two(pass.chances[i][k])}`).join(" · ");
+  const stale = run.pinned.includes(i) ? [t(TEXT.pinned)] : pass.masked[i] ? [] : [t(TEXT.kept, { p: two(pass.p[i]) })];
+  return [t(TEXT.card, { pass: passName(n), at: i, piece: quoted(pass.pieces[i]) }), likely, ...stale,
+    ...(pass.repeats[i] ? [t(TEXT.repeat)] : [])];
+}
+
+/** What became of a position in so many passes: the pieces that stood there, each with its probability and the pass that wrote it. */
+function history(run, at, until) {
+  const zh = lang() === "zh";
+  const place_ = { text: String(at), role: "query" };
+  if (run.pinned.includes(at)) return zh ? ["位置 ", place_, ` 固定为 ${quoted(run.target[at])}。`]
+    : ["Position ", place_, ` is pinned at ${quoted(run.target[at])}.`];
+  const became = run.passes.slice(0, until).flatMap(({ pieces, p }, n) => (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
+    : [`${passName(n)} ${quoted(pieces[at])} (${two(p[at])})`]));
+  const list = became.length > 3 ? [became[0], "…", became.at(-1)] : became;
+  return zh ? ["位置 ", place_, `：${marks(list.join("，"))}。`]
+    : ["Position ", place_, `: ${list.join(", ")}.`];
+}
+
+function sentence(run, look) {
+  const zh = lang() === "zh";
+  const now = run.moments[look.moment];
+  const [n, many, of, all] = [over(run.finished, now), over(run.greedy.ms, now), run.passes.length, run.greedy.pieces.length];
+  const out = [];
+  if (n < of || many < all) out.push(zh ? `${ms(now)} ms 时：${of} 轮中完成了 ${n} 轮；贪心解码写出了 ${all} 个词片中的 ${many} 个。`
+    : `At ${ms(now)} ms: ${n} of ${of} passes ${n === 1 ? "is" : "are"} over; greedy decoding has written ${many} of ${all} pieces.`);
+  else {
+    const [a, b] = [ms(run.finished.at(-1)), ms(run.greedy.ms.at(-1))];
+    const ratio = (run.greedy.ms.at(-1) / run.finished.at(-1)).toFixed(1);
+    out.push(...(zh ? [`${of} 轮在 `, { text: `${a} ms`, role: "out" }, ` 完成；一个接一个写 ${all} 个词片要到 ${b} ms，是它的 ${ratio} 倍。`]
+      : [t("{of} {of|pass is|passes are} over at ", { of }), { text: `${a} ms`, role: "out" },
+        `; one after the other, ${all} pieces take until ${b} ms, ${ratio} times as long.`]));
+  }
+  const shown = run.passes[Math.max(0, n - 1)];
+  const twice = n ? shown.repeats.flatMap((yes, at) => (yes ? [`${quoted(shown.pieces[at])} (${at})`] : [])) : [];
+  const [named_, more] = [twice.slice(0, MOST), twice.length > MOST];
+  if (twice.length) out.push(zh ? `${passName(n - 1)}之后重复：${marks(named_.join("，"))}${more ? "，等等" : ""}。`
+    : ` Repeated after ${passName(n - 1)}: ${named_.join(", ")}${more ? ", …" : "."}`);
+  if (n && look.pos !== null) out.push(zh ? "" : " ", ...history(run, look.pos, n));
+  return out;
+}
+
+/** Buttons for the position in view: what a click does in the picture, for a keyboard and a finger. */
+function below(run, { pos }, _lock, ask) {
+  if (pos === null || !ask) return [];
+  const piece = named(run, pos);
+  const [pinned, again] = [run.pinned.includes(pos), run.again.includes(pos)];
+  const button = (text, set) => el("button", { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set),
+    text: t(text, { piece }), onclick: () => ask(set) });
+  return [el("div", { class: "tfe-row tight tfe-controls" },
+    pinned ? [] : button(again ? TEXT.unmask : TEXT.mask, masks(run, pos)), button(pinned ? TEXT.unpin : TEXT.pin, pins(run, pos)))];
+}
+
+function table(run, look) {
+  const columns = [t(TEXT.position),
+    ...run.passes.flatMap((_, n) => [t(TEXT.piece, { n: n + 1 }), t(TEXT.chance, { n: n + 1 })]), t(TEXT.after)];
+  const rows = run.target.map((_, i) =>
+    [i, ...run.passes.flatMap(({ pieces, p }) => [show(pieces[i]), p[i]]), run.settled[i] + 1]);
+  return { caption: t(TEXT.caption), columns, rows, here: look.pos };
+}
+
+function arrays(run) {
+  const shape = [run.passes.length, run.count];
+  const flat = (name, make) => ({ shape, data: run.passes.flatMap((pass) => pass[name].map(make)), axes: ["pass", "position"] });
+  const times = (list, axis) => ({ shape: [list.length], data: list, axes: [axis], unit: "ms" });
+  return {
+    confidence: flat("p", Number), masked: flat("masked", Number), repeats: flat("repeats", Number),
+    settled: { shape: [run.count], data: run.settled, axes: ["position"] },
+    pieces: run.passes.flatMap(({ pieces }) => pieces), greedy_pieces: run.greedy.pieces,
+    finished: times(run.finished, "pass"), greedy: times(run.greedy.ms, "piece"),
+  };
+}
+
+const LEGENDS = {
+  p: () => [
+    { text: t(TEXT.scale), mark: { shades: SHADES.map((share) => shade("weights", share)), wide: 64 } },
+    { text: t(TEXT.repeat), mark: { line: "bad", width: 2.5, radius: 3 } },
+    { text: t(TEXT.masked), mark: { line: "control", dash: [3, 3], width: 1.5, radius: 3 } },
+  ],
+  settled: () => [[TEXT.changes, "sunk"], [TEXT.settles, "accent"], [TEXT.stands, "out-soft"]].map(([text, fill]) =>
+    ({ text: t(text), mark: { fill, line: "control", radius: 3 } })),
+};
+
+export default {
+  looks: { moment: "step", pos: "position", show: "choice" },
+  question: { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" },
+  label: TEXT.board,
+  along: "moment",
+  across: "pos",
+  resets: ["moment", "pos"],
+  read,
+  bounds: (run) => ({
+    moment: { steps: run.moments.length - 1, first: 0 },
+    pos: { count: run.count, pick: run.pick.pos },
+    show: { names: ["p", "settled"] },
+  }),
+  scene,
+  sentence,
+  table,
+  arrays,
+  below,
+  press: (run, { pos }) => (pos === null ? null : { set: masks(run, pos) }),
+  choices: () => [{ key: "show", label: t(TEXT.show), options: ["p", "settled"].map((value) => ({ value, label: t(TEXT[value]) })) }],
+  legend: (run, { show: which }) => [...LEGENDS[which](),
+    ...(run.pinned.length ? [{ text: t(TEXT.pinned), mark: { line: "query", dash: [2, 2], width: 2, radius: 3 } }] : [])],
+  /** It plays so slowly that one can follow, in proportion to the milliseconds. */
+  clock(run) {
+    const seconds = Math.max(4, Math.min(10, 0.3 * run.total));
+    return {
+      key: "moment", seconds, says: (at) => `${ms(run.moments[at])} ms`,
+      at: (second) => over(run.moments, (second / seconds) * run.total) - 1,
+      when: (at) => (run.moments[at] / run.total) * seconds,
+    };
+  },
+  /** Positions of the same sentence stay, where the translation still has them. */
+  same: (was, run, { pos }) => was.source === run.source && (pos ?? 0) < run.count,
+  stays: ["pos"],
+};

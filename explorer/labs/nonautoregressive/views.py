@@ -1,0 +1,365 @@
+"""From what the parallel translators explain to what the widgets draw: pure functions of records, no model and no Gradio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from explorer import runs
+from explorer.controls import Control, Item, Value, query, written
+from explorer.figures import attention, theme
+from explorer.figures import bertviz as drawing
+from explorer.figures.heatmaps import Figure, Map
+from explorer.figures.heatmaps import maps as heatmaps
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.labels import Text, change_sentence, filled, joined
+from explorer.labs.nonautoregressive import about, texts
+from explorer.views import Found
+from explorer.widgets import ask, change
+from explorer.widgets.figure import Mark, shown
+from explorer.widgets.folded import Question
+from models.nonautoregressive import records
+from models.nonautoregressive.records import EXAMPLES, MAX_TOKENS, Explanation, Joint, Neighbours, Request
+
+OFFSETS = range(-6, 7)  # pieces more or fewer that the slider offers; a link may ask for any
+PASSES = (1, 2, 4, 10)
+LIKELY = 0.005  # of a length, from which on its bar is drawn
+
+first = runs.kept("nonautoregressive", EXAMPLES[0], Explanation)
+
+
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+
+
+# Our examples whose networks are there, and what each is called.
+OFFERED = tuple((request, named) for request, named in zip(EXAMPLES, texts.EXAMPLES, strict=True) if request.variant in about.there())
+
+
+def controls() -> tuple[Control, ...]:
+    """What is asked for, then what may be changed; only of networks that are there."""
+    passes = {n: filled(texts.TIMES, n=n) for n in PASSES}
+    lengths = {n: filled(texts.OFFSET_IS, n=f"{n:+}".replace("-", "−")) if n else texts.OWN for n in OFFSETS}
+    return (
+        Control("sentence", filled(texts.SENTENCE, tokens=MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
+        Control("variant", texts.VARIANT, "select", names={name: texts.NAMES[name] for name in about.there()}),
+        Control("passes", texts.PASSES_T, "select", names=passes),
+        Control("offset", texts.OFFSET, "stops", names=lengths, change=True, says=_longer),
+        Control("pinned", texts.PINNED, "items", kept=True, change=True, says=_pinned),
+        Control("again", texts.AGAIN, "items", change=True, says=_again),
+    )
+
+
+def _longer(offset: int) -> Text:
+    return filled(texts.LONGER if offset > 0 else texts.SHORTER, n=abs(offset))
+
+
+def _pinned(pinned: Sequence[tuple[int, str]]) -> Text:
+    each = ", ".join(f"“{piece.removeprefix(records.SPACE)}” ({at})" for at, piece in pinned)
+    return filled(texts.PINNED_ARE, which=each)
+
+
+def _again(places: Sequence[int]) -> Text:
+    return filled(texts.AGAIN_ARE, n=len(places), at=", ".join(map(str, places)))
+
+
+def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
+    """The pieces of the translation: each can be pinned where it stands, or masked once more."""
+    pieces = [(piece, at > 0 and not space) for at, (piece, space) in enumerate(zip(seen.target, seen.target_space, strict=True))]
+    return {
+        "pinned": tuple(Item(one, *piece) for one, piece in zip(_spelled(seen), pieces, strict=True)),
+        "again": tuple(Item(str(at), *piece) for at, piece in enumerate(pieces)),
+    }
+
+
+def _spelled(seen: Explanation) -> list[str]:
+    """Each piece with its position as a link pins it."""
+    return [
+        written(((at, records.written(piece, bool(space))),))
+        for at, (piece, space) in enumerate(zip(seen.target, seen.target_space, strict=True))
+    ]
+
+
+def answer(seen: Explanation, _request: Request) -> Value:
+    """The translation, as it stands beside the sentence."""
+    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability)
+
+
+def warning(_request: Request, seen: Explanation) -> Text | None:
+    """What to say where a sentence lies outside what the networks were trained on."""
+    return filled(texts.RARE, unknown=seen.unknown) if seen.unknown else None
+
+
+def notice(request: Request, seen: Explanation) -> Text | None:
+    """Where fewer passes ran than were asked for, or more than the network was trained for."""
+    fewer = filled(texts.FEWER, asked=seen.asked, ran=seen.ran) if seen.ran < seen.asked else None
+    return joined(fewer, texts.ONE_ALONE if request.variant == "nat_distilled" and seen.ran > 1 else None)
+
+
+# ---- the passes --------------------------------------------------------------------------------------------------------------------
+
+
+def telling(seen: Explanation) -> int:
+    """The position that is looked at on arrival: the first that repeats its neighbour after the first pass, else the least sure one."""
+    twice = np.flatnonzero(seen.repeats[0])
+    return int(twice[0] if len(twice) else seen.confidence[0].argmin())
+
+
+def passes(seen: Explanation, request: Request, state: str) -> Value:
+    """The staircase of greedy decoding and the passes, on one axis of milliseconds."""
+    each = [
+        {
+            "pieces": list(seen.pieces[t]),
+            "masked": seen.masked[t].tolist(),
+            "p": np.round(seen.confidence[t].astype(float), 4).tolist(),
+            "repeats": seen.repeats[t].tolist(),
+            "candidates": [list(one) for one in seen.candidates[t]],
+            "chances": np.round(seen.candidate_p[t].astype(float), 4).tolist(),
+        }
+        for t in range(len(seen.pieces))
+    ]
+    return {
+        "state": state,
+        "query": query(request),
+        "source": request.sentence,
+        "target": list(seen.target),
+        "spelled": _spelled(seen),
+        "passes": each,
+        "ran": seen.ran,
+        "settled": seen.settled.tolist(),
+        "encoded": round(seen.encoded_ms, 3),
+        "finished": _milliseconds(seen.finished_ms),
+        "greedy": {
+            "pieces": list(seen.greedy_target),
+            "p": np.round(np.exp(seen.greedy_log_probabilities.astype(float)), 4).tolist(),
+            "encoded": round(seen.greedy_encoded_ms, 3),
+            "ms": _milliseconds(seen.greedy_ms),
+        },
+        "pinned": sorted(at for at, _ in request.pinned),
+        "again": sorted(request.again),
+        "pick": {"pos": telling(seen)},
+    }
+
+
+def _milliseconds(times: Iterable[float]) -> list[float]:
+    return [round(float(one), 3) for one in times]
+
+
+# ---- the length --------------------------------------------------------------------------------------------------------------------
+
+
+def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
+    """What the network thinks of each length, its own and the one that is used."""
+    here, used, own = seen.lengths, len(seen.target), seen.own_length
+    every = [n for n in range(seen.shortest, seen.shortest + len(here)) if here[n - seen.shortest] >= LIKELY or n in {used, own}]
+    at = list(range(every[0], every[-1] + 1))
+    p = [float(here[n - seen.shortest]) for n in at]
+    colours = ["var(--accent)" if n == used else "var(--query)" if n == own else "var(--control)" for n in at]
+
+    def draw(language: str) -> Figure:
+        frame = theme.titled(texts.LENGTH_AXES[language])
+        frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "bargap": 0.15}
+        frame["xaxis"] |= {"showgrid": False, "fixedrange": True, **({"tickvals": at} if len(at) < 16 else {})}
+        frame["yaxis"] |= {"rangemode": "tozero", "range": [0, 1.15 * max(p)], "fixedrange": True}
+        said = [f"{one:.2f}" if one >= 0.01 and len(at) < 12 else "" for one in p]
+        bars = {"type": "bar", "x": at, "y": p, "marker": {"color": colours}, "text": said, "textposition": "outside"}
+        hover = {"hovertemplate": "%{x}: %{y:.3f}<extra></extra>", "textfont": {"size": 12, "color": "var(--ink2)"}, "cliponaxis": False}
+        return {"data": [bars | hover], "layout": frame}
+
+    p_own, p_used = (f"{here[n - seen.shortest]:.2f}" for n in (own, used))
+    told = {"source": len(seen.source), "own": own, "p": p_own, "used": used, "q": p_used}
+    says = filled(texts.LENGTH_OTHER if used != own else texts.LENGTH_OWN, **told)
+    marks = [Mark(texts.LENGTH_USED, "var(--accent)"), *([Mark(texts.LENGTH_LIKELIEST, "var(--query)")] if used != own else [])]
+    table = [(n, round(one, 4)) for n, one in zip(at, p, strict=True)]
+    return shown("length", draw, (texts.LENGTH, texts.LENGTH_UNITS, says), texts.LENGTH_COLUMNS, table, marks, height=190)
+
+
+# ---- attention ---------------------------------------------------------------------------------------------------------------------
+
+
+def kinds(seen: Explanation) -> list[attention.Kind]:
+    """The attention of the encoder, then of the decoder and across in every pass; the last pass has the bare names."""
+    english = (seen.source, seen.source_space)
+    found = [_kind("encoder", "encoder", texts.ENCODER, seen.encoder, english, english)]
+    for name, weights in (("decoder", seen.decoder), ("cross", seen.cross)):
+        for t, german in enumerate(zip(seen.pieces, seen.spaces, strict=True)):
+            label = filled(texts.KINDS[name], n=t + 1) if t < seen.ran else texts.KINDS_AGAIN[name]
+            key = name if t == len(seen.pieces) - 1 else f"{name}{t + 1}"
+            found.append(_kind(name, key, label, weights[t], german, german if name == "decoder" else english))
+    return found
+
+
+Words = tuple[Sequence[str], Sequence[bool]]  # pieces, and where a space stands before them
+
+
+def _kind(name: str, key: str, label: Text, weights: records.Array, queries: Words, keys: Words) -> attention.Kind:
+    roles = {"encoder": (texts.ENGLISH, texts.ENGLISH), "decoder": (texts.GERMAN, texts.GERMAN), "cross": (texts.GERMAN, texts.ENGLISH)}
+    return attention.Kind(
+        key,
+        label,
+        weights,
+        queries[0],
+        keys[0],
+        queries[1],
+        keys[1],
+        through="encoder" if name == "cross" else None,
+        question=texts.QUESTIONS[name],
+        roles=roles[name],
+    )
+
+
+def last(seen: Explanation) -> list[attention.Kind]:
+    """The three of the last pass."""
+    return [kind for kind in kinds(seen) if kind.key in {"encoder", "decoder", "cross"}]
+
+
+def maps(seen: Explanation, request: Request, state: str) -> Value:
+    """What the attention widget draws. state: "stored" or "live"."""
+    jobs = [job for kind in last(seen) for job in attention.jobs(kind)]
+    return attention.value(kinds(seen), pick=_cell(seen), found=jobs, query=query(request), state=state, silences=False)
+
+
+def _cell(seen: Explanation) -> dict[str, Any]:
+    """A telling cell of the last pass, across."""
+    return attention.pick(next(kind for kind in last(seen) if kind.key == "cross"))
+
+
+def pick(seen: Explanation, _request: Request) -> Value:
+    """What is looked at on arrival, as an address names it."""
+    cell = _cell(seen)
+    head = f"{cell['layer'] + 1}.{cell['head'] + 1}"
+    return {"kind": "cross", "head": head, "row": cell["row"], "col": cell["col"], "pos": telling(seen)}
+
+
+def bertviz(seen: Explanation) -> list[drawing.Attention]:
+    """The attention of the last pass as bertviz shows it."""
+    return [drawing.Attention(kind.key, kind.label, kind.weights, kind.queries, kind.keys) for kind in last(seen)]
+
+
+def thumbnail() -> Thumbnail | None:
+    """The telling head of the stored first result, for the family map."""
+    kept = first()
+    if kept is None:
+        return None
+    cell, seen = _cell(kept.seen), kept.seen
+    return Thumbnail(seen.cross[-1, cell["layer"], cell["head"]], seen.target, seen.source, (cell["row"], cell["col"]))
+
+
+# ---- two neighbours ----------------------------------------------------------------------------------------------------------------
+
+
+def pair(found: Found[Request, Explanation], question: Question) -> Neighbours:
+    """The position in view and its right neighbour; the last one has none, so that the pair before it is shown."""
+    asked = question.wish.get("pos") if isinstance(question.wish, dict) else None
+    seen = found.run
+    twice = telling(seen) - 1 if seen.repeats[0].any() else telling(seen)
+    at = int(asked) if isinstance(asked, str) and asked.isdecimal() and len(asked) < 4 else twice
+    return Neighbours(found.request, max(0, min(at, len(seen.target) - 2)))
+
+
+def modes(seen: Joint, request: Request) -> Value:
+    """The product of two positions' marginals beside the joint of the network that writes one after the other."""
+    rows, columns = list(map(attention.shown, seen.first)), list(map(attention.shown, seen.second))
+
+    def draw(language: str) -> Figure:
+        both = (seen.product, seen.joint)
+        return heatmaps([Map(title, part) for title, part in zip(texts.MODES[language], both, strict=True)], _apart(rows), _apart(columns))
+
+    def best(part: records.Array) -> tuple[str, str]:
+        row, column = np.unravel_index(int(part.argmax()), part.shape)
+        return f"“{rows[row]} {columns[column]}”", _printed(part[row, column])
+
+    (one, p), (other, q) = best(seen.product), best(seen.joint)
+    again = [(i, j) for i, first_ in enumerate(seen.first) for j, second in enumerate(seen.second) if first_ == second]
+    twice = [_printed(sum(part[at] for at in again)) for part in (seen.product, seen.joint)]
+    says = filled(
+        texts.MODES_SAYS,
+        one=one,
+        p=p,
+        other=other,
+        q=q,
+        twice=filled(texts.MODES_TWICE, a=twice[0], b=twice[1]) if again else about.NOTHING,
+    )
+    table = [
+        (rows[i], columns[j], round(float(seen.product[i, j]), 4), round(float(seen.joint[i, j]), 4))
+        for i in range(len(rows))
+        for j in range(len(columns))
+    ]
+    units = filled(texts.MODES_UNITS, before=f"“{seen.before or '<s>'}”")
+    return shown("neighbours", draw, (texts.NEIGHBOURS, units, says), texts.MODES_COLUMNS, table, height=300)
+
+
+def _printed(p: float) -> str:
+    """A probability with two digits that say something."""
+    return f"{p:.2f}" if p >= 0.01 else f"{p:.1g}" if p >= 1e-4 else "< 0.0001"
+
+
+def _apart(pieces: Sequence[str]) -> list[str]:
+    """Names of places on an axis, on which two alike would be one: the second is told apart by a thin space."""
+    return [piece + "\u2009" * pieces[:at].count(piece) for at, piece in enumerate(pieces)]
+
+
+# ---- what stands beside ------------------------------------------------------------------------------------------------------------
+
+
+def quality(seen: Explanation, request: Request, _state: str) -> Value | None:
+    """Quality against time, the run's own place named."""
+    return about.quality(request.variant, seen.ran)
+
+
+def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, None], request: Request, what: Text) -> change.Difference:
+    """What the panel draws of a change. seen: the runs without and with it."""
+    before, after = seen
+    number = change.Number(_sure(before), _sure(after, request))
+    told = filled(texts.KEEPS if before.text == after.text else texts.BECOMES, what=what, german=after.text)
+    says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, first=told)
+    same = before.text == after.text
+    verdict = texts.SAME if same else texts.OTHER
+    counts: Sequence[tuple[Text, str, Callable[[Explanation], float], int]] = (
+        (texts.PIECES, "pieces", lambda one: len(one.target), 0),
+        (texts.REPEATS, "repeats", lambda one: int(one.repeats[-1].sum()), 0),
+        (texts.P_LENGTH, "p_length", lambda one: float(one.lengths[len(one.target) - one.shortest]), 2),
+    )
+    rows = [change.Row(texts.RUN_ITSELF, name, key, of(before), of(after), digits=digits) for name, key, of, digits in counts]
+    text = change.Row(texts.RUN_ITSELF, texts.GERMAN, "german", before.text, after.text, verdict=verdict, kind="same" if same else "other")
+    return change.Difference(number, texts.NUMBER, [*rows, text], says)
+
+
+def _sure(seen: Explanation, request: Request | None = None) -> float:
+    """Mean log-probability of the pieces of a run that are not pinned; 0 where all are."""
+    free = np.delete(seen.log_probabilities, [at for at, _ in request.pinned] if request else [])
+    return float(free.mean()) if len(free) else 0.0
+
+
+# ---- guided steps ------------------------------------------------------------------------------------------------------------------
+
+
+def _before_the_stop(seen: Explanation) -> int:
+    """The moment, of those that the picture steps through, at which greedy decoding has written all but the stop token."""
+    ends = [0.0, *_milliseconds((seen.encoded_ms, seen.greedy_encoded_ms, *seen.finished_ms, *seen.greedy_ms))]
+    return sorted(set(ends)).index(ends[-2])
+
+
+def steps() -> tuple[GuidedStep, ...]:
+    """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a network that is not there."""
+    kept = first()
+    start = EXAMPLES[0]
+    written_ = str(_before_the_stop(kept.seen) if kept else 9)
+    shown_: dict[str, tuple[str, dict[str, str], *tuple[str, ...]]] = {
+        "after": ("", {"moment": written_, "pos": "none"}, "passes"),
+        "stop": ("", {"pos": "none"}, "passes"),
+        "at_once": (query(replace(start, passes=1)), {}, "passes"),
+        "length": (query(replace(start, offset=3)), {}, "lengths"),
+        "mixed": (query(replace(start, passes=1)), {"neighbours": "open"}, ""),
+        "iterate": (query(EXAMPLES[2]), {"show": "settled"}, "passes"),
+        "pays": ("", {}, "quality"),
+    }
+    if "cmlm_raw" in about.there():
+        shown_["distil"] = (query(replace(start, variant="cmlm_raw", passes=1)), {}, "passes")
+    if about.quality() is None:
+        shown_["pays"] = ("", {}, "passes")
+    return tuple(
+        GuidedStep(texts.STEP_TITLES[key], say, *shown_[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items() if key in shown_
+    )

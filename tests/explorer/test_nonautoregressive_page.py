@@ -1,0 +1,161 @@
+"""The page of parallel translation without a browser: what its widgets are told to draw, what its card and figures say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explorer import controls, permalink
+from explorer.labs.nonautoregressive import about, texts, views
+from explorer.labs.nonautoregressive.page import LAB, program
+from explorer.runs import Run, Stored
+from explorer.views import Found
+from explorer.widgets.folded import Question
+from models.nonautoregressive.records import EXAMPLES, SPACE, VARIANTS, Neighbours, Request
+from tests.explorer.parallel import SECOND, SOURCE, explanation, joint
+
+START, WHAT = EXAMPLES[0], {"en": "a change", "zh": "改动"}
+
+
+def drawn(request: Request = START) -> dict[str, Any]:
+    """What the page draws of a run."""
+    return program().drawn(explanation(request), request, Run("live", 5.0, "cpu"))
+
+
+def test_the_passes_stand_beside_the_staircase_with_what_was_written_when() -> None:
+    value = drawn()["passes"]
+    assert [one["pieces"] for one in value["passes"]] == [["Zwei", "Mann", "Mann", "."], list(SECOND)]
+    assert value["passes"][0]["repeats"] == [False, False, True, False] and value["passes"][1]["masked"] == [False, True, True, False]
+    assert value["encoded"] == 2 and value["finished"] == [4, 6] and value["greedy"]["ms"][-1] == 12
+    assert value["settled"] == [0, 1, 1, 0] and value["pick"] == {"pos": 2}, "the piece that stands there twice is looked at"
+
+
+def test_a_piece_is_pinned_as_a_link_spells_it() -> None:
+    offered = views.items(explanation(), START)
+    assert [one.label for one in offered["again"]] == list(SECOND) and not offered["pinned"][0].inner and offered["pinned"][3].inner
+    request, _ = controls.read(Request, controls.query(START), {"pinned": f"{offered['pinned'][1].value},{offered['pinned'][3].value}"})
+    assert request.pinned == ((1, f"{SPACE}Männer"), (3, "."))
+    assert drawn()["passes"]["spelled"] == [one.value for one in offered["pinned"]]
+
+
+def test_every_change_is_named_in_both_languages() -> None:
+    said = program().changes(replace(START, offset=-2, pinned=((1, f"{SPACE}Hunde"),), again=(0, 3)))
+    assert said is not None
+    assert said["en"] == "the translation 2 pieces shorter and “Hunde” (1) pinned and positions 0, 3 masked once more"
+    assert "缩短 2 个词片" in said["zh"] and "“Hunde” (1)" in said["zh"]
+
+
+def test_the_length_that_is_used_is_told_from_the_likeliest() -> None:
+    own, other = drawn()["lengths"], drawn(replace(START, offset=2))["lengths"]
+    assert "likeliest length is 4, with probability 0.50; it is used" in own["sentence"]["en"] and len(own["legend"]) == 1
+    assert "used is 6, which has 0.10" in other["sentence"]["en"] and len(other["legend"]) == 2
+    assert [row[0] for row in own["table"]["rows"]] == [2, 3, 4, 5, 6]
+
+
+def test_attention_has_a_map_for_every_pass_and_the_last_has_the_bare_name() -> None:
+    kinds = {kind["key"]: kind for kind in drawn()["attention"]["kinds"]}
+    assert list(kinds) == ["encoder", "decoder1", "decoder", "cross1", "cross"]
+    assert kinds["cross"]["keys"] == list(SOURCE) and kinds["decoder"]["mask"] is None and kinds["decoder"]["own"]
+    assert kinds["decoder1"]["queries"] == ["Zwei", "Mann", "Mann", "."]
+    once_more = program().drawn(explanation(replace(START, again=(1,))), START, Run("live", 5.0, "cpu"))["attention"]["kinds"]
+    assert once_more[-1]["label"] == texts.KINDS_AGAIN["cross"]
+    assert len(views.bertviz(explanation())) == 3
+
+
+def test_a_change_tells_length_and_repeats_and_how_sure_it_is_of_what_is_not_pinned() -> None:
+    changed = replace(START, offset=2, pinned=((1, f"{SPACE}Mann"),))
+    told = views.difference((explanation(), explanation(changed)), (None, None), changed, WHAT)
+    assert {row.key: (row.before, row.after) for row in told.rows[:2]} == {"pieces": (4, 6), "repeats": (0, 2)}
+    after = explanation(changed).log_probabilities
+    assert told.number.after == pytest.approx(float(np.delete(after, 1).mean()))
+    assert told.sentence["en"].startswith("With a change, it writes “⟦o:Zwei Mann gehen...⟧”")
+    all_pinned = replace(START, pinned=tuple(enumerate(SECOND)))
+    assert views.difference((explanation(), explanation(all_pinned)), (None, None), all_pinned, WHAT).number.after == 0
+
+
+@pytest.mark.parametrize(("wish", "at"), [("0", 0), ("3", 2), ("99", 2), ("none", 1), (None, 1), ("9999999", 1), (7, 1)])
+def test_the_pair_in_view_is_asked_about_and_else_the_one_that_repeats(wish: object, at: int) -> None:
+    found = Found(START, explanation())
+    assert views.pair(found, Question("", {"pos": wish})) == Neighbours(START, at)
+
+
+def test_the_product_of_two_marginals_gives_weight_to_what_nobody_would_write() -> None:
+    value: Any = views.modes(joint(Neighbours(START, 1)), START)
+    said = value["sentence"]["en"]
+    assert "likeliest pair is “Mann Mann”, 0.16" in said and "it is “Männer gehen”, 0.60" in said
+    assert "The same piece twice has 0.30 at once, and < 0.0001 one after the other." in said
+    assert len(value["table"]["rows"]) == 25 and "“Zwei”" in value["units"]["en"]
+
+
+def test_fewer_passes_than_asked_for_are_said_and_more_than_were_learned() -> None:
+    asked = replace(START, passes=9)
+    said = views.notice(asked, explanation(asked))
+    assert said is not None and "9 passes were asked for; 2 are enough" in said["en"]
+    assert views.notice(replace(START, passes=2), explanation(replace(START, passes=2))) is None
+    alone = replace(START, variant="nat_distilled", passes=2)
+    assert views.notice(alone, explanation(alone)) == {key: texts.ONE_ALONE[key] for key in ("en", "zh")}
+    rare = views.warning(START, replace(explanation(), unknown=2))
+    assert rare is not None and "2" in rare["en"] and views.warning(START, explanation()) is None
+
+
+def facts(seconds: bool = True) -> dict[str, dict[str, Any]]:
+    """What three model.json say."""
+
+    def one(*values: float) -> dict[str, Any]:
+        timed = zip((1, 2, 4, 10), values, strict=True)
+        by = [
+            {"times": t, "value": v, "length_exact": 0.3, "length_within_1": 0.6, "repeat_rate": 0.1 / t, "seconds": 5.0 * t}
+            for t, v in timed
+        ]
+        return {"metric": "sacreBLEU", "split": "test_2016_flickr", "value": values[-1], "n": 1000, "times": 10, "by_times": by}
+
+    greedy = {"metric": "sacreBLEU", "split": "test_2016_flickr", "value": 35.0, "n": 1000} | ({"seconds": 30.0} if seconds else {})
+    figures = {"cmlm_distilled": one(22, 26, 30, 32), "cmlm_raw": one(17, 22, 27, 30), about.GREEDY: greedy}
+    known = {"parameters": 4_523_040, "training_seconds": 2400, "finished": True}
+    return {variant: {**known, "figure": figure} for variant, figure in figures.items()}
+
+
+def test_quality_stands_against_time_beside_greedy_decoding_with_the_same_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about, "facts", facts)
+    value: Any = about.quality("cmlm_raw", 4)
+    assert "raw: 17.0 BLEU with 1 pass, 30.0 with 10." in value["sentence"]["en"] and "reach 35.0" in value["sentence"]["en"]
+    assert "The run in view takes 4 passes, as do those that reach 27.0." in value["sentence"]["en"]
+    lines = value["figures"]["en"]["data"]
+    assert lines[0]["x"] == [5, 10, 20, 50] and lines[2]["x"] == [30] and len(value["table"]["rows"]) == 9
+    monkeypatch.setattr(about, "facts", lambda: facts(seconds=False))
+    level: Any = about.quality()
+    assert level["figures"]["en"]["data"][2]["line"]["dash"] == "dash", "where it was not timed it is a level"
+    size, _, reached, _ = about.pairs()
+    assert size.value == "4.52 M" and reached.value == "32.0" and "greedy 35.0" in reached.note["en"]  # type: ignore[index]
+
+
+def test_nothing_is_said_of_quality_before_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about, "facts", dict)
+    assert about.quality() is None and about.pairs() == ()
+    assert "quality" not in {view.name for view in program().views}
+
+
+def test_only_networks_that_are_there_are_offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
+    (tmp_path / about.SLUG / "cmlm_raw").mkdir(parents=True)
+    assert about.there() == VARIANTS[:1]
+    (tmp_path / about.SLUG / "cmlm_raw/model.json").write_text("damaged")
+    assert about.there() == ("cmlm_raw",)
+    (variant,) = (one for one in views.controls() if one.field == "variant")
+    assert list(variant.names) == ["cmlm_raw"]
+
+
+def test_steps_and_interventions_are_permalinks_and_the_first_stops_before_the_stop_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    for asked in (*LAB.examples, *(step.query for step in LAB.steps if step.query), *LAB.interventions.values()):
+        request, notice = permalink.decode(Request, asked)
+        assert notice is None and isinstance(request, Request)
+    monkeypatch.setattr(views, "first", lambda: Stored(START, explanation(), 5.0, "cpu"))
+    told = views.steps()
+    assert 5 <= len(told) <= 8 and json.dumps([dict(step.say) for step in told])
+    moments = sorted({0.0, 2.0, 1.5, 4.0, 6.0, 3.5, 5.5, 7.5, 9.5, 12.0})
+    assert moments[int(told[0].view["moment"])] == 9.5
