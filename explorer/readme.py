@@ -60,7 +60,7 @@ def headlines(labs: tuple[Lab, ...], assets: Path) -> str:
     for lab in labs:
         paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
         if importlib.util.find_spec(f"models.{lab.slug}.recipe") is None:
-            rows.append(f"| {paper} | none is trained | {lab.line['en']} | – |")
+            rows.append(f"| {paper} | none is trained | – | – |")
             continue
         variant = next(iter(importlib.import_module(f"models.{lab.slug}.recipe").LAB.variants))
         facts = json.loads((assets / lab.slug / variant / "model.json").read_text("utf-8"))

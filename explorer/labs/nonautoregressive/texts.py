@@ -255,9 +255,9 @@ STEPS: Final[Mapping[str, Text]] = {
         "把概率最低的词片遮住再写，这时能看到其余的词。重复消失了，多数位置很快定下：看每个位置定于哪一轮。",
     ),
     "pays": _(
-        "Each pass costs time and buys quality, and at some number of passes one could have written word by word. Beside the curve "
-        "stands greedy decoding with the same data; only then is the comparison fair.",
-        "每一轮都花时间，换来质量；轮数多到一定程度，还不如逐词写。曲线旁是用同样数据训练的贪心解码：这样比较才公平。",
+        "Each pass costs time and buys quality, the first ones most. Hold it against the staircase, which shares its axis of "
+        "milliseconds with the passes: after some of them one could have written word by word.",
+        "每一轮都花时间，换来质量，头几轮换得最多。再看楼梯图，它与各轮共用一条毫秒轴：轮数多到一定程度，还不如逐词写。",
     ),
 }
 # What each step asks: the projector's title.
@@ -298,7 +298,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
         "Go up and down through the positions; the sentence below tells what became of each.",
         "上下移动位置；下面的句子说明每个位置的经过。",
     ),
-    "pays": _("Follow the curve from one pass to ten; compare with the greedy line.", "沿曲线从一轮看到十轮；与贪心的线比较。"),
+    "pays": _("Follow the curve from one pass to ten: the first four bring most of it.", "沿曲线从一轮看到十轮：头四轮带来大部分提高。"),
 }
 
 # 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
