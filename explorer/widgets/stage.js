@@ -100,20 +100,23 @@ const TEXT = {
 const REST = 90; // ms that the hand rests before what is looked at is asked for
 const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back
 
-/** Resolves when a picture has something to draw, or its place is seen: until then its module need not come. */
-const wanted = (root, props, watch) =>
-  new Promise((done) => {
-    watch("value", () => props.value && done());
-    new IntersectionObserver((entries, self) => {
-      if (!entries.at(-1).isIntersecting) return;
-      self.disconnect();
-      done();
-    }).observe(root);
-  });
+/** Tells when the place of a picture comes into view. */
+const seen = (root, tell) =>
+  new IntersectionObserver((entries, self) => {
+    if (!entries.at(-1).isIntersecting) return;
+    self.disconnect();
+    tell();
+  }).observe(root);
 
 /** props: picture (the address of its module), texts; see stage.py. */
 export async function mount(root, props, emit, watch) {
-  if (!props.value) await wanted(root, props, watch);
+  let told = null; // what a new value calls: it is watched once, since whoever sees it first has seen it for all
+  watch("value", () => told?.());
+  // Until a picture has something to draw, or its place is seen, its module need not come.
+  if (!props.value) await new Promise((done) => {
+    told = () => props.value && done();
+    seen(root, done);
+  });
   root.classList.add("tfe-arriving");
   const address = new URL(props.picture, location.origin).href;
   const { view: name, texts } = props;
@@ -272,7 +275,7 @@ export async function mount(root, props, emit, watch) {
       stand.undo();
     }, PATIENCE);
   });
-  watch("value", arrive);
+  told = arrive;
   await arrive();
   root.classList.remove("tfe-arriving");
 }

@@ -20,7 +20,7 @@ CARD: Final = _(
 KICKER: Final = _(
     "Gu et al., 2018 · Ghazvininejad et al., 2019 · arXiv 1904.09324", "Gu 等，2018 · Ghazvininejad 等，2019 · arXiv 1904.09324"
 )
-EQUATION: Final = "P({value:Y} | {key:X}) = P(N | {key:X}) Π{sub:i} P({value:y}{sub:i} | {key:X}, N)"
+EQUATION: Final = "P({value:Y} | {key:X}) = P({query:N} | {key:X}) Π{sub:i} P({value:y}{sub:i} | {key:X}, {query:N})"
 SPOKEN: Final = _(
     "the probability of the translation Y given X is that of its length N given X, times the product over all positions i of the "
     "probability of y i, given X and N",

@@ -180,13 +180,15 @@ def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
 
 
 def kinds(seen: Explanation) -> list[attention.Kind]:
-    """The attention of the encoder, then of the decoder and across in every pass; the last pass has the bare names."""
+    """The attention of the encoder, then of the decoder and across in the first pass, the middle one and the last, which has bare names."""
     english = (seen.source, seen.source_space)
     found = [_kind("encoder", "encoder", texts.ENCODER, seen.encoder, english, english)]
+    final = len(seen.pieces) - 1
     for name, weights in (("decoder", seen.decoder), ("cross", seen.cross)):
-        for t, german in enumerate(zip(seen.pieces, seen.spaces, strict=True)):
+        for t in sorted({0, final // 2, final}):
+            german = (seen.pieces[t], seen.spaces[t])
             label = filled(texts.KINDS[name], n=t + 1) if t < seen.ran else texts.KINDS_AGAIN[name]
-            key = name if t == len(seen.pieces) - 1 else f"{name}{t + 1}"
+            key = name if t == final else f"{name}{t + 1}"
             found.append(_kind(name, key, label, weights[t], german, german if name == "decoder" else english))
     return found
 
