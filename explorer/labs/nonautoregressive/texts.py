@@ -13,10 +13,7 @@ SHORT: Final = _("Non-autoregressive", "非自回归")
 LINE: Final = _(
     "All pieces of a translation are written at once, then the doubtful ones again.", "译文的所有词片一次写出，再把没把握的重写。"
 )
-CARD: Final = _(
-    "All words at once,\nthen the doubtful\nones again.",
-    "所有词一次写出，\n没把握的再写。",
-)
+CARD: Final = _("All words at once.", "所有词一次写出。")
 KICKER: Final = _(
     "Gu et al., 2018 · Ghazvininejad et al., 2019 · arXiv 1904.09324", "Gu 等，2018 · Ghazvininejad 等，2019 · arXiv 1904.09324"
 )
@@ -209,11 +206,11 @@ CURVE_SAYS: Final = _(
 
 # The guided steps: what they are called, and what to say. Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {
-    "after": _("One word after the other", "一个词接一个词"),
+    "after": _("One after the other", "一个词接一个词"),
     "stop": _("When does it stop?", "什么时候停？"),
     "at_once": _("All at once", "一次全写"),
-    "length": _("Who decides the length?", "长度由谁决定？"),
-    "mixed": _("Two translations, mixed", "两种译文混在一起"),
+    "length": _("Who sets the length?", "长度由谁决定？"),
+    "mixed": _("Two mixed into one", "两种译文混在一起"),
     "distil": _("Distil", "蒸馏"),
     "iterate": _("Iterate", "反复"),
     "pays": _("When does it pay?", "什么时候划算？"),
