@@ -68,17 +68,22 @@ def test_both_arrive_with_one_row_on_the_first_screen_and_lead_to_their_labs(new
     page, _ = new_page(width=1440, height=900)
     page.goto(site + COMPARE)
     expect(page.locator(".tfe-difference .tfe-words"), "a sentence about one row of both").to_contain_text("In row")
-    rows = []
-    for at in (0, 1):
-        side = page.frame_locator(f"iframe >> nth={at}").locator(".tfe-attention")
-        rows.append(re.search(r"\brow=\d+", str(side.get_attribute("data-drawn"))))
+    sides = [page.frame_locator(f"iframe >> nth={at}").locator(".tfe-attention") for at in (0, 1)]
+
+    def same_row() -> bool:
+        left, right = (re.search(r"\brow=\d+", str(side.get_attribute("data-drawn"))) for side in sides)
+        return left is not None and right is not None and left[0] == right[0]
+
+    becomes(page, same_row, True)
+    for side in sides:
         map_ = side.locator("canvas").last.bounding_box()
         assert map_ and map_["y"] + map_["height"] <= 900
-    assert rows[0] and rows[1] and rows[0][0] == rows[1][0]
     said = page.locator(".tfe-difference .tfe-words").bounding_box()
     assert said and said["y"] + said["height"] <= 900
+    row = re.search(r"\brow=\d+\b", str(sides[1].get_attribute("data-drawn")))
     page.locator(".tfe-compare-side").nth(1).get_by_text("Open lab").click()
-    expect(page.locator(".tfe-attention"), "its lab with the same row").to_have_attribute("data-drawn", re.compile(rf"\b{rows[1][0]}\b"))
+    assert row is not None
+    expect(page.locator(".tfe-attention"), "its lab with the same row").to_have_attribute("data-drawn", re.compile(rf"{row[0]}\b"))
 
 
 def test_a_lab_that_begins_with_a_page_of_a_book_takes_a_text_too(page_watch: Page, site: str) -> None:
