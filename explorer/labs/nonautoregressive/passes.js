@@ -108,8 +108,10 @@ function scene(run, look, pen) {
   };
   const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ?? TICKS.at(-1);
   for (let tick = 0; tick <= run.total; tick += step) {
-    for (const [y0, y1] of [[at.head, at.down], [at.y(0), at.end + 3]]) pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
-    pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }), { ...small, align: tick ? "center" : "left" });
+    for (const [y0, y1] of [[at.head, at.down], [at.y(0), at.end + 3]])
+      pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
+    pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }),
+      { ...small, align: tick ? "center" : "left" });
   }
   const block = (y0, y1, to, text) => {
     const box = { x0: at.x(0), x1: at.x(Math.min(now, to)), y0, y1 };
@@ -118,7 +120,8 @@ function scene(run, look, pen) {
     const wide = at.x(to) - at.x(0) - 6;
     if (now < to) return;
     pen.lines(text, wide, style).forEach((line, n, all) =>
-      pen.text((box.x0 + box.x1) / 2, (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3, line, { ...style, room: wide + 6 }));
+      pen.text((box.x0 + box.x1) / 2, (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3, line,
+        { ...style, room: wide + 6 }));
   };
   const cell = (box, piece, style, outside = false) => {
     const within = { x0: box.x0 + 1, x1: box.x1 - 1, y0: box.y0 + 1, y1: box.y1 - 1 };
@@ -128,7 +131,8 @@ function scene(run, look, pen) {
     const middle = (box.y0 + box.y1) / 2;
     if (outside && pen.measure(piece, font) > wide)
       pen.text(within.x1 + 4, middle, piece, { ...font, colour: "ink", halo: "panel" });
-    else pen.text((box.x0 + box.x1) / 2, middle, piece, { ...font, align: "center", room: wide, colour: ink(style.fill ?? "panel") });
+    else pen.text((box.x0 + box.x1) / 2, middle, piece,
+      { ...font, align: "center", room: wide, colour: ink(style.fill ?? "panel") });
   };
   const hollow = { line: "control", dash: [3, 3], width: 1.5 };
 
@@ -141,7 +145,8 @@ function scene(run, look, pen) {
     const box = { x0: at.x(from), x1: at.x(to), y0: at.stair(i), y1: at.stair(i) + at.row };
     if (now < to - NEAR) return cell(box, "", hollow);
     cell(box, show(piece), { fill: shade("weights", run.greedy.p[i]) }, at.flat === 1);
-    pen.hit({ ...box, card: () => [t(TEXT.step, { at: i, piece: quoted(piece), p: two(run.greedy.p[i]), ms: ms(to) })] });
+    pen.hit({ ...box, card: () => [t(TEXT.step,
+      { at: i, piece: quoted(piece), p: two(run.greedy.p[i]), ms: ms(to) })] });
   });
 
   const note = at.middle + at.head / 2;
@@ -164,19 +169,22 @@ function scene(run, look, pen) {
       const box = { x0, x1, y0: at.y(i), y1: at.y(i) + at.row };
       if (!there && pass.masked[i]) return cell(box, "", hollow);
       const before = there ? pass : run.passes[n - 1] ?? pass;
-      cell(box, show(there ? piece : before.pieces[i]), styleOf(run, look, there ? pass : { ...before, masked: pass.masked }, n, i));
+      cell(box, show(there ? piece : before.pieces[i]),
+        styleOf(run, look, there ? pass : { ...before, masked: pass.masked }, n, i));
       if (there) pen.hit({ ...box, pos: i, card: () => card(run, n, i), ...does(run, n, i) });
     });
   });
   const reached = over(run.finished, now) - 1;
   if (reached >= 0 && look.pos !== null) {
     const y0 = at.y(look.pos);
-    pen.rect({ x0: at.x(run.encoded), x1: at.x(run.finished[reached]), y0, y1: y0 + at.row }, { line: "query", width: 2, radius: 4 });
+    pen.rect({ x0: at.x(run.encoded), x1: at.x(run.finished[reached]), y0, y1: y0 + at.row },
+      { line: "query", width: 2, radius: 4 });
   }
   for (const [end, y0, y1] of [[run.greedy.ms.at(-1), at.head, at.down],
     [run.finished.at(-1), at.y(0) - at.head, at.end]]) {
     if (now < end - NEAR) continue;
-    const [x, text, style] = [at.x(end), t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" }];
+    const [x, text, style] = [at.x(end), t(TEXT.done, { ms: ms(end) }),
+      { ...bold, size: pen.big ? 20 : 13, colour: "out" }];
     const right = x + 6 + pen.measure(text, style) < at.wide;
     pen.line(x, y0, x, y1, { line: "out", width: 2 });
     // Over the stairs there is room to the left, beside the passes to the right; else above them.
@@ -191,7 +199,8 @@ function styleOf(run, look, pass, n, i) {
   const pale = !pass.masked[i];
   const p = shade("weights", pass.p[i]);
   const late = run.settled[i] > n ? "sunk" : run.settled[i] === n ? "accent" : "out-soft";
-  const line = run.pinned.includes(i) ? { line: "query", width: 2, dash: [2, 2] } : pass.repeats[i] ? { line: "bad", width: 2.5 } : {};
+  const line = run.pinned.includes(i) ? { line: "query", width: 2, dash: [2, 2] } : pass.repeats[i]
+    ? { line: "bad", width: 2.5 } : {};
   const fill = look.show === "settled" ? colour(late) : pale ? colour(p, PALE) : p;
   return { fill, pale, ...line };
 }
@@ -217,7 +226,8 @@ function history(run, at, until) {
   const place_ = { text: String(at), role: "query" };
   if (run.pinned.includes(at)) return zh ? ["位置 ", place_, ` 固定为 ${quoted(run.target[at])}。`]
     : ["Position ", place_, ` is pinned at ${quoted(run.target[at])}.`];
-  const became = run.passes.slice(0, until).flatMap(({ pieces, p }, n) => (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
+  const became = run.passes.slice(0, until).flatMap(({ pieces, p }, n) =>
+    (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
     : [`${passName(n)} ${quoted(pieces[at])} (${two(p[at])})`]));
   const list = became.length > 3 ? [became[0], "…", became.at(-1)] : became;
   return zh ? ["位置 ", place_, `：${marks(list.join("，"))}。`]
@@ -227,7 +237,8 @@ function history(run, at, until) {
 function sentence(run, look) {
   const zh = lang() === "zh";
   const now = run.moments[look.moment];
-  const [n, many, of, all] = [over(run.finished, now), over(run.greedy.ms, now), run.passes.length, run.greedy.pieces.length];
+  const [n, many, of, all] = [over(run.finished, now), over(run.greedy.ms, now), run.passes.length,
+    run.greedy.pieces.length];
   const out = [];
   if (n < of || many < all) out.push(zh ? `${ms(now)} ms 时：${of} 轮中完成了 ${n} 轮；贪心解码写出了 ${all} 个词片中的 ${many} 个。`
     : `At ${ms(now)} ms: ${n} of ${of} passes ${n === 1 ? "is" : "are"} over; greedy decoding has written ${many} of ${all} pieces.`);
@@ -252,10 +263,12 @@ function below(run, { pos }, _lock, ask) {
   if (pos === null || !ask) return [];
   const piece = named(run, pos);
   const [pinned, again] = [run.pinned.includes(pos), run.again.includes(pos)];
-  const button = (text, set) => el("button", { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set),
+  const button = (text, set) => el("button",
+    { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set),
     text: t(text, { piece }), onclick: () => ask(set) });
   return [el("div", { class: "tfe-row tight tfe-controls" },
-    pinned ? [] : button(again ? TEXT.unmask : TEXT.mask, masks(run, pos)), button(pinned ? TEXT.unpin : TEXT.pin, pins(run, pos)))];
+    pinned ? [] : button(again ? TEXT.unmask : TEXT.mask, masks(run, pos)),
+      button(pinned ? TEXT.unpin : TEXT.pin, pins(run, pos)))];
 }
 
 function table(run, look) {
@@ -268,7 +281,8 @@ function table(run, look) {
 
 function arrays(run) {
   const shape = [run.passes.length, run.count];
-  const flat = (name, make) => ({ shape, data: run.passes.flatMap((pass) => pass[name].map(make)), axes: ["pass", "position"] });
+  const flat = (name, make) => ({ shape, data: run.passes.flatMap((pass) => pass[name].map(make)),
+    axes: ["pass", "position"] });
   const times = (list, axis) => ({ shape: [list.length], data: list, axes: [axis], unit: "ms" });
   return {
     confidence: flat("p", Number), masked: flat("masked", Number), repeats: flat("repeats", Number),
@@ -307,9 +321,11 @@ export default {
   arrays,
   below,
   press: (run, { pos }) => (pos === null ? null : { set: masks(run, pos) }),
-  choices: () => [{ key: "show", label: t(TEXT.show), options: ["p", "settled"].map((value) => ({ value, label: t(TEXT[value]) })) }],
+  choices: () => [{ key: "show", label: t(TEXT.show),
+    options: ["p", "settled"].map((value) => ({ value, label: t(TEXT[value]) })) }],
   legend: (run, { show: which }) => [...LEGENDS[which](),
-    ...(run.pinned.length ? [{ text: t(TEXT.pinned), mark: { line: "query", dash: [2, 2], width: 2, radius: 3 } }] : [])],
+    ...(run.pinned.length ? [{ text: t(TEXT.pinned),
+      mark: { line: "query", dash: [2, 2], width: 2, radius: 3 } }] : [])],
   /** It plays so slowly that one can follow, in proportion to the milliseconds. */
   clock(run) {
     const seconds = Math.max(4, Math.min(10, 0.3 * run.total));
