@@ -56,7 +56,7 @@ laboratory runs no model: it times layers on the machine that serves it.
 
 def headlines(labs: tuple[Lab, ...], assets: Path) -> str:
     """A Markdown row per lab: the figure of the variant that its recipe puts first, and the published one."""
-    rows = ["| lab | model | held out, measured here | published |", "| --- | --- | --- | --- |"]
+    rows = ["| lab | model | held out, measured here | in print |", "| --- | --- | --- | --- |"]
     for lab in labs:
         paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
         if importlib.util.find_spec(f"models.{lab.slug}.recipe") is None:
@@ -66,7 +66,7 @@ def headlines(labs: tuple[Lab, ...], assets: Path) -> str:
         facts = json.loads((assets / lab.slug / variant / "model.json").read_text("utf-8"))
         figure = facts["figure"]
         ours = f"**{_figure(figure['value'])}** {figure['metric']}"
-        rows.append(f"| {paper} | `{variant}`, {_size(facts['parameters'])} | {ours} | {_in_print(facts)} |")
+        rows.append(f"| {paper} | `{variant}`, {_size(facts['parameters'])} | {ours} | {_in_print(facts).partition(': ')[0]} |")
     return "\n".join(rows)
 
 
