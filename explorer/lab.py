@@ -176,7 +176,7 @@ class Lab:
     stored(engine, query): what the widgets of the page draw of one of its examples or steps, by widget name, as JSON; made once in the
         background and then given to every page that asks, without a queue. It may answer None: too dear to make for nobody.
     network: its parts from the inputs upwards, in one column or several that feed each other; none where the lab is closed.
-    own: a model of somebody's own stands in it, of which no guided step speaks.
+    own: a model of somebody's own stands in it, of which no guided step speaks; it may have no intervention.
     endpoint(lab, engine): places the function by which a script asks the lab (api.py).
     """
 
@@ -215,7 +215,7 @@ class Lab:
             raise ValueError(f"{self.slug} has {len(self.examples)} examples; a lab offers at least 3")
         if self.steps and not 5 <= len(self.steps) <= 8:
             raise ValueError(f"{self.slug} has {len(self.steps)} guided steps; a lab has 5 to 8")
-        if not self.interventions:
+        if not self.interventions and not self.own:
             raise ValueError(f"{self.slug} lets the visitor change nothing; a lab has at least one intervention")
 
     @property

@@ -303,10 +303,8 @@ def lab_of(
         examples=tuple(controls.query(example) for example in examples),
         steps=() if mine else readable(slug, steps),  # they speak of what the shipped models do
         interventions={key: controls.query(request) for key, request in interventions.items()},
-        stored=lambda engine, spelled: program().stored(engine, spelled),
         endpoint=lambda lab, engine: api.place(program(), lab, engine),
-        own=bool(mine),
-        **{"probe": probe, **facts},
+        **{"probe": probe, "stored": lambda engine, spelled: program().stored(engine, spelled), "own": bool(mine), **facts},
     )
 
 

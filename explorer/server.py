@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+OFFLINE = os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"}  # as the operator said before the server's own word
 # No request of the server leaves this machine, and what it computes itself leaves the processor to the models. Libraries read this when
 # they are imported, so it comes before them.
 for _name, _value in {
@@ -70,6 +71,7 @@ from explorer.stored import Stored, meta  # noqa: E402
 from explorer.widgets import base  # noqa: E402
 from models import folders  # noqa: E402
 from models.errors import InputError  # noqa: E402
+from models.your_model import records as your_model  # noqa: E402
 
 GRACE = 20.0  # seconds from SIGTERM to the exit
 FAREWELL = 2.0  # the last of them: what could not be finished is handed back, and pages fetch what their answers name
@@ -473,6 +475,11 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
     default = environment.get("PORT") or environment.get("GRADIO_SERVER_PORT") or "7860"
     parser.add_argument("--port", type=int, default=default, help=f"port to listen on (default: {default})")
     parser.add_argument("--assets", help="a folder of your own models, made by python -m models train … --out FOLDER")
+    parser.add_argument(
+        "--model",
+        help="opens a model of your own as a lab, /your_model: a folder, or owner/name@REVISION of the Hub (from its cache, else "
+        "fetched), with config.json, tokenizer.json and safetensors, of the shape of BERT, GPT-2 or T5; no code of its own is run",
+    )
     given = parser.parse_args(arguments)
     try:
         framing()
@@ -482,7 +489,18 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
         if not Path(given.assets).is_dir():
             parser.error(f"there is no folder {given.assets}")
         os.environ[folders.NAME] = given.assets
+    if given.model:
+        try:
+            os.environ[your_model.NAME] = str(your_model.found(given.model, OFFLINE))
+            your_model.here()
+        except InputError as error:
+            parser.error(str(error))
     journal.begin()
     from explorer.labs import LABS
 
-    serve(LABS, given.host, given.port, began)
+    labs = LABS
+    if given.model:
+        from explorer.labs.your_model.lab import lab
+
+        labs = (*LABS, lab())
+    serve(labs, given.host, given.port, began)

@@ -178,7 +178,7 @@ function scene(run, look, pen) {
     const aside = !beside && pen.width - wide > 240;
     if (!pen.narrow) stats(run, now, pen, aside ? wide + 20 : 26, aside ? 20 : size.height + 8);
     low = size.height + (pen.narrow || aside ? 8 : 8 + TILES.stat[1] + 24);
-    if (beside) x = wide + 24;
+    if (beside) x = Math.max(wide + 24, 26 + STATS.length * (TILES.stat[0] + 10)); // of two heads the summaries are wider
     else y = low + 6;
   }
   const made = it.kind.look ? long(run, now, pen, x, y) : single(run, look, now, pen, x, y);

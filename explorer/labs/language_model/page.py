@@ -25,15 +25,15 @@ MEASURE = "models.language_model.explain:measure"
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
 
-    def own(name: str, words: Mapping[str, Text], draw: Any, **how: Any) -> View[Request, Any]:
-        return View(name, lambda value: stage(name, value, texts=words, picture=f"language_model/{name}"), draw, **how)
+    def own(name: str, words: Mapping[str, Text], draw: Any, picture: str = "language_model/", **how: Any) -> View[Request, Any]:
+        return View(name, lambda value: stage(name, value, texts=words, picture=f"{picture}{name}"), draw, **how)
 
     return Program(
         explain=GENERATE,
         kind=Request,
         controls=views.controls(),
         views=(
-            own("tower", texts.TOWER, views.tower, task=WRITES),
+            own("tower", texts.TOWER, views.tower, "", task=WRITES),
             own("tree", texts.TREE, views.tree, at="beside", task=WRITES),
             *passages.views(views.text_of, views.text_growing, task=KINDS[0]),
             own("surprise", texts.SURPRISE, views.pieces, grow=views.pieces_growing, task=KINDS[1]),

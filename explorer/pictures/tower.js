@@ -1,11 +1,12 @@
 // The tower of guesses: what each layer would say at each position, the last layer on top, and what stands there in truth. A cell is as dark
-// as the layer is surprised. The value is made by explorer/labs/language_model/views.py.
+// as the layer is surprised. The value: state, query, symbols, given, layers, pieces, sets: [{key, name, best, bits}], pick: {pos}; and
+// read: what was read at each position, where that is not the symbol before: the same as `symbols` where a model guesses what it reads.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { lang, t } from "../../widgets/lib/lang.js";
-import { ink, shade } from "../../widgets/lib/pen.js";
-import { oneOf } from "../../widgets/lib/looking.js";
-import { rounded, sign } from "../../widgets/lib/signs.js";
+import { unpack } from "../widgets/lib/arrays.js";
+import { lang, t } from "../widgets/lib/lang.js";
+import { ink, shade } from "../widgets/lib/pen.js";
+import { oneOf } from "../widgets/lib/looking.js";
+import { rounded, sign } from "../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right step through the text, Escape resets.", zh: "{title}。左右键在文本中移动，Esc 复位。" },
@@ -17,6 +18,7 @@ const TEXT = {
   surprise: { en: "surprise, 0 to {n} bits and more", zh: "惊讶，0 至 {n} 比特及以上" },
   which: { en: "who guesses in the lower layers", zh: "低层由谁来猜" },
   start: { en: "the start", zh: "开头" },
+  stands: { en: "what stands there", zh: "实际的符号" },
   none: { en: "Choose a position to see what each layer would say there.", zh: "选一个位置，看每一层会说什么。" },
   caption: { en: "What each layer would say at each position, and what stands there costs it", zh: "每一层在每个位置会说什么，以及实际的符号要它付出多少" },
   position: { en: "position", zh: "位置" },
@@ -38,6 +40,8 @@ async function read(value) {
   return { ...value, sets, count: value.symbols.length };
 }
 
+/** Does the model guess at each position the symbol that it reads there, not the next one? */
+const itself = ({ read: above, symbols }) => above?.every((one, pos) => one === symbols[pos]) ?? false;
 const bitsOf = ({ bits }, layer, pos) => bits.slice(layer)[pos];
 /** The first layer, from 1, from which on the guess is right up to the last; 0 where the last one is wrong. */
 function rightFrom(run, set, pos) {
@@ -68,7 +72,7 @@ function scene(run, look, pen) {
   const [at, set] = [place(run, look, pen), setOf(run, look)];
   const gap = pen.big ? 6 : 3;
   const label = (y, text, style = {}) => pen.text(at.left - 10, y, text, { size: at.small, align: "right", ...style });
-  label(at.head / 2, t(TEXT.next));
+  label(at.head / 2, t(itself(run) ? TEXT.stands : TEXT.next));
   label(at.end + at.foot * 0.32, t(TEXT.read));
   for (let layer = 0; layer < run.layers; layer += 1)
     label(at.y(layer) + at.high / 2, t(TEXT.layer, { n: layer + 1 }), layer === run.layers - 1
@@ -91,9 +95,9 @@ function scene(run, look, pen) {
     }
     const box = { x0, x1, y0: at.end + 6, y1: at.end + at.foot * 0.62 };
     pen.rect(box, locked ? { fill: "query-soft", line: "query", width: 2, radius: 4 } : { fill: "sunk", radius: 4 });
-    pen.text(middle, (box.y0 + box.y1) / 2, pos ? show(run.symbols[pos - 1]) : "⏎",
+    pen.text(middle, (box.y0 + box.y1) / 2, run.read ? show(run.read[pos]) : pos ? show(run.symbols[pos - 1]) : "⏎",
       { ...style, colour: locked ? "query" : "ink" });
-    pen.text(middle, at.end + at.foot * 0.82, pos - 1, { size: at.small, align: "center", colour: "ink3" });
+    pen.text(middle, at.end + at.foot * 0.82, run.read ? pos : pos - 1, { size: at.small, align: "center", colour: "ink3" });
     const column = { x0: x0 - 1.5, x1: x1 + 1.5, y0: at.head - 2, y1: at.end };
     if (locked) pen.rect(column, { line: "query", width: 2.5, radius: 5 });
     pen.hit({ ...column, y0: 0, y1: at.end + at.foot, look: { pos }, pos, card: () => card(run, set, pos) });
@@ -103,8 +107,9 @@ function scene(run, look, pen) {
 
 /** What was read at a position, with its number. */
 function before(run, pos) {
-  if (!pos) return t(TEXT.start);
-  return lang() === "zh" ? `${quoted(run.symbols[pos - 1])}（${pos - 1}）` : `${quoted(run.symbols[pos - 1])} (${pos - 1})`;
+  if (!pos && !run.read) return t(TEXT.start);
+  const [symbol, at] = run.read ? [run.read[pos], pos] : [run.symbols[pos - 1], pos - 1];
+  return lang() === "zh" ? `${quoted(symbol)}（${at}）` : `${quoted(symbol)} (${at})`;
 }
 
 function card(run, set, pos) {
@@ -122,10 +127,11 @@ function sentence(run, look) {
   const from = rightFrom(run, set, pos);
   const [read_, true_] = [{ text: before(run, pos), role: "query" }, { text: quoted(run.symbols[pos]), role: "out" }];
   const known = { en: from ? ` From layer ${from} on the guess is right.` : " The last layer's guess is wrong.", zh: from ? `从第 ${from} 层起猜对了。` : "最后一层没有猜对。" };
-  if (n === 1) return zh ? ["在 ", read_, ` 之后，这一层猜 ${a}；实际的 `, true_, ` 花费 ${low} 比特。`]
-    : ["After ", read_, ` the layer would say ${a}; the true `, true_, ` costs ${low} bits.`];
-  if (zh) return ["在 ", read_, ` 之后，第 1 层猜 ${a}，第 ${n} 层猜 ${b}；实际的 `, true_, ` 在第 1 层花费 ${low} 比特，在第 ${n} 层花费 ${high} 比特。${known.zh}`];
-  return ["After ", read_, ` layer 1 would say ${a} and layer ${n} ${b}; the true `, true_,
+  const where = itself(run) ? { en: "At ", zh: " 处" } : { en: "After ", zh: " 之后" };
+  if (n === 1) return zh ? ["在 ", read_, `${where.zh}，这一层猜 ${a}；实际的 `, true_, ` 花费 ${low} 比特。`]
+    : [where.en, read_, ` the layer would say ${a}; the true `, true_, ` costs ${low} bits.`];
+  if (zh) return ["在 ", read_, `${where.zh}，第 1 层猜 ${a}，第 ${n} 层猜 ${b}；实际的 `, true_, ` 在第 1 层花费 ${low} 比特，在第 ${n} 层花费 ${high} 比特。${known.zh}`];
+  return [where.en, read_, ` layer 1 would say ${a} and layer ${n} ${b}; the true `, true_,
     ` costs ${low} bits in layer 1 and ${high} in layer ${n}.${known.en}`];
 }
 

@@ -1,0 +1,234 @@
+"""The page of a model of the visitor's own: attention, logit lens and bertviz of whatever `--model` names. Its texts stand here too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Final
+
+import numpy as np
+
+from explorer.controls import Control, query
+from explorer.figures import attention
+from explorer.figures import bertviz as drawing
+from explorer.lab import FIGURE, Lab, part
+from explorer.labels import CARD, Text, filled
+from explorer.labels import text as _
+from explorer.packing import pack
+from explorer.program import About, Program, lab_of
+from explorer.views import View, in_bertviz
+from explorer.widgets import ask
+from explorer.widgets.card import Pair
+from explorer.widgets.stage import stage
+from models.your_model.records import MOST_PARAMETERS, MOST_TOKENS, Explanation, Facts, Request, here
+
+EXPLAIN = "models.your_model.explain:explain"
+Value = dict[str, object]
+
+WORDS: Final = SimpleNamespace(
+    TITLE=_("Your model", "您的模型"),
+    SHORT=_("Your model", "您的模型"),
+    LINE=_(
+        "A model that you brought along reads your text; every head of it is in view, and what each layer would say.",
+        "您带来的模型读您的文本；它的每个头、每一层会说什么，都看得见。",
+    ),
+    CARD=_("The model that you\nbrought along.", "您带来的模型。"),
+)
+REGION: Final = _("Text and model", "文本与模型")
+RUN: Final = _("Read", "阅读")
+TEXT: Final = _("Text, up to {tokens} tokens", "文本，最多 {tokens} 个词元")
+SIZE: Final = _("layers × heads", "层 × 头")
+FILE: Final = _("model", "模型")
+KIND: Final = _("architecture", "架构")
+KINDS: Final[Mapping[str, tuple[Text, Text]]] = {
+    "encoder": (_("Encoder self", "编码器自注意力"), _("Which tokens does a token look at?", "一个词元看向哪些词元？")),
+    "decoder": (_("Decoder self", "解码器自注意力"), _("Which earlier tokens does a token look at?", "一个词元看向之前的哪些词元？")),
+    "cross": (_("Cross", "交叉"), _("Which token read does each token written look at?", "每个写出的词元看向哪个读到的词元？")),
+}
+READ, WRITTEN, BEFORE = _("text", "文本"), _("written", "写出的"), _("written so far", "已写出的")
+TOWER: Final = {
+    "title": _("What would each layer say?", "每一层会说什么？"),
+    "empty": _("No logit lens: these weights have no output layer for tokens.", "没有 logit 透镜：这些权重里没有词元的输出层。"),
+}
+LENS: Final = _("logit lens", "logit 透镜")
+PROSE: Final = _(
+    "**{name}** is a `{kind}` of transformers with {parameters} parameters, opened by `python app.py --model`. Its safetensors are "
+    "read and no pickle, its config and its tokenizer.json; none of its own code runs.\n\n"
+    "- A folder, or a model of the Hub pinned to a revision: `--model owner/name@REVISION`. Without a network it must be in the cache.\n"
+    "- At most {most} parameters and {tokens} tokens; shapes of BERT, GPT-2 and T5. What a T5 writes is the likeliest token every time.\n"
+    "- The weights are those of `output_attentions`. The logit lens reads each layer with the last one's norm and readout, for which "
+    "lower layers were never trained; a BERT guesses the token that stands there, seen or hidden behind its mask.\n"
+    "- Guided steps and measured figures are left out: they speak of other weights.",
+    "**{name}** 是 transformers 的 `{kind}` 模型，参数 {parameters} 个，由 `python app.py --model` 打开。只读取 safetensors"
+    "（不读 pickle）、config.json 与 tokenizer.json；不运行模型自带的任何代码。\n\n"
+    "- 可以是文件夹，也可以是锁定版本的 Hub 模型：`--model owner/name@REVISION`。没有网络时它必须已在缓存中。\n"
+    "- 最多 {most} 个参数、{tokens} 个词元；形状为 BERT、GPT-2 或 T5。T5 每次写出最可能的词元。\n"
+    "- 权重即 `output_attentions` 的权重。logit 透镜用最后一层的归一化与输出层来读每一层，低层从未为此训练过；"
+    "BERT 猜的是该位置上的词元，无论它可见还是被掩码遮住。\n"
+    "- 这里没有引导步骤和测得的数据，因为它们说的是别的权重。",
+)
+PAPERS: Final = {
+    "bert": (2018, "BERT: Pre-training of Deep Bidirectional Transformers", "Devlin et al.", "1810.04805", ("translation",)),
+    "gpt2": (2019, "Language Models are Unsupervised Multitask Learners", "Radford et al.", "", ("language_model",)),
+    "t5": (
+        2019,
+        "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
+        "Raffel et al.",
+        "1910.10683",
+        ("translation",),
+    ),
+}
+EQUATIONS: Final = {
+    "bert": "softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V}",
+    "gpt2": "softmax({query:Q}{key:K}{sup:⊤}/{root:d_k} + mask) {value:V}",
+    "t5": "softmax({query:Q}{key:K}{sup:⊤} + bias(i − j)) {value:V}",
+}
+SPOKEN: Final = _("the softmax of queries times keys weighs the values", "查询乘以键，经 softmax 后给值加权")
+
+
+def examples(known: Facts) -> tuple[str, ...]:
+    """Texts to begin with that suit a shape."""
+    if known.shape == "t5":
+        return (
+            "translate English to German: The house is wonderful.",
+            "The cat sat on the mat because it was tired.",
+            "A dog and a man run.",
+        )
+    if known.shape == "gpt2" or not known.mask:
+        return (
+            "The cat sat on the mat because it was tired.",
+            "When Mary and John went to the shop, John gave a drink to Mary.",
+            "one two three four one two three four",
+        )
+    return (
+        f"The cat sat on the {known.mask} because it was tired.",
+        f"Paris is the capital of {known.mask}.",
+        "The trophy does not fit into the suitcase because it is too large.",
+    )
+
+
+def bare(token: str) -> str:
+    """A token without the marks of its tokenizer."""
+    return token.removeprefix("##").strip(" ") or token
+
+
+def kinds(seen: Explanation) -> list[attention.Kind]:
+    """The attentions of a run, as transformers has them."""
+    source, target = (
+        (tuple(map(bare, names)), spaces) for names, spaces in ((seen.source, seen.source_space), (seen.target, seen.target_space))
+    )
+    before = ((bare(seen.start), *target[0][:-1]), (True, *target[1][:-1]))
+    found = []
+    for key, weights in seen.maps.items():
+        alone = key == "decoder" and not target[0]
+        (queries, query_space), (keys, key_space) = {"cross": (target, source), "decoder": (target, before)}.get(key, (source, source))
+        if alone:
+            queries, query_space, keys, key_space = *source, *source
+        roles = (WRITTEN if queries is target[0] else READ, BEFORE if keys is before[0] else READ)
+        first = -1 if keys is before[0] else 0
+        found.append(
+            attention.Kind(
+                key,
+                KINDS[key][0],
+                weights,
+                queries,
+                keys,
+                query_space,
+                key_space,
+                mask="causal" if key == "decoder" else None,
+                through="encoder" if key == "cross" else None,
+                question=KINDS[key][1],
+                roles=roles,
+                first_key=first,
+            )
+        )
+    return found
+
+
+def maps(seen: Explanation, request: Request, state: str) -> Value:
+    """What the attention view draws."""
+    return attention.value(kinds(seen), query=query(request), state=state, silences=False)
+
+
+def tower(seen: Explanation, request: Request, state: str) -> Value | None:
+    """What each layer would say, by the logit lens; None where there is none."""
+    lens = seen.lens
+    if lens is None:
+        return None
+    gain = np.array(lens.nats[0] - lens.nats[-1])
+    bits = (lens.nats / np.float32(np.log(2))).astype(np.float32)
+    return {
+        "state": state,
+        "query": query(request),
+        "symbols": list(lens.stands),
+        "read": list(lens.read),
+        "given": len(lens.stands),
+        "layers": len(lens.best),
+        "pieces": True,
+        "sets": [{"key": "lens", "name": dict(LENS), "best": [list(row) for row in lens.best], "bits": pack(bits, unit=False)}],
+        "pick": {"pos": int(gain.argmax())},
+    }
+
+
+def bertviz(seen: Explanation) -> list[drawing.Attention]:
+    """The same attentions as bertviz shows them."""
+    causal = "decoder"
+    return [drawing.Attention(one.key, one.label, one.weights, one.queries, one.keys, one.key == causal) for one in kinds(seen)]
+
+
+def answer(seen: Explanation, _request: Request) -> Value | None:
+    """What a decoder behind an encoder has written."""
+    return ask.pieces(tuple(map(bare, seen.target)), seen.target_space) if seen.target else None
+
+
+def lab() -> Lab:
+    """The lab of the model that this process was started with. InputError where it cannot be shown."""
+    known = here()
+    asked = tuple(Request(text) for text in examples(known))
+    year, paper, authors, arxiv, ancestors = PAPERS[known.shape]
+    number = f"{known.parameters:,}"
+    prose = filled(PROSE, name=known.name, kind=known.model_type, parameters=number, most=f"{MOST_PARAMETERS:,}", tokens=MOST_TOKENS)
+    pairs = (
+        Pair(FILE, known.name),
+        Pair(KIND, known.model_type),
+        Pair(CARD["parameters"], number),
+        Pair(SIZE, f"{known.layers} × {known.heads}"),
+    )
+    program: Program[Request, Explanation] = Program(
+        explain=EXPLAIN,
+        kind=Request,
+        controls=(Control("text", filled(TEXT, tokens=known.tokens), "sentence", placeholder=asked[0].text),),
+        views=(
+            View("attention", lambda value: stage("attention", value, texts={}), maps, at="above"),
+            View("tower", lambda value: stage("tower", value, texts=TOWER), tower, at="below"),
+            in_bertviz(("head", "model"), bertviz),
+        ),
+        change=None,
+        examples=tuple((one, dict.fromkeys(("en", "zh"), one.text)) for one in asked),
+        first=lambda: None,
+        answer=answer,
+        about=About(_(authors, authors), SPOKEN, lambda: pairs, lambda: dict(prose), lambda: None),
+        region=REGION,
+        run=RUN,
+    )
+    return lab_of(
+        "your_model",
+        EXPLAIN,
+        lambda: program,
+        asked,
+        SimpleNamespace(**vars(WORDS), EQUATION=EQUATIONS[known.shape]),
+        year=year,
+        paper=paper,
+        authors=authors,
+        arxiv=arxiv,
+        licence="as the model's own",
+        ancestors=ancestors,
+        changed="reading" if known.shape == "bert" else "input",
+        network=((part("the text", "文本", "ask"), part("attention", "注意力", "attention"), part("layers", "各层", "tower")),),
+        steps=lambda: (),
+        interventions={},
+        exports=dict.fromkeys(("attention", "tower"), FIGURE),
+        thumbnail=lambda: None,
+        own=True,
+        stored=None,
+    )

@@ -1,0 +1,77 @@
+"""Models that somebody brings along, in a real browser: what the page holds is what transformers gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from playwright.sync_api import Page, expect
+from tokenizers import Tokenizer
+
+from models.your_model.records import SHAPES
+from tests import tiny
+from tests.browser.conftest import BUSY
+from tests.browser.waiting import exact
+from tests.conftest import Running
+from tests.own_site import KINDS
+from tests.pages import Faults
+
+STEP = 1 / 65_535  # weights travel to the page in 16 bits, so that rows keep their sums
+FILES = """(node) => Object.fromEntries(Object.entries(node.files()).filter(([name]) => name.endsWith("_weights"))
+  .map(([name, { shape, data }]) => [name.replace("_weights", ""), { shape, data: Array.from(data) }]))"""
+
+
+@pytest.fixture(scope="module")
+def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three models, each in its folder."""
+    root = tmp_path_factory.mktemp("brought")
+    for kind in KINDS:
+        tiny.folder(root / kind, kind)
+    return root
+
+
+@pytest.fixture(scope="module")
+def site(brought: Path) -> Iterator[str]:
+    """The address of their site."""
+    server = Running(command=["-m", "tests.own_site", "PORT", str(brought)]).start()
+    yield server.url
+    server.close()
+
+
+def attentions(where: Path, kind: str) -> dict[str, torch.Tensor]:
+    """By kind of attention, (layer, head, query, key) as transformers gives them."""
+    model: Any = getattr(transformers, SHAPES[kind][1]).from_pretrained(where, attn_implementation="eager").eval()
+    read = torch.tensor([Tokenizer.from_file(str(where / "tokenizer.json")).encode(tiny.TEXT).ids])
+    with torch.no_grad():
+        if kind != "t5":
+            return {"decoder" if kind == "gpt2" else "encoder": torch.cat(model(read, output_attentions=True).attentions)}
+        written = model.generate(read, max_new_tokens=32, do_sample=False)
+        out = model(input_ids=read, decoder_input_ids=written[:, :-1], output_attentions=True)
+    return {name: torch.cat(out[f"{name}_attentions"]) for name in ("encoder", "decoder", "cross")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_holds_the_weights_of_transformers(
+    kind: str, brought: Path, site: str, new_page: Callable[..., tuple[Page, Faults]]
+) -> None:
+    page, _ = new_page()
+    page.goto(f"{site}/your_{kind}?v=1&text={quote(tiny.TEXT)}&_bertviz=head")
+    expect(page.locator(BUSY)).to_have_count(0)
+    expect(page.locator(".tfe-badge").first).to_contain_text("live")
+    got, known = page.locator(".tfe-attention").evaluate(FILES), attentions(brought / kind, kind)
+    assert got.keys() == known.keys()
+    for name, weights in known.items():
+        there = np.array(got[name]["data"], np.float32).reshape(got[name]["shape"])
+        np.testing.assert_allclose(np.nan_to_num(there), weights, rtol=0, atol=STEP + 1e-6)
+    exact(page)
+    expect(page.locator(".tfe-attention .tfe-words")).to_contain_text("the row sums to 1.00")
+    page.locator("[data-view=tower]").scroll_into_view_if_needed()
+    expect(page.locator("[data-view=tower] .tfe-words")).to_contain_text("At “" if kind == "bert" else "After “")
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("#left text").first).to_be_attached()
