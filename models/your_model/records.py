@@ -148,8 +148,8 @@ def facts(folder: Path) -> Facts:
     if not weights:
         pickled = next((path.name for path in sorted(folder.iterdir()) if path.suffix in PICKLES), "")
         why = f"; {pickled} is a pickle, which can run code when it is opened" if pickled else ""
-        warum = f"；{pickled} 是 pickle 文件，打开时可能执行代码" if pickled else ""
-        raise _no("weights", f"There is no model.safetensors in {folder.name}{why}.", f"{folder.name} 中没有 model.safetensors{warum}。")
+        why_zh = f"；{pickled} 是 pickle 文件，打开时可能执行代码" if pickled else ""
+        raise _no("weights", f"There is no model.safetensors in {folder.name}{why}.", f"{folder.name} 中没有 model.safetensors{why_zh}。")
     added = _json(folder, "tokenizer.json").get("added_tokens", [])
     mask = next((str(one.get("content")) for one in added if "mask" in str(one.get("content")).lower()), "")
     layers, heads = (_number(config, *names) for names in (("num_hidden_layers", "n_layers", "n_layer", "num_layers"), HEADS))
