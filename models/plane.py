@@ -45,7 +45,7 @@ class Watched:
 class Plane:
     """points: (point, 2), all queries and then all keys. pieces: of each; texts: the text that it is of, positions: where in it, from 0;
     asks: is it a query? scale: queries were multiplied and keys divided by it. kept: share of the spread that the plane keeps.
-    before, after: correlation of nearness and score over all pairs that see each other, in all dimensions and in the plane."""
+    before, after: correlation of nearness and score among the keys of a query, in all dimensions and in the plane."""
 
     points: Array
     pieces: tuple[str, ...]
@@ -63,20 +63,24 @@ def plane(watched: Sequence[Watched]) -> Plane:
 
     Keys are moved to have their middle where the queries have theirs: every score of a query changes by the same amount, so no weight does.
     Queries times c and keys divided by c have the same scores: of SCALES that c is taken with which −|c q − k / c| goes best with
-    q · k / √d_head (Pearson). Pairs are of one text, behind a causal mask those that see each other.
+    q · k / √d_head (Pearson). Pairs are of one text, behind a causal mask those that see each other. What is told, `before` and
+    `after`, is the correlation of both, each less its mean over a query's pairs: a row of weights knows no more than how its scores
+    differ.
     """
     q, k = (np.concatenate(side).astype(np.float64) for side in ([one.queries for one in watched], [one.keys for one in watched]))
     k += q.mean(0) - k.mean(0)
     rows, columns = _pairs(watched)
     scores = (q[rows] * k[columns]).sum(1) / np.sqrt(q.shape[1])
-    found = [correlation(-np.linalg.norm(c * q[rows] - k[columns] / c, axis=1), scores) for c in SCALES]
-    c = float(SCALES[int(np.argmax(found))])
+    nearness = [-np.linalg.norm(c * q[rows] - k[columns] / c, axis=1) for c in SCALES]
+    best = int(np.argmax([correlation(one, scores) for one in nearness]))
+    c = float(SCALES[best])
     both = np.concatenate((c * q, k / c))
     both -= both.mean(0)
     _, sizes, axes = np.linalg.svd(both, full_matrices=False)
     points = both @ axes[:2].T
     points *= np.where(points[np.abs(points).argmax(0), range(points.shape[1])] < 0, -1, 1)  # else either sign is as good
-    after = correlation(-np.linalg.norm(points[: len(q)][rows] - points[len(q) :][columns], axis=1), scores)
+    drawn = -np.linalg.norm(points[: len(q)][rows] - points[len(q) :][columns], axis=1)
+    before, after = (correlation(_differing(one, rows), _differing(scores, rows)) for one in (nearness[best], drawn))
     sides = [[one.asks for one in watched], [one.looked for one in watched]]
     return Plane(
         frozen(points),
@@ -86,7 +90,7 @@ def plane(watched: Sequence[Watched]) -> Plane:
         frozen(np.arange(len(both)) < len(q), np.bool_),
         c,
         float((sizes[:2] ** 2).sum() / max((sizes**2).sum(), 1e-12)),
-        float(max(found)),
+        before,
         after,
     )
 
@@ -100,6 +104,12 @@ def _pairs(watched: Sequence[Watched]) -> tuple[NDArray[np.int64], NDArray[np.in
         first, at = first + len(one.queries), at + len(one.keys)
     rows, columns = np.concatenate(found).T
     return rows, columns
+
+
+def _differing(values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values less the mean of their row."""
+    found: NDArray[np.float64] = values - (np.bincount(rows, values) / np.maximum(np.bincount(rows), 1))[rows]
+    return found
 
 
 def correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

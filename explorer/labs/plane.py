@@ -18,21 +18,24 @@ from models.plane import Head, Plane
 
 TITLE: Final = _("Queries and keys in one plane", "查询与键在同一平面上")
 INTRO: Final = _(
-    "Each point is a query or a key that this head makes, over {n} stored texts; the head is the one chosen in the attention view. "
-    "Near points have a large score: the query looks at the key.",
-    "每个点是这个头在 {n} 段存储文本上产生的一个查询或键；头与注意力视图中所选的相同。两点越近，分数越高：查询就看向那个键。",
+    "Each point is a query or a key that this head makes, over {n} stored texts; choose another head in the attention view. The "
+    "nearer r is to 1, the more surely a query looks at the keys that lie near it.",
+    "每个点是这个头在 {n} 段存储文本上产生的一个查询或键；可在注意力视图中选另一个头。r 越接近 1，查询就越确定地看向离它近的键。",
 )
 UNITS: Final = _("two principal components of queries and keys together", "查询与键合在一起的前两个主成分")
 SAYS: Final = _(
-    "{kind}, head {name}: {queries} queries and {keys} keys. Nearness goes with the score at r = {before} in all dimensions and at "
-    "r = {after} in this plane, which keeps {kept} of the spread.",
-    "{kind}，头 {name}：{queries} 个查询，{keys} 个键。相近程度与分数的相关系数在全部维度中为 {before}，在这个平面上为 {after}；平面保留了 "
+    "{kind}, head {name}: {queries} queries and {keys} keys. Among the keys of one query, nearness goes with the score "
+    "at r = {before} in all dimensions and at r = {after} in this plane, which keeps {kept} of the spread.",
+    "{kind}，头 {name}：{queries} 个查询，{keys} 个键。在同一查询的各个键之间，相近程度与分数的相关系数在全部维度中为 {before}，"
+    "在这个平面上为 {after}；平面保留了 "
     "{kept} 的离散度。",
 )
 NOTE: Final = _(
     "Keys are moved onto the middle of the queries, which changes no weight; queries are multiplied by {scale} and keys divided by "
-    "it, which changes no score. r is taken over the pairs of a text that see each other. After AttentionViz (Yeh et al., 2023).",
-    "键整体移到查询的中心，这不改变任何权重；查询乘以 {scale}、键除以它，这不改变任何分数。r 只计算同一文本中彼此可见的查询与键。方法来自 "
+    "it, which changes no score. r is taken over the pairs of a text that see each other, each number less its mean over a "
+    "query's keys. After AttentionViz (Yeh et al., 2023).",
+    "键整体移到查询的中心，这不改变任何权重；查询乘以 {scale}、键除以它，这不改变任何分数。"
+    "r 只计算同一文本中彼此可见的查询与键，每个数先减去该查询各键的平均。方法来自 "
     "AttentionViz（Yeh 等，2023）。",
 )
 NAMES: Final = {"en": ("query", "key"), "zh": ("查询", "键")}

@@ -32,7 +32,7 @@ def program() -> Program[Request, Explanation]:
         return View(name, lambda value: stage(name, value, texts=words, picture=f"{picture}{name}"), draw, **how)
 
     sizes = {KINDS[0]: about.size(VARIANTS[0])}
-    plane = in_one_plane(PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, LINES, Head(KINDS[0], 0, 0), name="language-model")
+    plane = in_one_plane(PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, LINES, Head(KINDS[0], 1, 1), name="language-model")
     return Program(
         explain=GENERATE,
         kind=Request,

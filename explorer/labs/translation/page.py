@@ -23,7 +23,7 @@ GENERATE = "models.translation.explain:generate"
 MEASURE = "models.translation.explain:measure"
 VECTORS = "models.translation.vectors:vectors"
 PLANES = "models.translation.plane:planes"
-FIRST = Head("encoder", 0, 2)  # of whose queries the plane tells most
+FIRST = Head("encoder", 1, 0)  # of whose queries the plane tells most
 
 
 def asked(value: Mapping[str, object] | None) -> gr.HTML:
