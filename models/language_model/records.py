@@ -202,3 +202,11 @@ CURVE = "polarity.json"  # the figures of all trainings on labels, beside the mo
 LEARN, LEARNED = Request(mode=MODES[1], labels=200), "learned.npz"  # a fine-tuning that is shipped, and its file
 # Those whose models are there; before anything was trained, those of the first variant.
 EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))
+LINES: tuple[str, ...] = (  # of which queries and keys are looked at together
+    "She had been forced into prudence in her youth.",
+    "“I do not know what you mean,” said the old man.",
+    "It was late, and nobody had come to the house.",
+    "He looked at her for a moment, and then he went away.",
+    "The river was high that spring, and the road was wet.",
+    "There were three men in the room, and one of them spoke.",
+)

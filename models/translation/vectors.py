@@ -43,10 +43,12 @@ def _vectors(request: Request, seen: Explanation) -> Vectors:
 @torch.no_grad()
 def heads(looks: Sequence[Look]) -> list[Head | InputError]:
     """What the head of each look computed with, in order. InputError as from `explain`, and for a head that the model does not have."""
-    return after(looks, explain([look.request for look in looks]), _head)
+    return after(looks, explain([look.request for look in looks]), seen_by)
 
 
-def _head(look: Look, seen: Explanation) -> Head:
+@torch.no_grad()
+def seen_by(look: Look, seen: Explanation) -> Head:
+    """What a head computed with in a run that is there. InputError for a head that the model does not have."""
     config = load().model.config
     if look.kind not in KINDS or not (0 <= look.layer < config.n_layers and 0 <= look.head < config.n_heads):
         raise InputError(

@@ -17,7 +17,6 @@ from tokenizers import Tokenizer
 from models.your_model.records import SHAPES
 from tests import tiny
 from tests.browser.conftest import BUSY
-from tests.browser.waiting import exact
 from tests.conftest import Running
 from tests.own_site import KINDS
 from tests.pages import Faults
@@ -64,13 +63,12 @@ def test_the_page_holds_the_weights_of_transformers(
     page.goto(f"{site}/your_{kind}?v=1&text={quote(tiny.TEXT)}&_bertviz=head")
     expect(page.locator(BUSY)).to_have_count(0)
     expect(page.locator(".tfe-badge").first).to_contain_text("live")
+    expect(page.locator(".tfe-attention .tfe-words")).to_contain_text("the row sums to 1.00")
     got, known = page.locator(".tfe-attention").evaluate(FILES), attentions(brought / kind, kind)
     assert got.keys() == known.keys()
     for name, weights in known.items():
         there = np.array(got[name]["data"], np.float32).reshape(got[name]["shape"])
         np.testing.assert_allclose(np.nan_to_num(there), weights, rtol=0, atol=STEP + 1e-6)
-    exact(page)
-    expect(page.locator(".tfe-attention .tfe-words")).to_contain_text("the row sums to 1.00")
     page.locator("[data-view=tower]").scroll_into_view_if_needed()
     expect(page.locator("[data-view=tower] .tfe-words")).to_contain_text("At “" if kind == "bert" else "After “")
     frame = page.frame_locator("iframe")

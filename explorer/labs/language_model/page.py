@@ -10,15 +10,18 @@ from typing import Any
 from explorer.lab import FIGURE, Text, part
 from explorer.labs import passages
 from explorer.labs.language_model import about, labels, texts, views
+from explorer.labs.plane import in_one_plane
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
-from models.language_model.records import EXAMPLES, KINDS, Explanation, Request
+from models.language_model.records import EXAMPLES, KINDS, LINES, VARIANTS, Explanation, Request
+from models.plane import Head
 
 GENERATE = "models.language_model.explain:generate"
 WRITES = "characters pieces"
+PLANES = "models.language_model.plane:planes"
 MEASURE = "models.language_model.explain:measure"
 
 
@@ -28,6 +31,8 @@ def program() -> Program[Request, Explanation]:
     def own(name: str, words: Mapping[str, Text], draw: Any, picture: str = "language_model/", **how: Any) -> View[Request, Any]:
         return View(name, lambda value: stage(name, value, texts=words, picture=f"{picture}{name}"), draw, **how)
 
+    sizes = {KINDS[0]: about.size(VARIANTS[0])}
+    plane = in_one_plane(PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, LINES, Head(KINDS[0], 1, 1), name="language-model")
     return Program(
         explain=GENERATE,
         kind=Request,
@@ -41,6 +46,7 @@ def program() -> Program[Request, Explanation]:
             View("labels", partial(figure.own, "labels", main=True), labels.drawn, labels.growing, task="labels"),
             View("labelled", lambda _value: figure.measured(labels.labelled(), "labelled"), task="labels"),
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below", task=WRITES),
+            replace(plane, task=KINDS[0]),
             replace(in_bertviz(("head", "model"), views.bertviz), task=WRITES),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL, links={views.beside(): texts.BESIDE}), at="below"),
         ),

@@ -9,17 +9,21 @@ import gradio as gr
 
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
+from explorer.labs.plane import in_one_plane
 from explorer.labs.translation import about, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.bertviz import ENCODER_DECODER
 from explorer.widgets.figure import own
 from explorer.widgets.stage import stage
-from models.translation.records import EXAMPLES, Explanation, Request
+from models.plane import Head
+from models.translation.records import EXAMPLES, SENTENCES, Explanation, Request
 
 GENERATE = "models.translation.explain:generate"
 MEASURE = "models.translation.explain:measure"
 VECTORS = "models.translation.vectors:vectors"
+PLANES = "models.translation.plane:planes"
+FIRST = Head("encoder", 1, 0)  # of whose queries the plane tells most
 
 
 def asked(value: Mapping[str, object] | None) -> gr.HTML:
@@ -38,6 +42,7 @@ def program() -> Program[Request, Explanation]:
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above"),
             View("roles", asked, views.roles_of, at="below"),
             *deeper.PANELS,
+            in_one_plane(PLANES, texts.KINDS, about.heads(), SENTENCES, FIRST, name="translation"),
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),
         ),
         change=Change(views.difference, MEASURE, views.again),

@@ -1,0 +1,58 @@
+"""Queries and keys of a head as points of one plane, as Plotly's own JSON: coloured by what they are or by where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures import theme
+from explorer.figures.attention import shown
+
+QUERY, KEY = "var(--query)", "var(--key)"
+
+
+def scatter(
+    points: NDArray[np.float32],
+    asks: NDArray[np.bool_],
+    pieces: Sequence[str],
+    positions: NDArray[np.int32],
+    texts: Sequence[str],
+    names: tuple[str, str],
+    axes: tuple[str, str],
+    *,
+    by_position: bool,
+) -> dict[str, Any]:
+    """points: (point, 2); asks: is it a query? pieces, positions, texts: of each, texts whole. names: of queries and of keys, in the hover.
+
+    Queries are circles, keys diamonds. by_position: dark at the beginning of a text, light at its end, in place of the two roles' colours.
+    """
+    last = max(1, int(positions.max(initial=1)))
+    traces = []
+    for side, name, symbol, colour in ((asks, names[0], "circle", QUERY), (~asks, names[1], "diamond", KEY)):
+        which = np.flatnonzero(side).tolist()
+        placed = {"color": positions[which].tolist(), "colorscale": theme.colorscale(theme.WEIGHTS), "cmin": 0, "cmax": last}
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": name,
+                "x": [round(float(points[at, 0]), 4) for at in which],
+                "y": [round(float(points[at, 1]), 4) for at in which],
+                "marker": {"size": 9, "symbol": symbol, "opacity": 0.8, **(placed if by_position else {"color": colour})},
+                "customdata": [[_isolated(pieces[at]), int(positions[at]), _isolated(texts[at])] for at in which],
+                "hovertemplate": f"{name} “%{{customdata[0]}}” (%{{customdata[1]}})<br>%{{customdata[2]}}<extra></extra>",
+            }
+        )
+    frame = theme.titled(axes)
+    frame["xaxis"] |= {"zeroline": False}
+    frame["yaxis"] |= {"zeroline": False, "scaleanchor": "x"}  # distances are what is looked at
+    return {"data": traces, "layout": {**frame, "hovermode": "closest"}}
+
+
+def _isolated(text: str) -> str:
+    """No markup, and a direction of its own."""
+    return f"\u2068{escape(' '.join(map(shown, text.split(' '))) or shown(text), quote=True)}\u2069"

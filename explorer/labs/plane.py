@@ -1,0 +1,122 @@
+"""The folded panel “Queries and keys in one plane”, for every lab whose models say `q_k` (models/plane.py)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from explorer.controls import Value
+from explorer.engine import Function
+from explorer.figures import plane as drawing
+from explorer.labels import Text, filled
+from explorer.labels import text as _
+from explorer.views import View, unfolded
+from explorer.widgets import figure
+from explorer.widgets.folded import Question
+from models.plane import Head, Plane
+
+TITLE: Final = _("Queries and keys in one plane", "查询与键在同一平面上")
+INTRO: Final = _(
+    "Each point is a query or a key that this head makes, over {n} stored texts; choose another head in the attention view. The "
+    "nearer r is to 1, the more surely a query looks at the keys that lie near it.",
+    "每个点是这个头在 {n} 段存储文本上产生的一个查询或键；可在注意力视图中选另一个头。r 越接近 1，查询就越确定地看向离它近的键。",
+)
+UNITS: Final = _("two principal components of queries and keys together", "查询与键合在一起的前两个主成分")
+SAYS: Final = _(
+    "{kind}, head {name}: {queries} queries and {keys} keys. Among the keys of one query, nearness goes with the score "
+    "at r = {before} in all dimensions and at r = {after} in this plane, which keeps {kept} of the spread.",
+    "{kind}，头 {name}：{queries} 个查询，{keys} 个键。在同一查询的各个键之间，相近程度与分数的相关系数在全部维度中为 {before}，"
+    "在这个平面上为 {after}；平面保留了 "
+    "{kept} 的离散度。",
+)
+NOTE: Final = _(
+    "Keys are moved onto the middle of the queries, which changes no weight; queries are multiplied by {scale} and keys divided by "
+    "it, which changes no score. r is taken over the pairs of a text that see each other, each number less its mean over a "
+    "query's keys. After AttentionViz (Yeh et al., 2023).",
+    "键整体移到查询的中心，这不改变任何权重；查询乘以 {scale}、键除以它，这不改变任何分数。"
+    "r 只计算同一文本中彼此可见的查询与键，每个数先减去该查询各键的平均。方法来自 "
+    "AttentionViz（Yeh 等，2023）。",
+)
+NAMES: Final = {"en": ("query", "key"), "zh": ("查询", "键")}
+AXES: Final = {"en": ("first component", "second component"), "zh": ("第一主成分", "第二主成分")}
+MARKS: Final = (figure.Mark(_("query, ●", "查询，●"), drawing.QUERY), figure.Mark(_("key, ◆", "键，◆"), drawing.KEY))
+COLOUR: Final = _("coloured by", "着色依据")
+BY: Final = {"kind": _("query or key", "查询或键"), "position": _("position", "位置")}
+PLACED: Final = _("● query, ◆ key; dark: beginning of a text, light: its end", "● 查询，◆ 键；深色：文本开头，浅色：结尾")
+COLUMNS: Final = (_("what", "类别"), _("piece", "词元"), _("position", "位置"), _("text", "文本"), _("x", "x"), _("y", "y"))
+SIDES: Final = (_("key", "键"), _("query", "查询"))
+
+
+def wished(question: Question, sizes: Mapping[str, tuple[int, int]], first: Head) -> Head:
+    """The head that the address names, else `first`. sizes: (layers, heads) of each kind of attention."""
+    wish = question.wish if isinstance(question.wish, Mapping) else {}
+    kind = wish.get("kind") if wish.get("kind") in sizes else first.kind
+    named = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", str(wish.get("head") or ""))
+    layers, heads = sizes[str(kind)]
+    if named and 1 <= int(named[1]) <= layers and 1 <= int(named[2]) <= heads:
+        return Head(str(kind), int(named[1]) - 1, int(named[2]) - 1)
+    return first if kind == first.kind else Head(str(kind), 0, 0)
+
+
+def value(seen: Plane, head: Head, label: Text, texts: Sequence[str], name: str) -> Value:
+    """What the panel draws. label: of the kind of attention; texts: that were read; name: of saved files."""
+    whole = [texts[at] for at in seen.texts]
+    count = int(seen.asks.sum())
+    said = filled(
+        SAYS,
+        kind=label,
+        name=f"{head.layer + 1}·{head.head + 1}",
+        queries=count,
+        keys=len(seen.asks) - count,
+        before=_two(seen.before),
+        after=_two(seen.after),
+        kept=f"{100 * seen.kept:.0f} %",
+    )
+    rows = [
+        (SIDES[int(asks)], piece, int(position), text, round(float(x), 4), round(float(y), 4))
+        for asks, piece, position, text, (x, y) in zip(seen.asks, seen.pieces, seen.positions, whole, seen.points, strict=True)
+    ]
+
+    def drawn(by: str) -> Value:
+        def draw(language: str) -> dict[str, Any]:
+            one = (seen.points, seen.asks, seen.pieces, seen.positions, whole, NAMES[language], AXES[language])
+            return drawing.scatter(*one, by_position=by == "position")
+
+        return figure.value(
+            draw,
+            title=TITLE,
+            units=UNITS if by == "kind" else PLACED,
+            sentence=said,
+            legend=MARKS if by == "kind" else (),
+            table=figure.Table(COLUMNS, rows),
+            height=420,
+            name=name,
+            note=filled(NOTE, scale=f"{seen.scale:.2f}"),
+        )
+
+    options = [{"key": key, "label": dict(text)} for key, text in BY.items()]
+    return {
+        "notes": [dict(filled(INTRO, n=len(texts)))],
+        "choices": [{"key": "planeby", "label": dict(COLOUR), "pick": "kind", "options": options}],
+        "figures": [{"figure": drawn(by), "when": {"planeby": by}} for by in BY],
+    }
+
+
+def _two(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")
+
+
+def in_one_plane(
+    function: Function, kinds: Mapping[str, Text], sizes: Mapping[str, tuple[int, int]], texts: Sequence[str], first: Head, *, name: str
+) -> View[Any, Any]:
+    """The panel of a lab. function: its `models.plane.drawn_by`, over `texts`. kinds, sizes: names and (layers, heads) of its kinds of
+    attention, as the address has them; first: the head that is shown while none is chosen."""
+    return unfolded(
+        "plane",
+        lambda: figure.opened("plane", TITLE, asks=("kind", "head")),
+        lambda found, question: value(found.answer, head := wished(question, sizes, first), kinds[head.kind], texts, f"{name}-plane"),
+        function=function,
+        wish=lambda _found, question: wished(question, sizes, first),
+        needs="request",
+    )

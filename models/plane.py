@@ -1,0 +1,122 @@
+"""Queries and keys of one head, over many texts, in one plane: the nearer, the larger their score (Yeh et al., 2023, AttentionViz).
+
+A lab has this by one function, ``q_k(kind, layer, head) -> Sequence[Watched]``, one for each text: ``planes = drawn_by(q_k)``. No torch
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.arrays import frozen
+from models.errors import InputError
+from models.turns import each
+
+Array = NDArray[np.float32]
+SCALES = np.geomspace(1 / 8, 8, 33)
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head. kind: of attention; layer, head: from 0."""
+
+    kind: str
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a head made of one text. queries: (query, d_head), keys: (key, d_head); asks, looked: the piece of each; causal: query i sees
+    the keys up to i alone."""
+
+    queries: Array
+    keys: Array
+    asks: tuple[str, ...]
+    looked: tuple[str, ...]
+    causal: bool
+
+
+@dataclass(frozen=True)
+class Plane:
+    """points: (point, 2), all queries and then all keys. pieces: of each; texts: the text that it is of, positions: where in it, from 0;
+    asks: is it a query? scale: queries were multiplied and keys divided by it. kept: share of the spread that the plane keeps.
+    before, after: correlation of nearness and score among the keys of a query, in all dimensions and in the plane."""
+
+    points: Array
+    pieces: tuple[str, ...]
+    texts: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    asks: NDArray[np.bool_]
+    scale: float
+    kept: float
+    before: float
+    after: float
+
+
+def plane(watched: Sequence[Watched]) -> Plane:
+    """All queries and keys in two dimensions, by their common principal components.
+
+    Keys are moved to have their middle where the queries have theirs: every score of a query changes by the same amount, so no weight does.
+    Queries times c and keys divided by c have the same scores: of SCALES that c is taken with which −|c q − k / c| goes best with
+    q · k / √d_head (Pearson). Pairs are of one text, behind a causal mask those that see each other. What is told, `before` and
+    `after`, is the correlation of both, each less its mean over a query's pairs: a row of weights knows no more than how its scores
+    differ.
+    """
+    q, k = (np.concatenate(side).astype(np.float64) for side in ([one.queries for one in watched], [one.keys for one in watched]))
+    k += q.mean(0) - k.mean(0)
+    rows, columns = _pairs(watched)
+    scores = (q[rows] * k[columns]).sum(1) / np.sqrt(q.shape[1])
+    nearness = [-np.linalg.norm(c * q[rows] - k[columns] / c, axis=1) for c in SCALES]
+    best = int(np.argmax([correlation(one, scores) for one in nearness]))
+    c = float(SCALES[best])
+    both = np.concatenate((c * q, k / c))
+    both -= both.mean(0)
+    _, sizes, axes = np.linalg.svd(both, full_matrices=False)
+    points = both @ axes[:2].T
+    points *= np.where(points[np.abs(points).argmax(0), range(points.shape[1])] < 0, -1, 1)  # else either sign is as good
+    drawn = -np.linalg.norm(points[: len(q)][rows] - points[len(q) :][columns], axis=1)
+    before, after = (correlation(_differing(one, rows), _differing(scores, rows)) for one in (nearness[best], drawn))
+    sides = [[one.asks for one in watched], [one.looked for one in watched]]
+    return Plane(
+        frozen(points),
+        tuple(piece for side in sides for pieces in side for piece in pieces),
+        frozen([at for side in sides for at, pieces in enumerate(side) for _ in pieces], np.int32),
+        frozen([at for side in sides for pieces in side for at in range(len(pieces))], np.int32),
+        frozen(np.arange(len(both)) < len(q), np.bool_),
+        c,
+        float((sizes[:2] ** 2).sum() / max((sizes**2).sum(), 1e-12)),
+        before,
+        after,
+    )
+
+
+def _pairs(watched: Sequence[Watched]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of all queries and keys that see each other."""
+    found, first, at = [], 0, 0
+    for one in watched:
+        sees = np.ones((len(one.queries), len(one.keys)), bool)
+        found.append(np.argwhere(np.tril(sees) if one.causal else sees) + np.array((first, at)))
+        first, at = first + len(one.queries), at + len(one.keys)
+    rows, columns = np.concatenate(found).T
+    return rows, columns
+
+
+def _differing(values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values less the mean of their row."""
+    found: NDArray[np.float64] = values - (np.bincount(rows, values) / np.maximum(np.bincount(rows), 1))[rows]
+    return found
+
+
+def correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Pearson's, 0 where one of the two does not vary."""
+    return float(np.corrcoef(a, b)[0, 1]) if min(a.std(), b.std()) > 1e-9 else 0.0
+
+
+def drawn_by(q_k: Callable[[str, int, int], Sequence[Watched]]) -> Callable[[Sequence[Head]], list[Plane | InputError]]:
+    """The engine function of a lab: of each head that is asked for its plane, in order, or the InputError of `q_k`, a head that is none."""
+    return lambda heads: each(heads, lambda one: plane(q_k(one.kind, one.layer, one.head)))

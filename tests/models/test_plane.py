@@ -1,0 +1,103 @@
+"""Queries and keys in one plane: what the panel says of it is what NumPy finds, and every point is the piece that it is called."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.figures.plane import KEY, QUERY
+from explorer.labs.plane import value, wished
+from explorer.widgets.folded import Question
+from models.plane import SCALES, Head, Plane, Watched, correlation, drawn_by, plane
+from models.translation.plane import q_k
+from models.translation.records import SENTENCES
+
+
+def watched(count: int = 3, length: int = 6, width: int = 4, causal: bool = False) -> list[Watched]:
+    """Texts whose keys lie near the queries of the same place, and both far from 0."""
+    random = np.random.default_rng(3)
+    found = []
+    for at in range(count):
+        asks = random.normal(0, 1, (length, width)).astype(np.float32)
+        keys = (asks + random.normal(0, 0.3, asks.shape) + 5).astype(np.float32)
+        names = [tuple(f"{side}{at}.{place}" for place in range(length)) for side in "qk"]
+        found.append(Watched(asks, keys, names[0], names[1], causal))
+    return found
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_correlations_are_those_of_the_points_that_are_drawn(causal: bool) -> None:
+    texts = watched(causal=causal)
+    seen = plane(texts)
+    nearness: list[float] = []
+    scores: list[float] = []
+    whole: list[float] = []
+    asks, keys = seen.points[seen.asks], seen.points[~seen.asks]
+    queries, looked = (np.concatenate(side).astype(float) for side in ([t.queries for t in texts], [t.keys for t in texts]))
+    looked += queries.mean(0) - looked.mean(0)
+    for text in range(3):
+        for i in range(6):
+            row: tuple[list[float], ...] = ([], [], [])
+            for j in range(i + 1 if causal else 6):
+                a, b = text * 6 + i, text * 6 + j
+                row[0].append(-np.linalg.norm(asks[a] - keys[b]))
+                row[1].append(queries[a] @ looked[b] / 2)
+                row[2].append(-np.linalg.norm(seen.scale * queries[a] - looked[b] / seen.scale))
+            for found, of_query in zip((nearness, scores, whole), row, strict=True):
+                found += list(np.array(of_query) - np.mean(of_query))
+    assert seen.after == pytest.approx(np.corrcoef(nearness, scores)[0, 1], abs=1e-4)
+    assert seen.before == pytest.approx(np.corrcoef(whole, scores)[0, 1], abs=1e-6)
+    assert seen.before > 0.6 and seen.scale in SCALES
+
+
+def test_two_dimensions_lose_nothing() -> None:
+    texts = watched(width=2)
+    seen = plane(texts)
+    assert seen.kept == pytest.approx(1) and seen.after == pytest.approx(seen.before, abs=1e-5)
+
+
+def test_what_a_row_of_weights_forgets_moves_no_point() -> None:
+    texts = watched()
+    moved = [Watched(t.queries, t.keys + np.float32(7), t.asks, t.looked, t.causal) for t in texts]
+    np.testing.assert_allclose(plane(moved).points, plane(texts).points, atol=1e-3)
+
+
+def test_points_know_their_pieces_places_and_texts() -> None:
+    texts = watched(count=2, length=3)
+    seen = plane(texts)
+    assert seen.pieces == ("q0.0", "q0.1", "q0.2", "q1.0", "q1.1", "q1.2", "k0.0", "k0.1", "k0.2", "k1.0", "k1.1", "k1.2")
+    assert seen.positions.tolist() == [0, 1, 2] * 4 and seen.texts.tolist() == [0, 0, 0, 1, 1, 1] * 2
+    assert seen.asks.tolist() == [True] * 6 + [False] * 6
+    drawn = value(seen, Head("cross", 0, 1), {"en": "Cross", "zh": "交叉"}, ("<b>one", "two"), "x")
+    by_kind, by_place = (one["figure"]["figures"]["en"]["data"] for one in drawn["figures"])  # type: ignore[attr-defined]
+    assert [trace["marker"]["color"] for trace in by_kind] == [QUERY, KEY]
+    assert [trace["marker"]["color"] for trace in by_place] == [[0, 1, 2] * 2] * 2
+    hovered = by_kind[1]["customdata"][3]
+    assert "k1.0" in hovered[0] and hovered[1] == 0 and "two" in hovered[2]
+    assert "&lt;b&gt;one" in by_kind[0]["customdata"][0][2]
+    said = drawn["figures"][0]["figure"]["sentence"]["en"]  # type: ignore[index]
+    assert said.startswith("Cross, head 1·2: 6 queries and 6 keys.") and f"r = {seen.after:.2f} in this plane".replace("-", "−") in said
+    rows = drawn["figures"][0]["figure"]["table"]["rows"]  # type: ignore[index]
+    assert rows[9][1:4] == ["k1.0", 0, "two"] and rows[9][4] == pytest.approx(float(seen.points[9, 0]), abs=1e-4)
+
+
+def test_the_address_names_the_head_and_nonsense_the_first() -> None:
+    sizes, first = {"encoder": (2, 4), "cross": (2, 4)}, Head("encoder", 1, 1)
+    for wish, head in (
+        ({"kind": "cross", "head": "2.4"}, Head("cross", 1, 3)),
+        ({"kind": "cross", "head": "3.1"}, Head("cross", 0, 0)),
+        ({"kind": "x", "head": None}, first),
+        ("nonsense", first),
+    ):
+        assert wished(Question("", wish), sizes, first) == head
+
+
+def test_nothing_that_varies_correlates_with_nothing() -> None:
+    assert correlation(np.zeros(3), np.arange(3.0)) == 0
+
+
+def test_the_translator_s_own_heads_are_drawn_and_a_head_that_is_none_is_refused() -> None:
+    sees = q_k("cross", 0, 0)
+    assert [len(one.keys) for one in sees] == [len(one.looked) for one in sees] and len(sees) == len(SENTENCES)
+    seen, refused = drawn_by(q_k)([Head("cross", 0, 0), Head("cross", 99, 0)])
+    assert isinstance(seen, Plane) and isinstance(refused, Exception) and -1 <= seen.after <= seen.before + 0.2 <= 1.2
