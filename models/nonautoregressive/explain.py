@@ -15,10 +15,10 @@ from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
 from models.fields import check, shown
 from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
-from models.nonautoregressive.decode import Pass, Read, again, passes, possible, read
-from models.nonautoregressive.model import LONGER, SHORTER
+from models.nonautoregressive.decode import Pass, Read, again, filled, passes, possible, read
+from models.nonautoregressive.model import LONGER, MASK, SHORTER
 from models.nonautoregressive.pretrained import SLUG, Pretrained, load, teacher
-from models.nonautoregressive.records import MAX_TOKENS, SPACE, Explanation, Joint, Neighbours, Request
+from models.nonautoregressive.records import MAX_TOKENS, SPACE, Array, Explanation, Joint, Neighbours, Request, Reread
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
 from models.turns import each
@@ -232,3 +232,25 @@ def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
 def neighbours(wishes: Sequence[Neighbours]) -> list[Joint | InputError]:
     """What two neighbours could be, all at once and one after the other; one answer per wish, in order."""
     return each(wishes, _joint)
+
+
+@torch.no_grad()
+def _reread(wish: Reread) -> Array:
+    """log p of each piece where it stands, NaN where it is not asked for."""
+    given = _given(wish.request)
+    model, tokenizer, again_ = given.shipped.model, given.shipped.tokenizer, wish.request.again
+    source = read(model, [given.pieces.ids])
+    length = _length(given, source)
+    own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][:length]
+    seen = torch.full((1, length), MASK, device=source.allowed.device)
+    for place, token in {**{at: token for at, token in enumerate(own) if again_ and at not in again_}, **given.pinned}.items():
+        seen[0, place] = token
+    found = possible(model, filled(model, source, seen))[0].log_softmax(-1)
+    there = [float(found[at, token]) if seen[0, at] == MASK else np.nan for at, token in enumerate(own)]
+    return frozen(np.pad(np.array(there, np.float32), (0, len(wish.target) - len(own)), constant_values=np.nan))
+
+
+def reread(wishes: Sequence[Reread]) -> list[Array | InputError]:
+    """log p of each piece of a translation where it stands, (position,) in nats, with everything masked but what is pinned; where positions
+    are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there. One answer per wish."""
+    return each(wishes, _reread)

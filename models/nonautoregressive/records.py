@@ -108,6 +108,15 @@ class Neighbours:
 
 
 @dataclass(frozen=True)
+class Reread:
+    """A translation, its pieces and where a space stands before them, that is read again in one pass as a request would begin."""
+
+    request: Request
+    target: tuple[str, ...]
+    target_space: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class Joint:
     """What two neighbours could be. first, second: the likeliest pieces at either place with everything masked, first_p and second_p their
     probabilities; product (first, second): of both, as all at once takes them. joint (first, second): p(first, second | X, before) of the

@@ -33,6 +33,10 @@ class PathsRequest:
     gain: float = fields.number(1.0, 0.0, 1.0, en="gain", zh="增益")
     shift: int = fields.number(0, 0, MAX_SHIFT, en="shift", zh="平移")
 
+    def plain(self) -> PathsRequest:
+        """The same sentence with nothing changed."""
+        return PathsRequest(self.sentence)
+
     def group(self) -> Hashable:
         """Requests of one group may share a batch."""
         return ()
@@ -42,15 +46,18 @@ class PathsRequest:
 class Tower:
     """One network.
 
-    network: its name in NETWORKS. maps: (layer, source, source), the encoder's attention, mean over heads. diagonality: (layer,), of these
-    maps, as of `models.translation.ablation`. text: its translation. On the reported split, of the network as it is: bleu; position_r2
-    (layer,), how well a position is read from each layer's output; joined: (captions in a row, mean −log p of the reference's pieces).
+    network: its name in NETWORKS. maps: (layer, source, source), the encoder's attention, mean over heads. diagonality: (layer,), of all
+    heads, as of `models.translation.ablation`. text: its translation. was, before: diagonality and text with nothing changed. On the
+    reported split, of the network as it is: bleu; position_r2 (layer,), how well a position is read from each layer's output; joined:
+    (captions in a row, mean −log p of the reference's pieces).
     """
 
     network: str
     maps: Array
     diagonality: Array
     text: str
+    was: Array
+    before: str
     bleu: float
     position_r2: Array
     joined: tuple[tuple[int, float], ...]
@@ -58,7 +65,8 @@ class Tower:
 
 @dataclass(frozen=True)
 class Towers:
-    """Every network that is shipped, in the order of NETWORKS. source, source_space: the pieces, True where a space stood before one."""
+    """Every network that is shipped and measured, in the order of NETWORKS. source, source_space: the pieces, True where a space stood
+    before one."""
 
     source: tuple[str, ...]
     source_space: tuple[bool, ...]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from models import pretrained
 from models.arrays import frozen
 from models.beam import EXTRA
-from models.encoder_decoder import Changes, Paths
+from models.encoder_decoder import AS_PUBLISHED, Changes, Paths
 from models.errors import InputError
 from models.fields import check
 from models.multi30k import readable
@@ -20,6 +22,8 @@ from models.translation.path_records import NETWORKS, SUBLAYERS, PathsRequest, T
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_TOKENS
 from models.turns import each
+
+MEASURED = {"value", "position_r2", "joined"}  # what `recipe.measure` says of such a network
 
 
 def paths_under(request: PathsRequest, shipped: Pretrained) -> Paths:
@@ -49,27 +53,26 @@ def _towers(request: PathsRequest) -> Towers:
         )
     shipped = pretrained.shipped(load, NETWORKS, "residual paths")
     pieces = readable(request.sentence, load().tokenizer, MAX_TOKENS)
-    found = [_tower(request, name, one, pieces.ids) for name, one in shipped.items()]
+    measured = {name: one for name, one in shipped.items() if (one.facts.get("figure") or {}).keys() >= MEASURED}
+    found = [_tower(request, name, one, pieces.ids) for name, one in measured.items()]
     return Towers(pieces.pieces, pieces.space, tuple(found))
 
 
 def _tower(request: PathsRequest, name: str, shipped: Pretrained, ids: Sequence[int]) -> Tower:
-    model, figure = shipped.model, shipped.facts["figure"]
-    changes = Changes(paths=paths_under(request, shipped), first=request.shift)
+    figure, changed = shipped.facts["figure"], request != request.plain()
+    maps, near, text = _read(Changes(paths=paths_under(request, shipped), first=request.shift), shipped, ids)
+    _, was, before = _read(AS_PUBLISHED, shipped, ids) if changed else (maps, near, text)
+    joined = tuple((int(count), loss) for count, loss in figure["joined"].items())
+    return Tower(name, frozen(maps.mean(1)), near, text, was, before, figure["value"], frozen(figure["position_r2"]), joined)
+
+
+def _read(changes: Changes, shipped: Pretrained, ids: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32], str]:
+    """The encoder's maps (layer, head, source, source), their diagonality by layer, and the translation."""
+    model = shipped.model
     tokens = torch.tensor([ids], device=model.embedding.weight.device)
-    source, trace = (
-        Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(ids) + EXTRA,), changes=changes),
-        Trace("encoder/*/self/weights"),
-    )
+    source = Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(ids) + EXTRA,), changes=changes)
+    trace = Trace("encoder/*/self/weights")
     model.encode(tokens, source.allowed, trace=trace, changes=changes)
-    maps = trace.stack("encoder/*/self/weights")[:, 0]  # (layer, head, source, source)
+    maps = trace.stack("encoder/*/self/weights")[:, 0]
     (best,) = greedy_search(model, source)
-    return Tower(
-        name,
-        frozen(maps.mean(1)),
-        frozen([diagonality([torch.from_numpy(one)]) for one in maps]),
-        shipped.tokenizer.decode(best.tokens),
-        figure["value"],
-        frozen(figure["position_r2"]),
-        tuple((int(count), loss) for count, loss in figure["joined"].items()),
-    )
+    return maps, frozen([diagonality([torch.from_numpy(one)]) for one in maps]), shipped.tokenizer.decode(best.tokens)

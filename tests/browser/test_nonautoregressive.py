@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.labs.nonautoregressive import views
 from explorer.labs.nonautoregressive.page import program
+from explorer.program import Change
 from explorer.runs import Stored
 from models.nonautoregressive.records import EXAMPLES, SPACE
 from tests.bench import Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
-from tests.explorer.parallel import explain, explanation
+from tests.explorer.parallel import explain, explanation, reread
 
 ALL = "moment=9 pos=2 show=p"
 
@@ -24,7 +26,8 @@ ALL = "moment=9 pos=2 show=p"
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
     kept = Stored(EXAMPLES[0], explanation(), 12.0, "cpu")
-    return bench.put(__name__, {"trial": replace(program(), explain=explain, first=lambda: kept).place}, year=2018)
+    page = replace(program(), explain=explain, first=lambda: kept, change=Change(views.difference, reread, views.again))
+    return bench.put(__name__, {"trial": page.place}, year=2018)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from explorer.labs.nonautoregressive.page import LAB, program
 from explorer.runs import Run, Stored
 from explorer.views import Found
 from explorer.widgets.folded import Question
-from models.nonautoregressive.records import EXAMPLES, SPACE, VARIANTS, Neighbours, Request
+from models.nonautoregressive.records import EXAMPLES, SPACE, VARIANTS, Neighbours, Request, Reread
 from tests.explorer.parallel import SECOND, SOURCE, explanation, joint
 
 START, WHAT = EXAMPLES[0], {"en": "a change", "zh": "改动"}
@@ -67,15 +67,16 @@ def test_attention_has_a_map_for_every_pass_and_the_last_has_the_bare_name() -> 
     assert len(views.bertviz(explanation())) == 3
 
 
-def test_a_change_tells_length_and_repeats_and_how_sure_it_is_of_what_is_not_pinned() -> None:
+def test_a_change_tells_length_and_repeats_and_how_sure_the_network_is_of_the_same_pieces() -> None:
     changed = replace(START, offset=2, pinned=((1, f"{SPACE}Mann"),))
-    told = views.difference((explanation(), explanation(changed)), (None, None), changed, WHAT)
+    read = (np.array([-1, -8, -2, -3], np.float32), np.array([-2, np.nan, -4, np.nan], np.float32))
+    told = views.difference((explanation(), explanation(changed)), read, changed, WHAT)
     assert {row.key: (row.before, row.after) for row in told.rows[:2]} == {"pieces": (4, 6), "repeats": (0, 2)}
-    after = explanation(changed).log_probabilities
-    assert told.number.after == pytest.approx(float(np.delete(after, 1).mean()))
-    assert told.sentence["en"].startswith("With a change, it writes “⟦o:Zwei Mann gehen...⟧”")
-    all_pinned = replace(START, pinned=tuple(enumerate(SECOND)))
-    assert views.difference((explanation(), explanation(all_pinned)), (None, None), all_pinned, WHAT).number.after == 0
+    assert (told.number.before, told.number.after) == (-1.5, -3), "of the places that are read both times"
+    assert told.sentence["en"].startswith("With a change, it writes “⟦o:Zwei Mann gehen...⟧”; read again, the pieces of before have")
+    nothing = np.full(4, np.nan, np.float32)
+    assert views.difference((explanation(), explanation()), (read[0], nothing), START, WHAT).number.after == 0
+    assert views.again(changed, explanation()) == Reread(changed, explanation().target, explanation().target_space)
 
 
 @pytest.mark.parametrize(("wish", "at"), [("0", 0), ("3", 2), ("99", 2), ("none", 1), (None, 1), ("9999999", 1), (7, 1)])

@@ -20,9 +20,9 @@ from models.multi30k import PAD, STOP, Batch, Tokenizer
 from models.nonautoregressive import decode, pretrained, recipe
 from models.nonautoregressive import explain as page
 from models.nonautoregressive.decode import mask_predict, passes, read
-from models.nonautoregressive.explain import explain, neighbours
+from models.nonautoregressive.explain import explain, neighbours, reread
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
-from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request, written
+from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request, Reread, written
 from models.pretrained import once
 from models.training import Schedule
 from tests.models.networks import answer
@@ -173,6 +173,24 @@ def test_a_pinned_word_stays_and_a_position_masked_again_is_written_once_more() 
     assert {one[1] for one in seen.pieces} == {"Hund"} and not seen.masked[:, 1].any() and (seen.confidence[:, 1] == 1).all()
     assert len(seen.target) == seen.own_length + 1 and len(seen.pieces) == 5 == seen.ran + 1
     assert np.flatnonzero(seen.masked[-1]).tolist() == [0]
+
+
+def test_the_same_pieces_are_read_again_as_a_change_begins() -> None:
+    """One pass writes the likeliest pieces, so reading them again gives their scores; a change moves them, or takes their place away."""
+    seen = run(dataclasses.replace(DOGS, passes=1))
+    n = len(seen.target)
+
+    def told(**change: Any) -> np.ndarray[Any, Any]:
+        (found,) = reread([Reread(dataclasses.replace(DOGS, passes=1, **change), seen.target, seen.target_space)])
+        assert isinstance(found, np.ndarray) and found.shape == (n,)
+        return found
+
+    np.testing.assert_allclose(told(), seen.log_probabilities, atol=1e-5)
+    pinned = told(pinned=((1, written("Hund", True)),))
+    assert np.flatnonzero(np.isnan(pinned)).tolist() == [1] and (pinned[0] != told()[0] or n == 2)
+    assert np.flatnonzero(~np.isnan(told(again=(0, n - 1)))).tolist() == [0, n - 1]
+    shorter, longer = told(offset=-1), told(offset=2)
+    assert np.isnan(shorter[-1]) and np.isfinite(shorter[:-1]).all() and np.isfinite(longer).all() and (longer != told()).any()
 
 
 def test_more_passes_than_pieces_are_not_made() -> None:

@@ -14,6 +14,7 @@ from explorer.widgets.stage import stage
 from models.nonautoregressive.records import SPACE, Explanation, Request
 
 EXPLAIN = "models.nonautoregressive.explain:explain"
+REREAD = "models.nonautoregressive.explain:reread"
 NEIGHBOURS = "models.nonautoregressive.explain:neighbours"
 START = views.OFFERED[0][0]
 
@@ -28,7 +29,7 @@ def program() -> Program[Request, Explanation]:
             View("passes", lambda value: stage("passes", value, texts=texts.PASSES, picture="nonautoregressive/passes"), views.passes),
             View("lengths", lambda value: own("lengths", value), views.lengths, at="beside"),
             *(
-                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="side")]
+                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="below")]
                 if about.quality()
                 else ()
             ),
@@ -43,7 +44,7 @@ def program() -> Program[Request, Explanation]:
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),
-        change=Change(views.difference),
+        change=Change(views.difference, REREAD, views.again),
         examples=views.OFFERED,
         first=views.first,
         answer=views.answer,

@@ -76,11 +76,13 @@ function read(value) {
 
 function place(run, pen) {
   const { width, tall, big, narrow } = pen;
-  const [head, gap, foot, left] = big ? [32, 10, 34, 48] : [26, 14, 26, narrow ? 22 : 30];
+  const [head, gap, foot, left] = big ? [28, 8, 30, 48] : [26, 14, 26, narrow ? 22 : 30];
   const stairs = run.greedy.pieces.length;
-  const flat = big ? 0.4 : 1; // of a row, how far a stair lies below the one before: in a hall less, since none stands above another
+  const spare = tall - 3 * head - gap - foot;
+  // Of a row, how far a stair lies below the one before: in a hall less, since none stands above another, and still less where there are many.
+  const flat = big ? Math.max(0.05, Math.min(0.4, (spare / 24 - 1 - run.count) / Math.max(1, stairs - 1))) : 1;
   const rows = flat * (stairs - 1) + 1 + run.count;
-  const room = tall ? (tall - 3 * head - gap - foot) / rows : 20;
+  const room = tall ? spare / rows : 20;
   const row = Math.max(big ? 24 : 19, Math.min(room, big ? 40 : 20));
   const each = (run.finished.at(-1) - run.encoded) / run.passes.length;
   const fits = (width - left - 4) / run.total;
@@ -129,8 +131,12 @@ function scene(run, look, pen) {
     const font = { size: at.size, weight: style.pale ? 400 : 650 };
     const wide = within.x1 - within.x0 - 4;
     const middle = (box.y0 + box.y1) / 2;
-    if (outside && pen.measure(piece, font) > wide)
-      pen.text(within.x1 + 4, middle, piece, { ...font, colour: "ink", halo: "panel" });
+    const long = pen.measure(piece, font);
+    if (outside && long > wide) {
+      const left = within.x1 + 4 + long > Math.max(at.wide, pen.width); // at the end of the picture it has room before its cell alone
+      pen.text(left ? within.x0 - 4 : within.x1 + 4, middle, piece,
+        { ...font, align: left ? "right" : "left", colour: "ink", halo: "panel" });
+    }
     else pen.text((box.x0 + box.x1) / 2, middle, piece,
       { ...font, align: "center", room: wide, colour: ink(style.fill ?? "panel") });
   };
@@ -191,7 +197,10 @@ function scene(run, look, pen) {
     const y = y0 === at.head || right ? y0 + at.row / 2 + (right && y0 !== at.head ? at.head : 0) : note;
     pen.text(right ? x + 6 : x - 6, y, text, { ...style, align: right ? "left" : "right", halo: "panel" });
   }
-  pen.size(Math.max(at.wide, pen.width), at.end + at.foot);
+  // A sentence too long for the hall's screen moves through it, so that its pieces stay large enough to be read.
+  const writing = at.stair(Math.min(over(run.greedy.ms, now), run.greedy.pieces.length - 1));
+  const top = reached >= 0 && look.pos !== null ? at.y(look.pos) : writing;
+  pen.size(Math.max(at.wide, pen.width), at.end + at.foot, pen.big ? { y0: top, y1: top + at.row } : null, pen.big ? pen.tall : 0);
 }
 
 /** How a cell is filled and outlined. */

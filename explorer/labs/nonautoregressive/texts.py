@@ -59,13 +59,17 @@ PINNED: Final = _("pinned pieces, never masked", "固定的词片，从不遮住
 PINNED_ARE: Final = _("{which} pinned", "固定 {which}")
 AGAIN: Final = _("masked once more at the end", "最后再遮住一次")
 AGAIN_ARE: Final = _("{n|position|positions} {at} masked once more", "再次遮住位置 {at}")
-NUMBER: Final = _("mean log-probability of a piece, each run's own", "每个词片的平均对数概率（各为自己的译文）")
+NUMBER: Final = _("mean log-probability of the same pieces, read in one pass", "同样词片的平均对数概率（一轮读出）")
 BECOMES: Final = _("With {what}, it writes “⟦o:{german}⟧”", "{what}：译文变成“⟦o:{german}⟧”")
 KEEPS: Final = _("With {what}, it still writes “⟦o:{german}⟧”", "{what}：译文仍是“⟦o:{german}⟧”")
 MOVES: Final = _(
-    "{first}; a piece has log-probability {after} on average, before {before}.", "{first}；每个词片的平均对数概率由 {before} 变为 {after}。"
+    "{first}; read again, the pieces of before have log-probability {after} on average, not {before}.",
+    "{first}；重读原译文，各词片的平均对数概率由 {before} 变为 {after}。",
 )
-STAYS: Final = _("{first}; on average a piece keeps its log-probability {before}.", "{first}；每个词片的平均对数概率仍为 {before}。")
+STAYS: Final = _(
+    "{first}; read again, the pieces of before keep their mean log-probability {before}.",
+    "{first}；重读原译文，各词片的平均对数概率仍为 {before}。",
+)
 RUN_ITSELF: Final = _("the translation", "译文")
 PIECES: Final = _("pieces", "词片数")
 REPEATS: Final = _("repeats", "重复")

@@ -22,7 +22,7 @@ from explorer.widgets import ask, change
 from explorer.widgets.figure import Mark, shown
 from explorer.widgets.folded import Question
 from models.nonautoregressive import records
-from models.nonautoregressive.records import EXAMPLES, MAX_TOKENS, Explanation, Joint, Neighbours, Request
+from models.nonautoregressive.records import EXAMPLES, MAX_TOKENS, Explanation, Joint, Neighbours, Request, Reread
 
 OFFSETS = range(-6, 7)  # pieces more or fewer that the slider offers; a link may ask for any
 PASSES = (1, 2, 4, 10)
@@ -311,10 +311,18 @@ def quality(seen: Explanation, request: Request, _state: str) -> Value | None:
     return about.quality(request.variant, seen.ran)
 
 
-def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, None], request: Request, what: Text) -> change.Difference:
-    """What the panel draws of a change. seen: the runs without and with it."""
+def again(request: Request, before: Explanation) -> Reread:
+    """The translation without the change, to be read again under a request."""
+    return Reread(request, before.target, before.target_space)
+
+
+def difference(
+    seen: tuple[Explanation, Explanation], read: tuple[records.Array, records.Array], request: Request, what: Text
+) -> change.Difference:
+    """What the panel draws of a change. seen: the runs without and with it; read: log p of the pieces of the former under both."""
     before, after = seen
-    number = change.Number(_sure(before), _sure(after, request))
+    both = np.isfinite(read[0]) & np.isfinite(read[1])
+    number = change.Number(*(float(one[both].mean()) if both.any() else 0.0 for one in read))
     told = filled(texts.KEEPS if before.text == after.text else texts.BECOMES, what=what, german=after.text)
     says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, first=told)
     same = before.text == after.text
@@ -327,12 +335,6 @@ def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, Non
     rows = [change.Row(texts.RUN_ITSELF, name, key, of(before), of(after), digits=digits) for name, key, of, digits in counts]
     text = change.Row(texts.RUN_ITSELF, texts.GERMAN, "german", before.text, after.text, verdict=verdict, kind="same" if same else "other")
     return change.Difference(number, texts.NUMBER, [*rows, text], says)
-
-
-def _sure(seen: Explanation, request: Request | None = None) -> float:
-    """Mean log-probability of the pieces of a run that are not pinned; 0 where all are."""
-    free = np.delete(seen.log_probabilities, [at for at, _ in request.pinned] if request else [])
-    return float(free.mean()) if len(free) else 0.0
 
 
 # ---- guided steps ------------------------------------------------------------------------------------------------------------------

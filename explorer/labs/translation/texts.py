@@ -243,6 +243,16 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
     (
+        "residual",
+        _("Residual paths", "残差路径"),
+        _(
+            "A sublayer's result is added to what went in, so what stands in a vector at the foot, its position too, has a way to the top. "
+            "These networks learned alike, with such paths and without. R² of a position, read at the top: {each}.",
+            "子层的结果加在它的输入上，所以向量里原有的东西，包括位置，都有路可以一直传到顶层。这些网络训练方式相同，有的有路径，有的没有。"
+            "从顶层读出位置的 R²：{each}。",
+        ),
+    ),
+    (
         "training",
         _("How it learned", "它怎样学会的"),
         _(
@@ -264,6 +274,7 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "mask": _("What if the decoder sees the future?", "解码器看到未来会怎样？"),
     "beam": _("Is the best next word always best?", "眼前最好的词总是最好的吗？"),
     "silence": _("What was this head for?", "这个头有什么用？"),
+    "residual": _("What do residual paths carry?", "残差路径传递什么？"),
     "training": _("How did it learn?", "它是怎样学会的？"),
 }
 
@@ -276,6 +287,10 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
     "silence": _(
         "One head of the cross-attention is multiplied by 0. Does the translation change, and by how many words?",
         "把交叉注意力的一个头乘以 0。译文会变吗？会变几个词？",
+    ),
+    "residual": _(
+        "Without residual paths: in which layers will words still look at themselves and their neighbours?",
+        "没有残差路径：在哪些层里，词还会看向自己和邻词？",
     ),
 }
 
@@ -296,8 +311,22 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
         "Follow the winning path from left to right; point at a branch that was cut off.", "从左到右沿胜出的路径走；指出一条被剪掉的分支。"
     ),
     "silence": _("Hold B: the words at the left are the translation before.", "按住 B：左侧的词就是之前的译文。"),
+    "residual": _(
+        "Go up each tower from its foot; then, out of the projector, set the gain of a path to 0.",
+        "沿每座塔从下往上看；再退出投影，把一条路径的增益设为 0。",
+    ),
     "training": _("Point at the lowest held-out loss: training stops there.", "指向验证损失的最低点：训练停在那里。"),
 }
 
 # 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"asks": 1, "scale": 3, "heads": 1, "order": 2, "mask": 2, "beam": 3, "silence": 2, "training": 3}
+STEP_RANKS: Final[Mapping[str, int]] = {
+    "asks": 1,
+    "scale": 3,
+    "heads": 1,
+    "order": 2,
+    "mask": 2,
+    "beam": 3,
+    "silence": 2,
+    "residual": 2,
+    "training": 3,
+}

@@ -20,6 +20,7 @@ from explorer.labels import Text, change_sentence, filled
 from explorer.labs.heads import silenced, without
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who
+from explorer.labs.translation.deeper import paths
 from explorer.widgets import ask
 from explorer.widgets.change import Maps, Number
 from models.translation import records
@@ -395,14 +396,17 @@ def steps() -> tuple[GuidedStep, ...]:
             {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"},
             "change",
         ),
+        "residual": ("", {"kind": "encoder", "stat": "mean", "paths": "open"}, ""),
         "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}, ""),
     }
     if stored_first is not None:
         heads, mask = _jobs(stored_first.seen)
         shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
+    read = paths.told()  # a lab has eight steps: what residual paths carry takes the place of a silenced head
     return tuple(
-        GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention")), **in_lecture(texts, key))
+        GuidedStep(title, filled(say, each=read or ""), *shown.get(key, ("", {"kind": "encoder"}, "attention")), **in_lecture(texts, key))
         for key, title, say in texts.STEPS
+        if key != ("silence" if read else "residual")
     )
 
 

@@ -97,10 +97,10 @@ def test_each_learns_and_is_measured_with_the_pieces_of_the_shipped_model(
 @pytest.fixture
 def shipped(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of the networks, small, in the place of the trained ones."""
-    facts = {"figure": {"value": 1.0, "position_r2": [0.5, 0.4], "joined": {"1": 2.0}}}
+    figure = {"value": 1.0, "position_r2": [0.5, 0.4], "joined": {"1": 2.0}}
     config = {"vocabulary": len(tokenizer)}
     known = {
-        f"residual_{kind}": Pretrained(Ablated(dataclasses.replace(SMALL, residual=kind, **config)).eval(), tokenizer, facts)
+        f"residual_{kind}": Pretrained(Ablated(dataclasses.replace(SMALL, residual=kind, **config)).eval(), tokenizer, {"figure": figure})
         for kind in ("with", "without")
     }
 
@@ -120,9 +120,19 @@ DOGS = PathsRequest("Two dogs are running.")
 def test_a_cut_path_changes_the_network_that_has_it_alone() -> None:
     plain, cut = run(DOGS), run(dataclasses.replace(DOGS, gain=0.0))
     assert [one.network for one in plain.towers] == ["residual_with", "residual_without"]
+    assert all(one.text == one.before and (one.diagonality == one.was).all() for one in plain.towers)
+    assert all(
+        (one.was == before.diagonality).all() and one.before == before.text for one, before in zip(cut.towers, plain.towers, strict=True)
+    )
     for before, after, moves in zip(plain.towers, cut.towers, (True, False), strict=True):
         assert (before.maps[0] == after.maps[0]).all() and bool((before.maps[1] != after.maps[1]).any()) == moves
         assert before.maps.sum(-1) == pytest.approx(1, rel=1e-5) and before.diagonality.shape == (2,)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_network_that_was_not_measured_is_left_out() -> None:
+    paths.load("residual_with").facts.pop("figure")
+    assert [one.network for one in run(DOGS).towers] == ["residual_without"]
 
 
 @pytest.mark.usefixtures("shipped")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.labs.translation.deeper import beam, forced, positions, training, weight
+from explorer.labs.translation.deeper import beam, forced, paths, positions, training, weight
 
-PANELS = (weight.PANEL, beam.PANEL, forced.PANEL, positions.PANEL, training.PANEL)  # in the order of the page
+# In the order of the page.
+PANELS = (weight.PANEL, beam.PANEL, forced.PANEL, positions.PANEL, *([paths.PANEL] if paths.there() else []), training.PANEL)
