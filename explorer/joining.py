@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 
 # What stands between code, the longest first. Whether a slash begins a regular expression is told by what stands before it.
 _PIECE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[`{}]|/|[\w$]+|\s+|.""", re.S)
@@ -147,6 +147,7 @@ def bare(source: str) -> tuple[str, str]:
     return "".join(code[:-1]).rstrip(), "".join(mask[:-1]).rstrip()
 
 
+@lru_cache(512)  # where many sites are made in one process, each reads the same files
 def module(path: str, source: str, root: str = "/ui/-/") -> Module:
     """Reads the module that stands at a path under explorer/. root: what comes before it in its address.
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # system-packages.sh FILE...: installs the Debian packages listed in the files (- reads standard input) that are missing.
-# Where that is not allowed it names them and goes on: whatever really needs them will fail by name.
+# Where that is not allowed, or a distribution has no such package, it names them and goes on: whatever really needs them will fail by name.
 set -u
 missing=""
 for package in $(cat -- "$@" | grep -v '^#'); do
@@ -15,6 +15,12 @@ if [ "$(id -u)" = 0 ]; then as=""; elif sudo -n true 2>/dev/null; then as="sudo 
     echo "These Debian packages are missing and may not be installed from here:$missing" >&2
     exit 0
 fi
-echo "installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-$as apt-get update -qq && $as apt-get install -y -qq --no-install-recommends $missing >/dev/null
+$as apt-get update -qq || exit
+known=""
+for package in $missing; do
+    if apt-cache show "$package" >/dev/null 2>&1; then known="$known $package"; else echo "There is no package $package here." >&2; fi
+done
+[ -z "$known" ] && exit 0
+echo "installing$known"
+$as apt-get install -y -qq --no-install-recommends $known >/dev/null

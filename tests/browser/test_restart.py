@@ -22,6 +22,7 @@ from tests.browser.waiting import addressed, becomes
 from tests.conftest import Running
 from tests.explorer.asking import Stream, answers, event, join
 from tests.explorer.test_leaving import LONG, SLOW, SOON, drained, draining, given, late, runs, streaming, until
+from tests.pages import PROGRAM
 
 LAB = next(lab for lab in LABS if lab.slug == "translation")
 
@@ -60,7 +61,7 @@ def test_the_large_map_says_what_the_word_under_the_pointer_looks_at(page_watch:
 def doomed(playwright_driver: Playwright, tmp_path: Path) -> Iterator[tuple[Browser, Callable[[], None]]]:
     """A browser of its own, and how to kill it as a power cut would."""
     said, profile = tmp_path / "said", tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-    command = [os.environ.get("CHROMIUM", "/usr/bin/chromium"), *ARGUMENTS, "--headless=new", "--remote-debugging-port=0"]
+    command = [PROGRAM, *ARGUMENTS, "--headless=new", "--remote-debugging-port=0"]
     with said.open("wb") as file:
         process = subprocess.Popen([*command, f"--user-data-dir={profile.name}", "about:blank"], stderr=file, start_new_session=True)
 

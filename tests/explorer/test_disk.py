@@ -54,6 +54,15 @@ def test_a_second_start_computes_nothing_and_shows_the_same(engine: Engine, tmp_
     assert arrays and all(again.array(digest) for digest in arrays)
 
 
+def test_what_another_version_has_left_is_computed_anew(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "QUICK", QUICK[:1])
+    prepared(engine, Disk(tmp_path))
+    asked = engine.snapshot().asked
+    monkeypatch.setattr("explorer.stored._version", lambda patterns: f"other {len(patterns)}")
+    prepared(engine, Disk(tmp_path))
+    assert engine.snapshot().asked == 2 * asked > 0
+
+
 def test_exact_rows_come_from_disk_when_somebody_looks(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepared(engine, Disk(tmp_path))
     from explorer.looks import Looks
