@@ -66,8 +66,8 @@ MLM = Task(
     recipe=Recipe(
         Schedule(steps=2700, warmup=150, decay=0.0, cooldown=1600, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=150
     ),
-    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion); 29,000 English"
-    " captions of Multi30k; the sentences of 8,530 film reviews (Pang and Lee, 2005) without their labels",
+    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion);"
+    " 29,000 English captions of Multi30k; the sentences of 8,530 film reviews (Pang and Lee, 2005) without their labels",
     licence="public domain: the books. Multi30k: research and teaching. CC BY 4.0: the reviews. Apache-2.0: these weights",
     protocol="15 % of the pieces of Persuasion, and of the captions of test_2016_flickr, hidden behind [MASK], the same ones every time;"
     " the share of them whose likeliest guess is right",

@@ -16,9 +16,9 @@ import torch
 from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from models import checkpoint
+from models import checkpoint, corpus
 from models.errors import InputError, Stopped
-from models.language_model import induction, pieces, polarity, recipe
+from models.language_model import induction, polarity, recipe
 from models.language_model.decode import Reader, climbed
 from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import read
