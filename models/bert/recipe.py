@@ -50,7 +50,7 @@ class Batch(NamedTuple):
 class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    windows: int = 12  # of running text, in each batch
+    windows: int = 24  # of running text, in each batch
     sentences: int = 48  # captions and sentences by themselves, in each batch
 
 
@@ -62,9 +62,9 @@ class Task(driver.Task):
 
 
 MLM = Task(
-    config=Config(vocabulary=5000, d_model=128, d_ff=512, n_heads=4, n_layers=4, dropout=0.0, max_positions=128),
+    config=Config(vocabulary=5000, d_model=128, d_ff=512, n_heads=4, n_layers=4, dropout=0.0, max_positions=64),
     recipe=Recipe(
-        Schedule(steps=2700, warmup=150, decay=0.0, cooldown=1600, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=150
+        Schedule(steps=1200, warmup=80, decay=0.0, cooldown=800, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=100
     ),
     data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion);"
     " 29,000 English captions of Multi30k; the sentences of 8,530 film reviews (Pang and Lee, 2005) without their labels",
@@ -160,8 +160,8 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     size = config.max_positions - 2
     ends = np.cumsum([len(text) - size for text in texts])
     held_out = [
-        cut(pieces.encode_all([unwrapped(book.text) for book in books(job.data, "valid")])[0], config.max_positions, pieces)[:120],
-        captions(job.data, "val", pieces)[:500],
+        cut(pieces.encode_all([unwrapped(book.text) for book in books(job.data, "valid")])[0], config.max_positions, pieces)[:60],
+        captions(job.data, "val", pieces)[:200],
     ]
 
     def window(place: int) -> Row:
@@ -191,7 +191,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         training.muon,
         draw,
         finish=lambda where: pieces.save(where / PIECES),
-        trial=0.06,  # 15 % of so long a run, for each rate, would take as long as the run
+        trial=0.05,  # 15 % of so long a run, for each rate, would take as long as the run
     )
 
 
