@@ -53,17 +53,19 @@ def _files(where: Path) -> list[Path]:
 
 def _shards(state: dict[str, Tensor]) -> list[dict[str, Tensor]]:
     """The same in several dictionaries, each small enough for a file."""
-    found: list[dict[str, Tensor]] = [{}]
-    room = most = LARGEST - 100_000  # for the names
+    found: list[dict[str, Tensor]] = []
+    room: list[int] = []
+    most = LARGEST - 100_000  # the rest is for names
     for name, tensor in state.items():
         rows = max(1, most // max(1, tensor[:1].numel() * tensor.element_size()))
         parts = tensor.split(rows) if tensor.dim() and len(tensor) > rows else [tensor]
         for i, part in enumerate(parts):
             size = part.numel() * part.element_size()
-            if size > room:
-                found, room = [*found, {}], most
-            found[-1][name if len(parts) == 1 else f"{name}{PART}{i}"] = part.contiguous()
-            room -= size
+            at = next((at for at, left in enumerate(room) if size <= left), len(room))
+            if at == len(room):
+                found, room = [*found, {}], [*room, most]
+            found[at][name if len(parts) == 1 else f"{name}{PART}{i}"] = part.contiguous()
+            room[at] -= size
     return found
 
 

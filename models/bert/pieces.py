@@ -72,6 +72,11 @@ class Pieces:
         ids = np.array([self.cls, *found.ids, self.sep], np.int64)
         return Encoded(ids, (SPECIAL[2], *shown, SPECIAL[3]), np.array([-1, *found.word_ids, -1], np.int64))
 
+    def encode_words(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(piece,) numbers and words, as `Encoded` has them, of a text that somebody else has cut into words."""
+        found = self._tokenizer.encode(list(words), is_pretokenized=True, add_special_tokens=False)
+        return self.row(np.array(found.ids, np.int64)), np.array([-1, *found.word_ids, -1], np.int64)
+
     def encode_all(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """(piece,) of many texts at once, bare."""
         return [np.array(one.ids, np.int64) for one in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
