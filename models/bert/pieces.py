@@ -72,6 +72,11 @@ class Pieces:
         ids = np.array([self.cls, *found.ids, self.sep], np.int64)
         return Encoded(ids, (SPECIAL[2], *shown, SPECIAL[3]), np.array([-1, *found.word_ids, -1], np.int64))
 
+    def folds(self, text: str) -> bool:
+        """Does reading take capitals or accents off this text?"""
+        normal = self._tokenizer.normalizer.normalize_str(text)
+        return "".join(normal.split()) != "".join(text.split())
+
     def encode_words(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(piece,) numbers and words, as `Encoded` has them, of a text that somebody else has cut into words."""
         found = self._tokenizer.encode(list(words), is_pretokenized=True, add_special_tokens=False)

@@ -65,7 +65,7 @@ class Task(driver.Task):
 MLM = Task(
     config=Config(vocabulary=5000, d_model=128, d_ff=512, n_heads=4, n_layers=4, dropout=0.0, max_positions=64),
     recipe=Recipe(
-        Schedule(steps=1800, warmup=100, decay=0.0, cooldown=1200, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=100
+        Schedule(steps=4000, warmup=300, decay=0.0, cooldown=2600, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=200
     ),
     data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion);"
     " 29,000 English captions of Multi30k; the sentences of 8,530 film reviews (Pang and Lee, 2005) without their labels",
@@ -201,7 +201,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         training.muon,
         draw,
         finish=lambda where: pieces.save(where / PIECES),
-        trial=0.033,  # 15 % of so long a run, for each rate, would take as long as the run
+        trial=0.075,  # 15 % of so long a run, for each rate, would take as long as the run
     )
 
 
@@ -226,7 +226,7 @@ def measure(asked: Asked[Task]) -> Measured:
     return Measured(figure, f"hidden pieces guessed: {said}", higher=True)
 
 
-LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(6e-3, 1.2e-2, 2.4e-2))
+LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1.5e-3, 3e-3, 6e-3))
 evaluate = LAB.evaluate
 
 
