@@ -52,6 +52,11 @@ class Request:
         """Requests of one group may share a batch. None does: each is a batch of its own, a row for each hidden word."""
         return self
 
+    @property
+    def task(self) -> str:
+        """Which views show the run: those of its variant."""
+        return self.variant
+
     def plain(self) -> Request:
         """The same with nothing changed in the model and both sides read."""
         return replace(self, side=SIDES[0], silenced=())
