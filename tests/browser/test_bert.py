@@ -58,4 +58,4 @@ def test_a_row_of_the_table_locks_its_head_in_the_attention(page_watch: Page, si
     page_watch.mouse.click(*finder.spot("verb → object"))
     addressed(page_watch, _head="4.2")
     expect(page_watch.locator(".tfe-attention")).to_have_attribute("data-drawn", re.compile("head=4.2"))
-    expect(finder.find(".tfe-words")).to_contain_text("always 1 to the left is right in 0.48.")
+    expect(finder.find(".tfe-words")).to_contain_text("the best fixed distance, 1 to the left, in 0.48.")

@@ -26,6 +26,8 @@ const TEXT = {
   name: { en: "head {name}", zh: "头 {name}" },
 };
 
+const WORD = /^[^[]*\p{L}/u; // no [CLS], no full stop
+
 const dotted = (head) => head.replace(".", "·");
 const two = (p) => (p === null ? "–" : p.toFixed(2));
 const rowsOf = (run, { job }) => run.rows.filter(({ kind }) => job === "all" || kind === job);
@@ -108,7 +110,7 @@ function strongest(run, head) {
   let best = { w: -1 };
   map.forEach((w, i) => {
     const [from, to] = [Math.floor(i / run.count), i % run.count];
-    if (!run.special[from] && !run.special[to] && from !== to && w > best.w) best = { from, to, w };
+    if (from !== to && WORD.test(run.pieces[from]) && WORD.test(run.pieces[to]) && w > best.w) best = { from, to, w };
   });
   return best;
 }
@@ -123,8 +125,8 @@ function sentence(run, look) {
   if (!found) return [zh ? "头 " : "Head ", name, zh ? " 没有被选为任何一项。" : " was chosen for nothing in the table.", ...here];
   const job = t(found.name);
   if (found.base === null) return [zh ? "头 " : "Head ", name, zh ? `，${job}：测试集上 ${two(found.test)}，本句 ${two(found.here)}。` : `, ${job}: ${two(found.test)} on test, ${two(found.here)} on this sentence.`, ...here];
-  return [zh ? "头 " : "Head ", name, zh ? `，${job}：测试集上 ${two(found.test)} 指对；总取${steps(found.offset)}只有 ${two(found.base)}。`
-    : `, ${job}: right in ${two(found.test)} of the cases on test; always ${steps(found.offset)} is right in ${two(found.base)}.`, ...here];
+  return [zh ? "头 " : "Head ", name, zh ? `，${job}：测试集上 ${two(found.test)} 指对；最好的固定距离（${steps(found.offset)}）为 ${two(found.base)}。`
+    : `, ${job}: right in ${two(found.test)} of the cases on test; the best fixed distance, ${steps(found.offset)}, in ${two(found.base)}.`, ...here];
 }
 
 function table(run, look) {

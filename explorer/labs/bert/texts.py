@@ -21,15 +21,19 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("Sentence with hidden words", "带有遮住词的句子")
-SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
+SENTENCE: Final = _("English", "英文")
+LIMIT: Final = _("up to {n} pieces", "最多 {n} 个词片")
 RUN: Final = _("Guess", "猜")
 OTHER: Final = _("a second sentence, to compare meanings", "第二个句子，用来比较意思")
 VARIANT: Final = _("Network", "网络")
 NAMES: Final[Mapping[str, Text]] = {
-    "mlm": _("hidden words", "遮住的词"),
-    "minilm": _("a real encoder, MiniLM", "真正的编码器 MiniLM"),
+    "mlm": _("our network", "本实验的网络"),
+    "minilm": _("MiniLM", "MiniLM"),
 }
-BRIEF: Final[Mapping[str, Text]] = {"minilm": _("MiniLM", "MiniLM"), "mlm": _("this lab's network", "本实验的网络")}
+OFFERS: Final[Mapping[str, Text]] = {
+    "mlm": _("hidden words", "遮住的词"),
+    "minilm": _("MiniLM, a real encoder", "真正的编码器 MiniLM"),
+}
 WAY: Final = _("Hiding", "怎样遮")
 WAYS: Final[Mapping[str, Text]] = {"hide": _("the words I choose", "我选的词"), "draw": _("drawn as in training", "像训练时那样抽")}
 SEED: Final = _("draw", "抽取")
@@ -266,8 +270,8 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
 
 # What the lecturer does at each step, or points at: notes of the presenter's window.
 STEP_SHOWS: Final[Mapping[str, Text]] = {
-    "left": _("Point at the arrows: they come from one side alone; read the guesses aloud.", "指向箭头：只来自一边；把猜测读出来。"),
-    "both": _("Press B for the left side alone; point at the one number.", "按 B 对比；指向那个数。"),
+    "left": _("Point at the arrows: they come from one side alone. Then hold B for both sides.", "指向箭头：只来自一边。再按住 B 看两边。"),
+    "both": _("Read both lists aloud; point at the one number.", "把两列猜测读出来；指向那个数。"),
     "draw": _("Draw again a few times; point at a piece that was replaced.", "多抽几次；指向被换掉的词片。"),
     "patterns": _("Go through the first rows of the table; each lights its head.", "依次点表的前几行；每行点亮一个头。"),
     "sink": _("Compare the two bars of each layer.", "比较每层的两根条形。"),

@@ -35,14 +35,14 @@ def controls() -> tuple[Control, ...]:
     names = {variant: texts.NAMES[variant] for variant in shipped() or texts.NAMES}
     ours, theirs = {"variant": ("mlm",)}, {"variant": ("minilm",)}
     return (
-        Control("variant", texts.VARIANT, "choice", names=names),
-        Control("text", filled(texts.SENTENCE, tokens=MAX_PIECES), "sentence", placeholder=EXAMPLES[0].text),
+        Control("variant", texts.VARIANT, "choice", names={name: texts.OFFERS[name] for name in names}),
+        Control("text", texts.SENTENCE, "sentence", hint=filled(texts.LIMIT, n=MAX_PIECES - 2), placeholder=EXAMPLES[0].text),
         Control("other", texts.OTHER, "question", placeholder=OFFERED[-2].other, when=theirs),
         Control("way", texts.WAY, "select", names=texts.WAYS, when=ours),
         Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={**ours, "way": ("draw",)}),
         Control("hidden", texts.HIDDEN, "items"),
         Control("side", texts.SIDES, "choice", names=texts.SIDE, change=True, says=texts.SIDE_SAYS.__getitem__, when=ours),
-        *silenced(names, {name: about.size(name) for name in names}, texts.HEAD, said=texts.BRIEF),
+        *silenced(names, {name: about.size(name) for name in names}, texts.HEAD),
     )
 
 
