@@ -48,7 +48,7 @@ def digest(*paths: Path) -> str:
 def _files(where: Path) -> list[Path]:
     """Where the parameters of a checkpoint stand."""
     whole = where / "model.safetensors"
-    return [whole] if whole.is_file() else sorted(where.glob("model-?.safetensors")) or [whole]
+    return [whole] if whole.is_file() else sorted(where.glob("model-*.safetensors")) or [whole]
 
 
 def _shards(state: dict[str, Tensor]) -> list[dict[str, Tensor]]:
