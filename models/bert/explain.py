@@ -49,9 +49,7 @@ def _encoded(text: str, pieces: Pieces) -> Encoded:
     found = pieces.encode(fields.passage(text))
     count = len(found.ids)
     if count == 2:
-        raise InputError(
-            "blank", en="There is no letter in this text: type at least one word.", zh="文本中没有可读的字：请至少输入一个词。"
-        )
+        raise InputError("blank", en="This text has no word: type at least one.", zh="文本中没有词：请至少输入一个。")
     if count > MAX_PIECES:
         raise InputError(
             "too_many_pieces",

@@ -15,10 +15,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import driver, multi30k, training
-from models.bert import minilm, relations
+from models.bert import counts, minilm, relations
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
 from models.bert.pretrained import PIECES, SLUG, read
+from models.bert.records import SIDES
 from models.characters import books
 from models.corpus import corpus, unwrapped
 from models.driver import Asked, Job, Lab, Measured, Plan
@@ -30,6 +31,7 @@ MASKED, SWAPPED = 0.8, 0.1  # shares of these that read [MASK], and another piec
 ONE_SIDED = 0.2  # share of rows of which one side is blanked up to a drawn position, so that a guess from one side is no surprise
 LONGEST = 40  # pieces of a sentence that is a row of its own in training
 NEAR = 0.02  # share of all sentences, by length, within which those of a batch lie
+ONE_SIDE = 150  # rows of which it is measured what one side alone is worth
 FIXED_SEED = 20_181_011  # of the positions that are hidden wherever something is measured
 Row = NDArray[np.int64]
 
@@ -146,16 +148,29 @@ def sentences(texts: Sequence[str]) -> list[str]:
     return [one for text in texts for one in re.split(r"(?<=[.!?])[\"')]*\s+", text) if one.strip()]
 
 
+def fixed(rows: Sequence[Row], pieces: Pieces) -> tuple[Row, Row, Row]:
+    """Rows as `hide` gives them with fixed masks: the same pieces hidden whoever is asked."""
+    return hide(rows, pieces, np.random.default_rng(FIXED_SEED), only_masks=True)
+
+
 @torch.no_grad()
-def guessed(model: Encoder, rows: Sequence[Row], pieces: Pieces) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """−log p of every piece that fixed masks hide in these rows, in nats, and whether the likeliest guess is that piece; (hidden,)."""
-    generator, nats, right = np.random.default_rng(FIXED_SEED), [], []
-    for first in range(0, len(rows), 64):
-        given, allowed, wanted = map(torch.from_numpy, hide(rows[first : first + 64], pieces, generator, only_masks=True))
-        device = model.words.weight.device
-        said = model.logits(model(given.to(device), allowed.to(device))[wanted != NONE]).float().cpu()
-        nats.append(F.cross_entropy(said, wanted[wanted != NONE], reduction="none").numpy())
-        right.append((said.argmax(-1) == wanted[wanted != NONE]).numpy())
+def guessed(model: Encoder, hidden: tuple[Row, Row, Row], side: str = SIDES[0]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """−log p of every hidden piece, in nats, and whether the likeliest guess is that piece; (hidden,). side: what may be read."""
+    nats, right, device = [], [], model.words.weight.device
+    given, allowed, wanted = hidden
+    if side != SIDES[0]:  # a row for each hidden piece, of which that one alone is asked
+        rows, columns = np.nonzero(wanted != NONE)
+        index = np.arange(given.shape[1])
+        one_side = index <= columns[:, None] if side == SIDES[1] else index >= columns[:, None]
+        given, allowed = given[rows], allowed[rows] & one_side
+        wanted = np.where(index == columns[:, None], wanted[rows], NONE)
+    for first in range(0, len(given), 64):
+        some = slice(first, first + 64)
+        here = torch.from_numpy(wanted[some])
+        behind = model(torch.from_numpy(given[some]).to(device), torch.from_numpy(allowed[some]).to(device))
+        said = model.logits(behind[(here != NONE).to(device)]).float().cpu()
+        nats.append(F.cross_entropy(said, here[here != NONE], reduction="none").numpy())
+        right.append((said.argmax(-1) == here[here != NONE]).numpy())
     return np.concatenate(nats), np.concatenate(right)
 
 
@@ -192,7 +207,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         return Batch(*parts)
 
     def validate(model: Encoder) -> float:
-        return float(np.mean([guessed(model, rows, pieces)[0].mean(dtype=np.float64) for rows in held_out]))
+        return float(np.mean([guessed(model, fixed(rows, pieces))[0].mean(dtype=np.float64) for rows in held_out]))
 
     return Plan(
         lambda: Encoder(config),
@@ -212,18 +227,29 @@ def measure(asked: Asked[Task]) -> Measured:
     """
     if asked.variant == minilm.VARIANT:
         return relations.measured(asked)
-    model, pieces = asked.shipped.model, Pieces.load(asked.where / PIECES)
+    model, pieces, few = asked.shipped.model, Pieces.load(asked.where / PIECES), np.random.default_rng(1)
+    described, prose = captions(asked.data, "train", pieces), pieces.encode_all(corpus(asked.data))
     novel = pieces.encode_all([unwrapped(book.text) for book in books(asked.data, asked.split)])[0]
-    kinds: dict[str, Any] = {
-        "novels": cut(novel, model.config.max_positions, pieces),
-        "captions": captions(asked.data, {"test": "test_2016_flickr", "valid": "val"}[asked.split], pieces),
+    kinds = {
+        "novels": (cut(novel, model.config.max_positions, pieces), np.concatenate(prose)),
+        "captions": (captions(asked.data, {"test": "test_2016_flickr", "valid": "val"}[asked.split], pieces), np.concatenate(described)),
     }
-    found = {kind: guessed(model, rows, pieces) for kind, rows in kinds.items()}
-    figure = {"metric": "hidden pieces of the novel that are guessed", "split": asked.split, "value": 0.0, "n": len(found["novels"][1])}
-    figure |= {f"masked_accuracy_{kind}": round(float(right.mean()), 4) for kind, (_, right) in found.items()}
-    figure["value"] = figure["masked_accuracy_novels"]
-    said = ", ".join(f"{kind} {right.mean():.3f}" for kind, (_, right) in found.items())
-    return Measured(figure, f"hidden pieces guessed: {said}", higher=True)
+    figure: dict[str, Any] = {"metric": "hidden pieces of the novel that are guessed", "split": asked.split, "value": 0.0}
+    said = []
+    for kind, (rows, learned) in kinds.items():
+        hidden = fixed(rows, pieces)
+        truth = hidden[2][hidden[2] != NONE]
+        fewer = fixed([rows[i] for i in few.permutation(len(rows))[:ONE_SIDE]], pieces)
+        found = {
+            f"masked_accuracy_{kind}": guessed(model, hidden)[1],
+            **{f"{side}_only_{kind}": guessed(model, fewer, side)[1] for side in SIDES[1:]},
+            f"trigrams_{kind}": counts.guessed(learned, hidden[0], hidden[2], len(pieces)) == truth,
+            f"commonest_{kind}": truth == np.bincount(learned).argmax(),
+        }
+        figure |= {name: round(float(right.mean()), 4) for name, right in found.items()} | {f"n_{kind}": len(truth)}
+        said += [f"{name} {figure[name]:.3f}" for name in found]
+    figure |= {"value": figure["masked_accuracy_novels"], "n": figure["n_novels"]}
+    return Measured(figure, ", ".join(said), higher=True)
 
 
 LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1.5e-3, 3e-3, 6e-3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ from torch.nn import functional as F
 
 from benchmarks.bert_encode import peer
 from models import checkpoint
+from models.bert import counts, minilm, recipe, relations
 from models.bert import explain as explaining
-from models.bert import minilm, recipe, relations
 from models.bert.explain import explain, seen, vectors
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
@@ -28,6 +29,7 @@ SENTENCES = ("A man is standing on a ladder.", "Two dogs are running through the
 SIZES: dict[str, Any] = {"d_model": 24, "d_ff": 40, "n_heads": 3, "n_layers": 2, "dropout": 0.0, "max_positions": 32}
 
 
+@cache  # of pairs that are equally frequent, training takes any
 def learned() -> Pieces:
     return Pieces.train(list(SENTENCES) * 3, 90)
 
@@ -156,7 +158,7 @@ def test_either_side_alone_is_read_as_if_the_other_were_not_there(small: dict[st
     (guess,) = [guess for guess in found.guesses if found.word[guess.position] == 3][:1]
     for side, cut in (("left", slice(0, guess.position + 1)), ("both", slice(None))):
         ids = torch.from_numpy(learned().encode(SENTENCES[1]).ids).clone()
-        ids[torch.from_numpy(found.word) == 3] = learned().mask
+        ids[torch.tensor(found.word) == 3] = learned().mask
         whole = np.flatnonzero(found.word == 3)
         cut = slice(0, whole[-1] + 1) if side == "left" else cut
         logits = small["mlm"].logits(small["mlm"](ids[None, cut]))[0, guess.position]
@@ -301,3 +303,25 @@ def test_queries_and_keys_of_a_head_make_its_weights(small: dict[str, Encoder]) 
 def test_what_cannot_be_read_is_refused_in_one_sentence(small: dict[str, Encoder], asked: dict[str, Any], says: str) -> None:
     (found,) = explain([Request(**asked)])
     assert isinstance(found, InputError) and says in found.text["en"] and found.text["zh"].endswith("。")
+
+
+def test_counting_guesses_what_is_most_common_between_such_neighbours() -> None:
+    stream = np.array([1, 2, 3] * 5 + [1, 4, 3] * 2 + [6, 5, 7, 5, 5, 5] * 9)
+    given = np.array([[9, 1, 8, 3, 9], [9, 8, 8, 9, 9], [6, 8, 9, 9, 9]])
+    wanted = np.full_like(given, NONE)
+    wanted[0, 2] = wanted[1, 1] = wanted[2, 1] = 2
+    assert counts.guessed(stream, given, wanted, 10).tolist() == [2, 5, 5]
+
+
+def test_the_same_pieces_are_hidden_whoever_is_asked_and_one_side_is_asked_for_each() -> None:
+    pieces, model = learned(), network()
+    rows = [pieces.encode(one).ids for one in SENTENCES * 4]
+    hidden = recipe.fixed(rows, pieces)
+    assert all(np.array_equal(a, b) for a, b in zip(hidden, recipe.fixed(rows, pieces), strict=True))
+    given, _, wanted = hidden
+    nats, right = recipe.guessed(model, hidden, "left")
+    for at, (row, column) in enumerate(zip(*np.nonzero(wanted != NONE), strict=True)):
+        logits = model.logits(model(torch.tensor(given[row, : column + 1])[None]))[0, -1]
+        assert nats[at] == pytest.approx(float(F.cross_entropy(logits, torch.tensor(wanted[row, column]))), rel=1e-4)
+        assert right[at] == (int(logits.argmax()) == wanted[row, column])
+    assert len(recipe.guessed(model, hidden)[0]) == len(nats)
