@@ -240,7 +240,7 @@ def sink(seen: Explanation, _request: Request, _state: str) -> Value:
         frame = theme.titled(texts.SINK_AXES[language])
         frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "barmode": "group", "bargap": 0.25}
         frame["xaxis"] |= {"showgrid": False, "fixedrange": True, "tickvals": at}
-        frame["yaxis"] |= {"range": [0, max(0.1, 1.15 * max(map(max, bars)))], "fixedrange": True}
+        frame["yaxis"] |= {"range": [0, max(0.1, 1.15 * float(np.max(bars)))], "fixedrange": True}
         data = [
             {"type": "bar", "x": at, "y": values.tolist(), "name": name[language], "marker": {"color": colour}}
             | {"text": [f"{one:.2f}" for one in values], "textposition": "outside", "cliponaxis": False}
