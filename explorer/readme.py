@@ -23,14 +23,13 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 FIGURES = ROOT / "assets" / "FIGURES.md"
 RATIOS = {  # of benchmarks, those that README names: what is compared with what
-    ("payload", "size_vs_bertviz_ratio"): "attention of 144 heads over 256 tokens in the browser, against bertviz's page: times smaller",
+    ("payload", "size_vs_bertviz_ratio"): "attention of 144 heads over 256 tokens, against bertviz's page: times smaller",
     ("payload", "time_vs_bertviz_ratio"): "the same, until it is written: times faster",
     ("lsh_attention", "vs_reformer_pytorch_ratio"): "hashed attention, 8,192 positions, against reformer-pytorch",
     ("sparse_attention", "strided_vs_dense_ratio"): "strided attention, 4,096 positions, against torch's dense attention",
     ("local_attention", "local_1d_vs_package_ratio"): "local attention, against the local-attention package",
     ("relative_attention", "vs_skew_ratio"): "relative attention, against the paper's skewing",
     ("adaptive_span", "vs_fixed_ratio"): "adaptive spans, against the same network with fixed ones",
-    ("ponder", "ratio_at_mean_1_2"): "pondering that drops who has halted, against masking them, at 1.2 steps on average",
     ("decode", "batch1_vs_generate_ratio"): "translating one sentence, against transformers' generate",
     ("image_decode", "vs_generate_ratio"): "drawing a picture pixel by pixel, against transformers' generate",
 }
@@ -95,8 +94,9 @@ def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     if figure and "signature" in figure:
         ours += f"<br>`{figure['signature']}`"
     theirs = f"{_in_print(facts)}. {published['why']['en']}" if published else "–"
-    minutes = facts["training_seconds"] / 60
-    trained = f"{minutes:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
+    trained = "not here"
+    if "training_seconds" in facts:
+        trained = f"{facts['training_seconds'] / 60:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
     paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
     return f"| {paper} | `{variant}` | {_size(facts['parameters'])} | {ours} | {theirs} | {trained} |"
 

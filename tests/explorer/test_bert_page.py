@@ -25,7 +25,14 @@ FACTS: dict[str, dict[str, Any]] = {
         "training_seconds": 3480,
         "finished": True,
         "config": {"n_layers": 4, "n_heads": 4},
-        "figure": {"split": "test", "value": 0.34, "masked_accuracy_captions": 0.58},
+        "figure": {
+            "split": "test",
+            "value": 0.34,
+            "masked_accuracy_captions": 0.58,
+            "trigrams_novels": 0.26,
+            "trigrams_captions": 0.42,
+            "left_only_novels": 0.13,
+        },
     },
     "minilm": {"parameters": 22_700_000, "config": {"n_layers": 6, "n_heads": 12}, "patterns": [PATTERN], "relations": [OBJ, DET]},
 }
@@ -120,5 +127,6 @@ def test_the_card_names_both_networks_and_both_figures(monkeypatch: pytest.Monke
     size, _, found, _ = about.pairs()
     assert size.value == "2.80 M" and "22.7" in size.note["en"]  # type: ignore[index]
     assert found.value == "0.34" and "0.58" in found.note["en"]  # type: ignore[index]
+    assert "Trigrams counted on both sides find 0.26 of the novel's" in found.why["en"]  # type: ignore[index]
     monkeypatch.setattr(about, "facts", dict)
     assert about.pairs() == () and views.telling() == "1.1" and about.found() == []

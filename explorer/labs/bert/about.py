@@ -69,7 +69,9 @@ def pairs() -> tuple[Pair, ...]:
     reached: list[Pair] = []
     if figure:
         note = filled(texts.CAPTIONS, captions=f"{figure['masked_accuracy_captions']:.2f}")
-        reached.append(Pair(filled(texts.METRIC, split=labels.split(figure["split"])), f"{figure['value']:.2f}", note))
+        beaten = {"novels": figure["trigrams_novels"], "captions": figure["trigrams_captions"], "left": figure["left_only_novels"]}
+        why = filled(texts.COUNTING, **{name: f"{value:.2f}" for name, value in beaten.items()})
+        reached.append(Pair(filled(texts.METRIC, split=labels.split(figure["split"])), f"{figure['value']:.2f}", note, why))
     beside = filled(texts.OF_MINILM, size=f"{known['minilm']['parameters'] / 1e6:.1f}") if "minilm" in known else ""
     return about.pairs(own, Pair(labels.CARD["data"], texts.DATA), reached, beside)
 

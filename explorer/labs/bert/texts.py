@@ -190,6 +190,11 @@ DATA_NOTE: Final = _("MiniLM: 1 G sentence pairs", "MiniLM：10 亿个句对")
 METRIC: Final = _("hidden words found, {split}", "找到的遮住词，{split}")
 OF_MINILM: Final = _("MiniLM {size} M", "MiniLM {size} M")
 CAPTIONS: Final = _("novels · {captions} captions", "小说 · 图片说明 {captions}")
+COUNTING: Final = _(
+    "Trigrams counted on both sides find {novels} of the novel's and {captions} of the captions'. From the left side alone the network "
+    "finds {left} of the novel's.",
+    "两边的三元组计数在小说中找到 {novels}，在图片说明中找到 {captions}。只看左边时，网络在小说中找到 {left}。",
+)
 CURVE_UNITS: Final = _("nats per hidden piece on held-out text, lower is better", "留出文本上每个遮住词片的纳特，越低越好")
 CURVE_AXES: Final = (
     _("pieces read, millions", "读过的词片（百万）"),
