@@ -95,8 +95,9 @@ def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     if figure and "signature" in figure:
         ours += f"<br>`{figure['signature']}`"
     theirs = f"{_in_print(facts)}. {published['why']['en']}" if published else "–"
-    minutes = facts["training_seconds"] / 60
-    trained = f"{minutes:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
+    trained = "not here"
+    if "training_seconds" in facts:
+        trained = f"{facts['training_seconds'] / 60:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
     paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
     return f"| {paper} | `{variant}` | {_size(facts['parameters'])} | {ours} | {theirs} | {trained} |"
 

@@ -1,4 +1,7 @@
-"""Checkpoints: `assets/<slug>/<variant>/model.json` beside `model.safetensors`; written together, read strictly."""
+"""Checkpoints: `assets/<slug>/<variant>/model.json` beside `model.safetensors`; written together, read strictly.
+
+What is too large for one file stands in several, `model-1.safetensors` and so on, larger tensors in parts of some rows each.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from models.errors import DamagedFile, reading
 from models.folders import ASSETS as ASSETS
 
 LARGEST = 9_500_000  # bytes of one file: more would need large-file storage on a Space
+PART = "#"  # in the name of a part of a tensor, before its number
 
 ConfigT = TypeVar("ConfigT")
 
@@ -33,9 +37,36 @@ def folder(slug: str, variant: str = "base", seed: int = 1) -> Path:
     return folders.lab(slug, ASSETS) / (variant if seed == 1 else f"{variant}-seed{seed}")
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def digest(*paths: Path) -> str:
+    """SHA-256 of a file, or of several one behind the other, in hexadecimal."""
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _files(where: Path) -> list[Path]:
+    """Where the parameters of a checkpoint stand."""
+    whole = where / "model.safetensors"
+    return [whole] if whole.is_file() else sorted(where.glob("model-*.safetensors")) or [whole]
+
+
+def _shards(state: dict[str, Tensor]) -> list[dict[str, Tensor]]:
+    """The same in several dictionaries, each small enough for a file."""
+    found: list[dict[str, Tensor]] = []
+    room: list[int] = []
+    most = LARGEST - 100_000  # the rest is for names
+    for name, tensor in state.items():
+        rows = max(1, most // max(1, tensor[:1].numel() * tensor.element_size()))
+        parts = tensor.split(rows) if tensor.dim() and len(tensor) > rows else [tensor]
+        for i, part in enumerate(parts):
+            size = part.numel() * part.element_size()
+            at = next((at for at, left in enumerate(room) if size <= left), len(room))
+            if at == len(room):
+                found, room = [*found, {}], [*room, most]
+            found[at][name if len(parts) == 1 else f"{name}{PART}{i}"] = part.contiguous()
+            room[at] -= size
+    return found
 
 
 def read_facts(where: Path) -> dict[str, Any]:
@@ -70,8 +101,10 @@ def with_figure(facts: dict[str, Any], figure: dict[str, Any], protocol: str, ke
     return {**facts, key: figure, **said}
 
 
-def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: torch.dtype = torch.float16) -> None:
+def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: torch.dtype = torch.float16, *, shards: bool = False) -> None:
     """Write parameters in half precision and the facts beside them (config, recipe, finished, …; count and hash are added).
+
+    shards: in several files.
 
     CheckpointError where an unfinished model would replace a finished one, where a value does not survive half precision, or
     where the file would be too large.
@@ -83,14 +116,15 @@ def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: to
     broken = [name for name, tensor in small.items() if not torch.isfinite(tensor).all()]
     if broken:
         raise CheckpointError(f"not finite in {dtype}: {', '.join(broken)}")
-    part = where / "model.safetensors.part"
-    save_file(small, part)
-    if part.stat().st_size > LARGEST:
-        raise CheckpointError(f"{part.stat().st_size:,} bytes of parameters: at most {LARGEST:,} are allowed")
-    part.chmod(0o644)  # the library makes files that only their owner can read
-    part.replace(where / "model.safetensors")
+    for i, some in enumerate(_shards(small) if shards else [small]):
+        part = where / "model.safetensors.part"
+        save_file(some, part)
+        if part.stat().st_size > LARGEST:
+            raise CheckpointError(f"{part.stat().st_size:,} bytes of parameters: at most {LARGEST:,} are allowed")
+        part.chmod(0o644)  # the library makes files that only their owner can read
+        part.replace(where / (f"model-{i + 1}.safetensors" if shards else "model.safetensors"))
     count = sum(tensor.numel() for tensor in small.values())
-    write_facts(where, {**facts, "parameters": count, "sha256": digest(where / "model.safetensors")})
+    write_facts(where, {**facts, "parameters": count, "sha256": digest(*_files(where))})
 
 
 def config_of(kind: type[ConfigT], values: dict[str, Any]) -> ConfigT:
@@ -104,11 +138,15 @@ def config_of(kind: type[ConfigT], values: dict[str, Any]) -> ConfigT:
 def restore(where: Path, model: nn.Module) -> None:
     """Put stored parameters into a model built from the stored config; CheckpointError where hash, names, shapes or count differ,
     DamagedFile where a file cannot be read."""
-    facts, path = read_facts(where), where / "model.safetensors"
-    with reading(path):
-        if digest(path) != facts["sha256"]:
+    facts, paths = read_facts(where), _files(where)
+    with reading(paths[0]):
+        if digest(*paths) != facts["sha256"]:
             raise _damaged(f"{where.name}: model.safetensors is not the file that model.json describes")
-        state = load_file(path)
+        stored = {name: tensor for path in paths for name, tensor in load_file(path).items()}
+    parts: dict[str, list[Tensor]] = {}
+    for name in sorted(stored, key=lambda name: int(name.partition(PART)[2] or 0)):
+        parts.setdefault(name.partition(PART)[0], []).append(stored[name])
+    state = {name: torch.cat(some) if len(some) > 1 else some[0] for name, some in parts.items()}
     count = sum(tensor.numel() for tensor in state.values())
     if count != facts["parameters"]:
         raise _damaged(f"{where.name}: {count:,} parameters stored, {facts['parameters']:,} described")

@@ -102,8 +102,10 @@ def test_the_checkpoint_is_small_and_counted(lab: Lab) -> None:
         facts = json.loads(path.read_text("utf-8"))
         assert facts["slug"] == lab.slug
         assert facts["licence"]
-        assert 0 < facts["parameters"] <= 4_700_000
-        assert path.with_name("model.safetensors").stat().st_size <= LIMIT
+        assert 0 < facts["parameters"] <= (4_700_000 if "source" not in facts else 23_000_000)  # one that is not ours may be larger
+        files = list(path.parent.glob("model*.safetensors"))
+        assert files
+        assert max(file.stat().st_size for file in files) <= LIMIT
 
 
 @pytest.mark.parametrize("lab", [lab for lab in LABS if lab.probe is not None], ids=lambda lab: lab.slug)

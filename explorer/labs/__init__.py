@@ -14,6 +14,7 @@ NAMES = (
     "image_transformer",
     "music",
     "language_model",
+    "bert",
     "transformer_xl",
     "adaptive_span",
     "sparse_transformer",

@@ -27,10 +27,11 @@ from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from models import checkpoint, fields, folders, training
+from models.corpus import Labelled, polarity
 from models.device import has_bfloat16
 from models.errors import InputError, Stopped, reading
 from models.language_model.model import LanguageModel
-from models.language_model.pieces import END, Labelled, Pieces, polarity
+from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import PIECES, SLUG, load
 from models.language_model.records import CURVE, MOST_LABELS, WAYS, Learned, Point, Request
 from models.training import Schedule

@@ -18,10 +18,11 @@ from torch.nn import functional as F
 
 from models import bits, checkpoint, driver, training, windows
 from models.characters import Alphabet, books
+from models.corpus import corpus, unwrapped
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.language_model import induction, polarity
 from models.language_model.model import Config, LanguageModel
-from models.language_model.pieces import VOCABULARY, Pieces, corpus, unwrapped
+from models.language_model.pieces import VOCABULARY, Pieces
 from models.language_model.pretrained import PIECES, SLUG, read
 from models.language_model.records import EXAMPLES, LEARN, LEARNED, WAYS
 from models.pretrained import store_first

@@ -16,9 +16,9 @@ import torch
 from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from models import checkpoint
+from models import checkpoint, corpus
 from models.errors import InputError, Stopped
-from models.language_model import induction, pieces, polarity, recipe
+from models.language_model import induction, polarity, recipe
 from models.language_model.decode import Reader, climbed
 from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import read
@@ -155,7 +155,7 @@ def test_any_text_comes_back_from_its_pieces_and_none_is_a_special_one(tmp_path:
 
 
 def test_a_paragraph_is_one_line() -> None:
-    assert pieces.unwrapped("A line\nthat goes on.\n\nAnother  one.") == "A line that goes on.\nAnother one."
+    assert corpus.unwrapped("A line\nthat goes on.\n\nAnother  one.") == "A line that goes on.\nAnother one."
 
 
 def test_no_sentence_of_a_held_out_part_is_learned_from(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_no_sentence_of_a_held_out_part_is_learned_from(tmp_path: Path) -> None:
     found = {"labels": ["negative", "positive"], "train": [[f"so {long}", 0], ["another sentence", 1]], "valid": [], "test": [[long, 1]]}
     with gzip.open(tmp_path / "sentences" / "polarity.json.gz", "wt", encoding="utf-8") as file:
         json.dump(found, file)
-    assert pieces.corpus(tmp_path)[-1] == "another sentence"
+    assert corpus.corpus(tmp_path)[-1] == "another sentence"
 
 
 def test_bits_of_pieces_are_told_for_each_character() -> None:

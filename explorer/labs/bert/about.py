@@ -1,0 +1,87 @@
+"""What stands beside the mechanism: figures from each model.json, the heads that were found, the training curve. Nothing is typed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from explorer import labels
+from explorer.labels import Text, filled
+from explorer.labs import about
+from explorer.labs.bert import texts
+from explorer.widgets.card import Pair
+
+SLUG = "bert"
+VARIANTS = ("mlm", "minilm")
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return about.models(SLUG, VARIANTS)
+
+
+def size(variant: str) -> tuple[int, int]:
+    """Layers and heads of a network; ones where it is not shipped."""
+    config = facts().get(variant, {}).get("config", {})
+    return int(config.get("n_layers", 1)), int(config.get("n_heads", 1))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a head of MiniLM finds. head: "3.5", from 1. test: how often, or with which mean weight; of a relation, offset: the best fixed
+    distance, and offset_test: how often that is right; None of a pattern."""
+
+    key: str
+    name: Text
+    head: str
+    test: float
+    offset: int | None = None
+    offset_test: float | None = None
+
+    @property
+    def points(self) -> int | None:
+        """By how many points of a hundred, as both figures are printed, the head is ahead of the fixed distance."""
+        return None if self.offset_test is None else round(100 * self.test) - round(100 * self.offset_test)
+
+
+def found() -> list[Found]:
+    """What was found in MiniLM's heads, patterns first."""
+    known = facts().get("minilm", {})
+
+    def head(one: Mapping[str, Any]) -> str:
+        return f"{one['layer'] + 1}.{one['head'] + 1}"
+
+    patterns = [Found(one["pattern"], texts.PATTERN[one["pattern"]], head(one), one["test"]) for one in known.get("patterns", ())]
+    relations = []
+    for one in known.get("relations", ()):
+        a, b = texts.RELATION[one["relation"]][:: 1 if one["way"] == "governor" else -1]
+        name = filled(texts.TO, a=a, b=b)
+        relations.append(Found(one["relation"], name, head(one), one["test"], one["distance"], one["distance_test"]))
+    return [*patterns, *sorted(relations, key=lambda one: -(one.points or 0))]
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, hidden words that are found, training time."""
+    known = facts()
+    own = {variant: one for variant, one in known.items() if variant == "mlm"}
+    figure = own.get("mlm", {}).get("figure")
+    reached: list[Pair] = []
+    if figure:
+        note = filled(texts.CAPTIONS, captions=f"{figure['masked_accuracy_captions']:.2f}")
+        beaten = {"novels": figure["trigrams_novels"], "captions": figure["trigrams_captions"], "left": figure["left_only_novels"]}
+        why = filled(texts.COUNTING, **{name: f"{value:.2f}" for name, value in beaten.items()})
+        reached.append(Pair(filled(texts.METRIC, split=labels.split(figure["split"])), f"{figure['value']:.2f}", note, why))
+    beside = filled(texts.OF_MINILM, size=f"{known['minilm']['parameters'] / 1e6:.1f}") if "minilm" in known else ""
+    return about.pairs(own, Pair(labels.CARD["data"], texts.DATA), reached, beside)
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {mlm.figure.value}."""
+    return about.prose(SLUG, facts())
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out loss over training; None where no log is shipped. Slow at first: it imports Plotly."""
+    lines = {"mlm": (texts.NAMES["mlm"], "var(--cat-1)")}
+    return about.curves(SLUG, facts(), lines, axes=texts.CURVE_AXES, units=texts.CURVE_UNITS, says=texts.CURVE_SAYS, per_step=lambda _: 1)

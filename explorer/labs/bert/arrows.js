@@ -1,0 +1,327 @@
+// Where a hidden word looks: the row of pieces with an arrow from each, as wide as its weight; under it the likeliest words from both sides, the
+// same with one side blanked, and what the blanked side was worth to the true word. Words are hidden by hand, or drawn as in training: then some
+// read another piece, and some stay. The value is made by explorer/labs/bert/views.py.
+
+import { unpack } from "../../widgets/lib/arrays.js";
+import { el } from "../../widgets/lib/dom.js";
+import { lang, t } from "../../widgets/lib/lang.js";
+import { weight } from "../../widgets/lib/signs.js";
+
+const TEXT = {
+  board: { en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.", zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。" },
+  units: { en: "{head} of layer {layer}; width is weight", zh: "第 {layer} 层，{head}；粗细为权重" },
+  mean: { en: "mean of the heads", zh: "各头平均" },
+  head: { en: "head {n}", zh: "头 {n}" },
+  layers: { en: "layer", zh: "层" },
+  layer: { en: "layer {n}", zh: "第 {n} 层" },
+  heads: { en: "head", zh: "头" },
+  left: { en: "from the left {p}", zh: "来自左边 {p}" },
+  right: { en: "from the right {p}", zh: "来自右边 {p}" },
+  hidden: { en: "hidden", zh: "遮住" },
+  both: { en: "both sides", zh: "两边" },
+  only: { left: { en: "left side alone", zh: "只看左边" }, right: { en: "right side alone", zh: "只看右边" } },
+  as: { left: { en: "as a language model", zh: "如同语言模型" }, right: { en: "the left is blanked", zh: "左边被遮挡" } },
+  chance: { en: "probability of {word}", zh: "{word} 的概率" },
+  without: { left: { en: "{a} → {b} without the right side", zh: "去掉右边：{a} → {b}" }, right: { en: "{a} → {b} without the left side", zh: "去掉左边：{a} → {b}" } },
+  query: { en: "hidden word", zh: "遮住的词" },
+  key: { en: "looked at", zh: "看向的词" },
+  special: { en: "special token", zh: "特殊词元" },
+  mask: { en: "80 %: hidden", zh: "80%：遮住" },
+  other: { en: "10 %: another piece", zh: "10%：换成别的词片" },
+  kept: { en: "10 %: kept", zh: "10%：不变" },
+  blank: { en: "not read", zh: "读不到" },
+  stands: { en: "{truth} is read as {read}", zh: "{truth} 读作 {read}" },
+  drawn: { en: "Of {count} pieces {n} {n|is|are} drawn: {mask} hidden, {other} replaced, {kept} kept. ", zh: "{count} 个词片中抽中 {n} 个：遮住 {mask} 个，换掉 {other} 个，不变 {kept} 个。" },
+  again: { en: "Draw again", zh: "再抽一次" },
+  train: { en: "Hide as in training", zh: "像训练时那样遮" },
+  card: { en: "{piece} · weight {w}", zh: "{piece} · 权重 {w}" },
+  hide: { en: "click: hide it alone · shift-click: hide it too", zh: "点击：只遮住它 · shift-点击：也遮住它" },
+  show: { en: "click: show it again", zh: "点击：恢复它" },
+  look: { en: "click: look from here · shift-click: show it again", zh: "点击：从这里看 · shift-点击：恢复它" },
+  hideIt: { en: "Hide {piece}", zh: "遮住 {piece}" },
+  showIt: { en: "Show {piece}", zh: "恢复 {piece}" },
+  none: { en: "Nothing is hidden: click a word to hide it.", zh: "没有遮住任何词：点击一个词来遮住它。" },
+  caption: { en: "Weights from the hidden word to each piece", zh: "从遮住的词到每个词片的权重" },
+  position: { en: "position", zh: "位置" },
+  piece: { en: "piece", zh: "词片" },
+  read: { en: "what is read", zh: "读到的" },
+  weight: { en: "weight", zh: "权重" },
+};
+const SEEN = 0.045; // weight from which on a piece is named as looked at
+const MOST = 5; // guesses that are drawn
+const FATES = ["", "mask", "other", "kept"];
+
+const two = (p) => p.toFixed(2);
+const quoted = (piece) => `“${piece}”`;
+const LOOKS = { mask: ["query-soft", "query"], other: ["bad-soft", "bad"], kept: ["out-soft", "out"] };
+const fate = (run, i) => FATES[run.fates[i]];
+/** What stands on a piece: that it is hidden, or what is read in its place. */
+const face = (run, i) => (fate(run, i) === "mask" ? t(TEXT.hidden) : run.read[i]);
+const placed = (run, at) => (run.special[at] ? run.pieces[at] : lang() === "zh" ? `${quoted(run.pieces[at])}（${at}）`
+  : `${quoted(run.pieces[at])} (${at})`);
+const inView = (run, look) => (run.hidden.includes(look.pos) ? look.pos : (run.hidden[0] ?? null));
+const guessOf = (run, at) => run.guesses.find(({ pos }) => pos === at);
+
+async function read(value) {
+  if (!value.pieces) return null;
+  return { ...value, weights: await unpack(value.weights), count: value.pieces.length };
+}
+
+/** Weights of the hidden piece in view to all pieces, of a head or of the mean of a layer; null where nothing is hidden. */
+function row(run, look) {
+  const at = inView(run, look);
+  if (at === null) return null;
+  const [, , heads, keys] = run.weights.shape;
+  const layer = Number(look.layer) - 1;
+  const from = (run.hidden.indexOf(at) * run.layers + layer) * heads * keys;
+  const which = look.of === "mean" ? Array.from({ length: heads }, (_, n) => n) : [Number(look.of) - 1];
+  return Array.from({ length: keys }, (_, key) =>
+    which.reduce((sum, head) => sum + run.weights.data[from + head * keys + key], 0) / which.length);
+}
+
+/** What is asked so that the word of a piece alone is hidden; so that it too is hidden, or shown again. */
+const hides = (run, at) => ({ hidden: String(run.words[at]), way: "hide" });
+function toggles(run, at) {
+  const word = run.words[at];
+  const now = [...new Set(run.hidden.map((one) => run.words[one]))];
+  const next = now.includes(word) ? now.filter((one) => one !== word) : [...now, word];
+  return { hidden: next.sort((a, b) => a - b).join(","), way: "hide" };
+}
+
+/** Where the pieces stand: in a row, in a column on a phone. */
+function place(run, pen) {
+  const { big, narrow, width, tall } = pen;
+  const size = big ? 20 : 14;
+  const small = big ? 20 : 12;
+  const bars = big ? 30 : 25;
+  if (narrow) {
+    const step = 30;
+    const box = (at) => ({ x0: 0, x1: 172, y0: 8 + at * step, y1: 34 + at * step });
+    return { size, small, bars, box, foot: 16 + run.count * step, wide: width };
+  }
+  const label = big ? 92 : 54; // "12 · .03"
+  const wants = run.pieces.map((piece, at) =>
+    Math.max(label, pen.measure(run.fates[at] ? face(run, at) : piece, { size, weight: 650 }) + 14));
+  const sum = wants.reduce((a, b) => a + b, 0) + 3 * (run.count - 1);
+  const more = Math.max(0, Math.min(big ? 60 : 34, (width - sum) / run.count));
+  const ends = [];
+  wants.forEach((want, at) => ends.push((ends[at - 1] ?? 0) + want + more + 3));
+  const wide = ends.at(-1) - 3;
+  const high = big ? 40 : 28;
+  const rest = high + (big ? 34 : 26) + 24 + (MOST + 1.4) * bars;
+  const sky = run.hidden.length ? Math.max(90, Math.min(tall ? tall - rest : 132, big ? 230 : 150)) : 12;
+  const box = (at) => ({ x0: ends[at] - wants[at] - more - 3, x1: ends[at] - 3, y0: sky, y1: sky + high });
+  return { size, small, bars, box, sky, foot: sky + high + (big ? 34 : 26), wide };
+}
+
+function scene(run, look, pen) {
+  const at = place(run, pen);
+  const [from, weights] = [inView(run, look), row(run, look)];
+  const here = weights ?? [];
+  const fills = (i) => {
+    if (run.fates[i]) return { fill: LOOKS[fate(run, i)][0], line: LOOKS[fate(run, i)][1], width: i === from ? 2.5 : 1 };
+    if (!run.allowed[i]) return { line: "line", dash: [3, 3] };
+    if (!run.special[i] && here[i] >= SEEN) return { fill: "key-soft", line: "key" };
+    return { fill: "sunk", line: "line" };
+  };
+  const order = [...here.keys()].filter((i) => i !== from && run.allowed[i]).sort((a, b) => here[a] - here[b]);
+  for (const i of order) arrow(run, pen, at, from, i, here[i]);
+  if (from !== null) tip(pen, at.box(from));
+  run.pieces.forEach((piece, i) => {
+    const box = at.box(i);
+    const [middle, y] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2];
+    const hidden = run.fates[i] > 0;
+    pen.rect(box, { radius: 5, ...fills(i) });
+    const style = { size: at.size, weight: hidden || here[i] >= SEEN ? 650 : 400, colour: hidden ? LOOKS[fate(run, i)][1]
+      : !run.allowed[i] ? "ink3" : !run.special[i] && here[i] >= SEEN ? "key" : "ink2" };
+    const told = here.length && run.allowed[i] ? `${i} · ${short(here[i])}` : String(i);
+    const under = { size: at.small, colour: "ink3" };
+    if (pen.narrow) {
+      pen.text(box.x0 + 8, y, hidden ? face(run, i) : piece, { ...style, room: 96 });
+      pen.text(box.x1 - 6, y, told, { ...under, align: "right", colour: "ink2" });
+    } else {
+      pen.text(middle, y, hidden ? face(run, i) : piece, { ...style, align: "center", room: box.x1 - box.x0 - 6 });
+      pen.text(middle, box.y1 + (pen.big ? 17 : 13), told, { ...under, align: "center" });
+    }
+    if (look.pos === i && !hidden) pen.rect(box, { line: "ink", width: 2, dash: [3, 3], radius: 5 });
+    pen.hit({ ...box, y1: box.y1 + (pen.narrow ? 0 : at.small + 8), pos: i, ...acts(run, i, from),
+      card: () => [here.length ? t(TEXT.card, { piece: placed(run, i), w: weight(here[i]) }) : placed(run, i),
+        ...(run.fates[i] ? [t(TEXT.stands, { truth: quoted(piece), read: quoted(run.read[i]) })] : [])] });
+  });
+  if (!weights) return pen.size(at.wide, at.foot);
+  const sum = (keys) => keys.reduce((all, i) => all + here[i], 0);
+  const sides = [sum(order.filter((i) => i < from)), sum(order.filter((i) => i > from))];
+  if (!pen.narrow) {
+    pen.text(0, at.small / 2 + 2, t(TEXT.left, { p: two(sides[0]) }), { size: at.small, halo: "panel" });
+    pen.text(at.wide, at.small / 2 + 2, t(TEXT.right, { p: two(sides[1]) }), { size: at.small, align: "right", halo: "panel" });
+  }
+  const box = at.box(from);
+  const left = Math.max(0, Math.min(at.wide - pen.width, (box.x0 + box.x1) / 2 - pen.width / 2));
+  const end = guesses(run, from, pen, at, left);
+  pen.size(at.wide, end, at.wide > pen.width ? { x0: left, x1: left + pen.width, y0: 0, y1: end } : null);
+}
+
+const short = (w) => (w >= 0.995 ? "1.0" : `.${String(Math.round(w * 100)).padStart(2, "0")}`);
+
+/** What a click on a piece does: it is hidden, or shown again. */
+function acts(run, i, from) {
+  if (run.special[i]) return {};
+  const [too, word] = [{ set: toggles(run, i) }, { set: hides(run, i) }];
+  if (!run.hidden.includes(i)) return { ...word, add: too, does: t(TEXT.hide) };
+  return i === from ? { ...too, does: t(TEXT.show) } : { look: { pos: i }, add: too, does: t(TEXT.look) };
+}
+
+/** The arrow from a piece to the hidden one. */
+function arrow(run, pen, at, from, i, w) {
+  const [a, b] = [at.box(i), at.box(from)];
+  const style = { line: run.special[i] ? "control" : "key", width: Math.max(0.75, (pen.big ? 30 : 22) * w), cap: "butt",
+    alpha: w >= SEEN ? 0.85 : 0.5 };
+  if (pen.narrow) {
+    const [x, y0, y1] = [a.x1, (a.y0 + a.y1) / 2, (b.y0 + b.y1) / 2];
+    const out = x + Math.min(1.3 * (pen.width - x), 26 + 0.75 * Math.abs(y1 - y0));
+    return pen.path(`M${x},${y0}C${out},${y0} ${out},${y1} ${x + 9},${y1}`, style);
+  }
+  const [x0, x1, y] = [(a.x0 + a.x1) / 2, (b.x0 + b.x1) / 2, a.y0];
+  const far = Math.abs(x1 - x0) / Math.max(1, Math.max(x1, pen.width - x1));
+  const up = y - (22 + (1.28 * (at.sky - at.small - 16) - 22) * Math.min(1, far) ** 0.6);
+  pen.path(`M${x0},${y}C${x0},${up} ${x1},${up} ${x1},${y - 7}`, style);
+}
+
+function tip(pen, box) {
+  const [x, y] = pen.narrow ? [box.x1, (box.y0 + box.y1) / 2] : [(box.x0 + box.x1) / 2, box.y0];
+  pen.path(pen.narrow ? `M${x},${y}L${x + 11},${y - 7}L${x + 11},${y + 7}Z` : `M${x},${y}L${x - 7},${y - 11}L${x + 7},${y - 11}Z`,
+    { fill: "key" });
+}
+
+/** The likeliest words from both sides and from one, and the difference for the true one. Returns where it ends. */
+function guesses(run, from, pen, at, left) {
+  const guess = guessOf(run, from);
+  const gap = pen.big ? 40 : 28;
+  const wide = pen.narrow ? pen.width : (pen.width - 2 * gap) / 3;
+  const bold = { size: at.size, weight: 650, colour: "ink" };
+  const small = { size: at.small, colour: "ink3" };
+  let y = at.foot + 8;
+  pen.line(left, y, left + pen.width, y, { line: "line" });
+  y += 8;
+  const column = (x, top, title, note, list, best) => {
+    pen.text(x, top + at.bars / 2, title, bold);
+    const more = pen.measure(title, bold) + 8;
+    pen.text(x + more, top + at.bars / 2, note, { ...small, room: wide - more });
+    const words = Math.min(0.42 * wide, 10 + Math.max(...list.pieces.map((one) => pen.measure(one, bold))));
+    const room = wide - words - (pen.big ? 60 : 44);
+    list.pieces.slice(0, MOST).forEach((piece, n) => {
+      const mid = top + (n + 1.5) * at.bars;
+      const right = piece === guess.truth;
+      pen.text(x + words - 8, mid, piece, { size: at.size, align: "right", room: words - 8, weight: right ? 650 : 400, colour: right ? "out" : "ink" });
+      const x1 = x + words + Math.max(2, (room * list.p[n]) / best);
+      pen.rect({ x0: x + words, x1, y0: mid - at.bars * 0.32, y1: mid + at.bars * 0.32 },
+        { fill: right ? "out" : n ? "control" : "accent" });
+      pen.text(x1 + 6, mid, weight(list.p[n]), { size: at.small, weight: right ? 650 : 400, colour: "ink" });
+    });
+    return top + (MOST + 1.2) * at.bars;
+  };
+  const best = Math.max(guess.both.p[0], guess.side.p[0]);
+  let end = column(left, y, t(TEXT.both), "", guess.both, best);
+  const below = pen.narrow;
+  end = column(below ? left : left + wide + gap, below ? end : y, t(TEXT.only[run.side]), t(TEXT.as[run.side]), guess.side, best);
+  const [a, b] = [guess.true[0], guess.true[1]].map((p) => Number(two(p)));
+  const x = below ? left : left + 2 * (wide + gap);
+  const top = below ? end : y;
+  pen.text(x, top + at.bars / 2, t(TEXT.chance, { word: quoted(guess.truth) }), { ...small, room: wide });
+  pen.text(x, top + at.bars * 1.75, signed(b - a), { size: pen.big ? 44 : 28, weight: 700, face: "title", colour: "ink" });
+  pen.text(x, top + at.bars * 3.1, t(TEXT.without[run.side], { a: two(a), b: two(b) }), { size: at.small, colour: "ink2", room: wide });
+  return below ? top + 4 * at.bars : end;
+}
+
+const signed = (value) => `${value < 0 ? "−" : value > 0 ? "+" : ""}${two(Math.abs(value))}`;
+
+function sentence(run, look) {
+  const [from, weights, zh] = [inView(run, look), row(run, look), lang() === "zh"];
+  const of = (n) => run.fates.filter((one) => one === n).length;
+  const drawn = run.way === "draw" ? [t(TEXT.drawn, { count: run.special.filter((one) => !one).length,
+    n: run.hidden.length, mask: of(1), other: of(2), kept: of(3) })] : [];
+  if (from === null) return drawn.length ? drawn : [t(TEXT.none)];
+  const guess = guessOf(run, from);
+  const word = { text: zh ? `“${guess.truth}”（${from}）` : `“${guess.truth}” (${from})`, role: "query" };
+  const first = guess.both.pieces[0] === guess.truth;
+  const [best, p] = [quoted(guess.both.pieces[0]), weight(guess.both.p[0])];
+  const order = [...weights.keys()].filter((i) => i !== from && !run.special[i]).sort((a, b) => weights[b] - weights[a]);
+  const key = (i) => ({ text: placed(run, i), role: "key" });
+  const [one, other] = order;
+  const rests = run.special.findIndex((special, i) => special && weights[i] > (weights[one] ?? 0));
+  const told = zh ? [...drawn, run.way === "draw" ? "看到的是 " : "遮住的词是 ", word, first ? `，第一个就猜中，概率 ${p}；` : `，最可能的猜测是 ${best}，概率 ${p}；它自己有 ${weight(guess.true[0])}。`]
+    : [...drawn, run.way === "draw" ? "In view is " : "The hidden word is ", word, first ? `, guessed first with ${p}; ` : `; the best guess is ${best} with ${p}, the true word has ${weight(guess.true[0])}. `];
+  if (one === undefined) return told;
+  const beside = rests < 0 ? "" : zh ? `除 ${run.pieces[rests]} 外，` : `beside ${run.pieces[rests]} `;
+  const most = zh ? `${beside}它最多看向 ` : `${beside}it looks most at `;
+  told.push(first || zh || !most ? most : most[0].toUpperCase() + most.slice(1), key(one), zh ? `，${weight(weights[one])}` : `, ${weight(weights[one])}`);
+  if (other !== undefined) told.push(zh ? "，和 " : ", and ", key(other), zh ? `，${weight(weights[other])}` : `, ${weight(weights[other])}`);
+  return [...told, zh ? "。" : "."];
+}
+
+/** Buttons for the piece in view: what a click does in the picture, for a keyboard and a finger. */
+function below(run, { pos }, _lock, ask) {
+  const at = pos !== null && pos < run.count && !run.special[pos] ? pos : inView(run, { pos });
+  if (!ask) return [];
+  const button = (text, set) => el("button", { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set),
+    text, onclick: () => ask(set) });
+  const name = at !== null && t(run.hidden.includes(at) ? TEXT.showIt : TEXT.hideIt, { piece: placed(run, at) });
+  const next = run.way === "draw" ? run.seed + 1 : run.seed;
+  return [el("div", { class: "tfe-row tight tfe-controls" }, at === null ? [] : button(name, toggles(run, at)),
+    button(t(run.way === "draw" ? TEXT.again : TEXT.train), { way: "draw", seed: String(next > run.last ? 1 : next) }))];
+}
+
+function table(run, look) {
+  const weights = row(run, look);
+  const rows = run.pieces.map((piece, i) => [i, piece, run.read[i], weights ? Number(weights[i].toFixed(4)) : null]);
+  return { caption: t(TEXT.caption), columns: [t(TEXT.position), t(TEXT.piece), t(TEXT.read), t(TEXT.weight)], rows, here: look.pos };
+}
+
+function arrays(run) {
+  const of = (name) => run.guesses.flatMap((guess) => guess[name].p);
+  return {
+    weights: { shape: run.weights.shape, data: run.weights.data, axes: ["hidden", "layer", "head", "key"] },
+    pieces: run.pieces, read: run.read, hidden: { shape: [run.hidden.length], data: run.hidden, axes: ["hidden"] },
+    guessed_both: run.guesses.flatMap(({ both }) => both.pieces), guessed_side: run.guesses.flatMap(({ side }) => side.pieces),
+    p_both: { shape: [of("both").length], data: of("both"), axes: ["guess"] },
+    p_side: { shape: [of("side").length], data: of("side"), axes: ["guess"] },
+  };
+}
+
+export default {
+  looks: { pos: "position", layer: "choice", of: "choice" },
+  question: { en: "What does the hidden word look at?", zh: "遮住的词看向什么？" },
+  label: TEXT.board,
+  along: "pos",
+  across: "layer",
+  resets: ["pos", "layer", "of"],
+  read,
+  bounds: (run) => ({
+    pos: { count: run.count, pick: run.pick.pos },
+    layer: { names: Array.from({ length: run.layers }, (_, n) => String(n + 1)), pick: run.pick.layer },
+    of: { names: ["mean", ...Array.from({ length: run.heads }, (_, n) => String(n + 1))] },
+  }),
+  units: (run, { layer, of }) => t(TEXT.units, { layer, head: t(of === "mean" ? TEXT.mean : TEXT.head, { n: of }) }),
+  scene,
+  sentence,
+  table,
+  arrays,
+  below,
+  press: (run, { pos }) => (pos === null || run.special[pos] ? null : { set: toggles(run, pos) }),
+  choices: (run) => (run.hidden.length ? [
+    { key: "layer", label: t(TEXT.layers), shown: true,
+      options: Array.from({ length: run.layers }, (_, n) => ({ value: String(n + 1), label: String(n + 1) })) },
+    { key: "of", label: t(TEXT.heads), shown: true, options: [{ value: "mean", label: t(TEXT.mean) },
+      ...Array.from({ length: run.heads }, (_, n) => ({ value: String(n + 1), label: String(n + 1) }))] },
+  ] : []),
+  legend: (run) => [
+    ...(run.way === "draw" ? ["mask", "other", "kept"].map((name) =>
+      ({ text: t(TEXT[name]), mark: { fill: LOOKS[name][0], line: LOOKS[name][1], radius: 3 } }))
+    : [{ text: t(TEXT.query), mark: { fill: "query-soft", line: "query", radius: 3 } }]),
+    ...(run.allowed.every(Boolean) ? [] : [{ text: t(TEXT.blank), mark: { line: "control", dash: [3, 3], radius: 3 } }]),
+    { text: t(TEXT.key), mark: { fill: "key-soft", line: "key", radius: 3 } },
+    { text: t(TEXT.special), mark: { fill: "control" } },
+  ],
+  /** A piece that is still hidden stays in view. */
+  same: (was, run, { pos }) => was.source === run.source && run.hidden.includes(pos),
+};

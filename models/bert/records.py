@@ -1,0 +1,157 @@
+"""What crosses the border between the encoders and a page: frozen records of arrays, strings and numbers. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models import fields, folders
+from models.errors import InputError
+
+Array = NDArray[np.float32]
+
+VARIANTS = ("mlm", "minilm")  # ours, which says what is hidden; a pretrained one, which gives a sentence its vector
+SHIPPED = folders.lab("bert")
+SIDES = ("both", "left", "right")  # what a guess may read: all, what stands before the hidden word, what stands behind it
+WAYS = ("hide", "draw")  # how words are hidden: those that are named, or as training draws them
+DRAWN = ("", "mask", "other", "kept")  # what became of a piece: nothing, [MASK], another piece, drawn and left as it is
+PATTERNS = ("previous", "next", "first", "last", "same")  # one to the left, one to the right, [CLS], [SEP], the same piece (itself too)
+BEST = 5  # guesses that are told of each hidden piece
+MAX_TEXT = 600  # characters
+MAX_PIECES = 64  # that are read of a text, [CLS] and [SEP] among them
+MAX_SEED = 999
+
+
+def shipped() -> tuple[str, ...]:
+    """The variants of which a model is shipped, in the order of VARIANTS."""
+    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
+
+
+@dataclass(frozen=True)
+class Request:
+    """A text, what of it is hidden, and what is changed in the model meanwhile.
+
+    hidden: words of `text`, counted from 0 as `Explanation.word` has them; `mlm` alone. side: what the map's run may read, up to the first
+    hidden word or from the last one on. way: `draw` hides as training does, drawn by `seed`, and `hidden` counts for nothing.
+    other: a second text, `minilm` alone; "" for none. silenced: (variant, layer, head) from 0.
+    """
+
+    text: str = fields.characters("", MAX_TEXT)
+    hidden: tuple[int, ...] = fields.anything(())
+    side: str = fields.choice(SIDES[0], SIDES, en="side", zh="一侧")
+    variant: str = fields.choice(VARIANTS[0], VARIANTS, en="model", zh="模型")
+    way: str = fields.choice(WAYS[0], WAYS, en="way of hiding", zh="遮盖方式")
+    seed: int = fields.number(1, 1, MAX_SEED, en="seed", zh="随机种子")
+    other: str = fields.characters("", MAX_TEXT)
+    silenced: tuple[tuple[str, int, int], ...] = fields.heads(VARIANTS)
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch. None does: each is a batch of its own, a row for each hidden word."""
+        return self
+
+    @property
+    def task(self) -> str:
+        """Which views show the run: those of its variant."""
+        return self.variant
+
+    def plain(self) -> Request:
+        """The same with nothing changed in the model and both sides read."""
+        return replace(self, side=SIDES[0], silenced=())
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What stands in one hidden piece's place. position: of the piece; truth: what it is. For each of SIDES: best (side, guess) the
+    likeliest pieces and p (side, guess) their probabilities; truth_p (side,) that of the truth, rank (side,) its place, 1 the likeliest."""
+
+    position: int
+    truth: str
+    best: tuple[tuple[str, ...], ...]
+    p: Array
+    truth_p: Array
+    rank: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run.
+
+    pieces: of the text, [CLS] first, [SEP] last; read: the same as the model read them. word: (piece,) of which word, −1 for [CLS] and
+    [SEP]. unknown: (piece,) not in the vocabulary. folded: were capital letters or accents taken off? drawn: (piece,) number in DRAWN.
+    allowed: (piece,) could be read, by `side`. guesses: of each drawn piece. nats: (piece,) −log p of each while it alone is hidden,
+    0 for [CLS] and [SEP]: minus their sum is the pseudo-log-likelihood; none in `minilm`, which has no head.
+
+    weights: (layer, head, query, key) float16; norms: (layer, head, key) length of what each head adds per unit of weight, ‖W_O v‖
+    (Kobayashi et al., 2020), so that weights × norms is how much really flows. patterns: (layer, head, kind of PATTERNS) mean weight of
+    the text's pieces there, [CLS] and [SEP] not asked.
+
+    `minilm`: other, other_word: of the second text; similarity: cosine of the two sentence vectors, None without a second text; shares:
+    (piece, other piece), whose sum is the similarity. vectors: (text, d_model) of length 1.
+    """
+
+    variant: str
+    pieces: tuple[str, ...]
+    read: tuple[str, ...]
+    word: NDArray[np.int64]
+    unknown: NDArray[np.bool_]
+    folded: bool
+    drawn: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    guesses: tuple[Guess, ...]
+    nats: Array
+    weights: NDArray[np.float16]
+    norms: Array
+    patterns: Array
+    other: tuple[str, ...]
+    other_word: NDArray[np.int64]
+    similarity: float | None
+    shares: Array
+    vectors: Array
+
+
+@dataclass(frozen=True)
+class Look:
+    """Queries and keys of one head, layer and head from 0, in the run of a request."""
+
+    request: Request
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """queries, keys, values: (piece, d_head); pieces as in the run."""
+
+    pieces: tuple[str, ...]
+    queries: Array
+    keys: Array
+    values: Array
+
+
+def by_word(weights: NDArray[np.floating], word: NDArray[np.int64]) -> Array:
+    """(…, word, word) weights between words of (…, piece, piece) ones: *to* the pieces of a word summed, *from* them the mean; [CLS] and
+    [SEP] are left out (Clark et al., 2019, §4.1)."""
+    member = (word[:, None] == np.arange(word.max(initial=-1) + 1)).astype(np.float32)  # (piece, word)
+    found: Array = (member / np.maximum(member.sum(0), 1)).T @ np.asarray(weights, np.float32) @ member
+    return found
+
+
+def nothing_hidden() -> InputError:
+    """What the page says beside the maps while no word is hidden."""
+    return InputError("nothing_hidden", en="No word is hidden: click a word.", zh="没有遮盖任何词：请点击一个词。")
+
+
+# The last but two: a grammar head's sentence; then two texts that mean about the same, and two that share words alone.
+OFFERED: tuple[Request, ...] = (
+    Request("A man in a blue shirt is standing on a ladder cleaning a window.", hidden=(9,)),
+    Request("She had been forced into prudence in her youth, she learned romance as she grew older.", hidden=(10,)),
+    Request("Two dogs are running through the snow.", hidden=(1, 3)),
+    Request("A little girl in a pink dress is climbing a tree.", way=WAYS[1], seed=3),
+    Request("The old man gave his dog a bone after dinner.", variant="minilm"),
+    Request("A man is playing a guitar.", other="Somebody makes music on a stringed instrument.", variant="minilm"),
+    Request("The bank raised its interest rates.", other="They sat on the bank of the river.", variant="minilm"),
+)
+EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))

@@ -1,0 +1,158 @@
+"""Which head finds what: patterns of attention, and the grammatical relations of a treebank (Clark et al., 2019, §4)."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from models import multi30k
+from models.bert.model import Encoder
+from models.bert.pieces import Pieces
+from models.bert.pretrained import PIECES
+from models.bert.records import PATTERNS, Array, by_word
+from models.driver import Asked, Measured
+from models.trace import Trace
+
+RELATIONS = ("det", "amod", "nsubj", "obj", "case", "nmod:poss", "aux", "mark", "cop", "advmod", "compound")
+WAYS = ("governor", "dependent")  # from a dependent to what it depends on, or the other way
+BETTER = 0.10  # accuracy above that of the best distance from which a head counts as finding a relation
+MOST = 64  # pieces of a sentence
+SENTENCES = 120  # captions of which patterns are told
+Pair = tuple[str, int, int]  # a relation, its dependent and its governor
+
+
+class Sentence(NamedTuple):
+    """One tree: its words, and each relation between two of them."""
+
+    words: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+
+
+def treebank(data: Path, split: str) -> list[Sentence]:
+    """The trees of `ud_ewt`: `dev` or `test`. FileNotFoundError."""
+    path = data / "ud_ewt" / f"{split}.conllu.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        blocks = file.read().split("\n\n")
+    found = []
+    for block in blocks:
+        rows = [line.split("\t") for line in block.split("\n") if line and line[0] != "#"]
+        rows = [row for row in rows if row[0].isdecimal()]  # what is left out or contracted has no number of its own
+        if rows:
+            pairs = tuple((row[7], int(row[0]) - 1, int(row[6]) - 1) for row in rows if row[6] != "0")
+            found.append(Sentence(tuple(row[1] for row in rows), pairs))
+    return found
+
+
+@torch.no_grad()
+def watched(model: Encoder, ids: NDArray[np.int64]) -> Array:
+    """(layer, head, query, key) weights of one text."""
+    trace = Trace("*/self/weights")
+    model(torch.from_numpy(ids)[None].to(model.words.weight.device), trace=trace)
+    return trace.stack("*/self/weights")[:, 0]
+
+
+def patterns(weights: NDArray[np.floating[Any]], ids: NDArray[np.int64]) -> Array:
+    """(layer, head, kind of PATTERNS) mean weight that the text's pieces, [CLS] first and [SEP] last not asked, give to these.
+
+    weights: (layer, head, query, key). What stands one to the left of the first piece is no piece, and not asked for; so to the right.
+    """
+    count = len(ids)
+    inner = weights[:, :, 1:-1].astype(np.float32)
+    same = (ids[1:-1, None] == ids).astype(np.float32)
+    found = np.zeros((*weights.shape[:2], len(PATTERNS)), np.float32)
+    if count > 2:
+        found[..., 2:] = np.stack((inner[..., 0].mean(-1), inner[..., -1].mean(-1), (inner * same).sum(-1).mean(-1)), -1)
+    if count > 3:
+        place = np.arange(1, count - 2)
+        found[..., 0] = inner[:, :, place, place].mean(-1)  # query place + 1, whose row of `inner` is `place`
+        found[..., 1] = inner[:, :, place - 1, place + 1].mean(-1)
+    return found
+
+
+def hits(model: Encoder, pieces: Pieces, trees: Sequence[Sentence]) -> Iterator[tuple[str, str, int, NDArray[np.bool_]]]:
+    """Of every relation of RELATIONS, both ways: (relation, way, distance to the right one, (layer, head) is the word looked at most it?).
+
+    Trees of more than MOST pieces are left out.
+    """
+    for tree in trees:
+        ids, word = pieces.encode_words(tree.words)
+        if len(ids) > MOST or set(word) - {-1} != set(range(len(tree.words))):
+            continue
+        weights = by_word(watched(model, ids), word)
+        index = np.arange(len(tree.words))
+        weights[:, :, index, index] = -1  # no word is its own
+        best = weights.argmax(-1)
+        for relation, dependent, governor in tree.pairs:
+            if relation in RELATIONS:
+                for way, a, b in zip(WAYS, (dependent, governor), (governor, dependent), strict=True):
+                    yield relation, way, b - a, best[:, :, a] == b
+
+
+def tally(found: Iterator[tuple[str, str, int, NDArray[np.bool_]]]) -> dict[tuple[str, str], tuple[NDArray[Any], Counter[int]]]:
+    """Of each relation and way: (layer, head) how often it was right, and how often each distance is."""
+    right: dict[tuple[str, str], Any] = defaultdict(int)
+    distances: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)
+    for relation, way, distance, hit in found:
+        right[relation, way] = right[relation, way] + hit.astype(np.int64)
+        distances[relation, way][distance] += 1
+    return {key: (right[key], distances[key]) for key in right}
+
+
+def table(model: Encoder, pieces: Pieces, data: Path) -> list[dict[str, Any]]:
+    """Of each relation the way, head (from 0) and distance that are best on dev, and what they reach on test."""
+    dev, test = (tally(hits(model, pieces, treebank(data, split))) for split in ("dev", "test"))
+    rows = []
+    for relation in RELATIONS:
+        ways = []
+        for way in WAYS:
+            if (relation, way) not in dev or (relation, way) not in test:
+                continue
+            (right, distances), (again, others) = dev[relation, way], test[relation, way]
+            count, asked = sum(distances.values()), sum(others.values())
+            layer, head = map(int, np.unravel_index(int(right.argmax()), right.shape))
+            distance = distances.most_common(1)[0][0]
+            row = {"relation": relation, "way": way, "layer": layer, "head": head, "dev": right.max() / count, "n": asked}
+            row |= {"test": again[layer, head] / asked, "distance": distance, "distance_test": others[distance] / asked}
+            ways.append((row["dev"] - distances[distance] / count, row))
+        if ways:
+            best = max(ways, key=lambda one: one[0])[1]
+            rows.append({key: round(float(value), 4) if isinstance(value, np.floating | float) else value for key, value in best.items()})
+    return rows
+
+
+def pattern_heads(model: Encoder, pieces: Pieces, data: Path) -> list[dict[str, Any]]:
+    """Of each pattern the head (from 0) that is best on captions of val, and its mean weight on captions of the test part."""
+    means = []
+    for split in ("val", "test_2016_flickr"):
+        rows = [pieces.row(ids) for ids in pieces.encode_all(multi30k.read(data, split)[0][:SENTENCES])]
+        means.append(np.mean([patterns(watched(model, ids), ids) for ids in rows], 0))
+    chosen, reported = means
+    found = []
+    for kind, name in enumerate(PATTERNS):
+        layer, head = map(int, np.unravel_index(int(chosen[..., kind].argmax()), chosen.shape[:2]))
+        found.append({"pattern": name, "layer": layer, "head": head, "test": round(float(reported[layer, head, kind]), 4)})
+    return found
+
+
+def measured(asked: Asked[Any]) -> Measured:
+    """The heads of a pretrained encoder, each chosen on one part and reported on another."""
+    model, pieces = asked.shipped.model, Pieces.load(asked.where / PIECES)
+    rows, heads = table(model, pieces, asked.data), pattern_heads(model, pieces, asked.data)
+    above = sum(row["test"] - row["distance_test"] >= BETTER for row in rows)
+    figure = {
+        "metric": "relations that a head finds",
+        "split": asked.split,
+        "value": above,
+        "n": len(rows),
+        "relations_above_offset": above,
+    }
+    figure |= {f"{one['pattern']}_head": one["test"] for one in heads}
+    said = [f"{row['relation']} {row['layer'] + 1}·{row['head'] + 1} {row['test']:.2f} ({row['distance_test']:.2f})" for row in rows]
+    return Measured(figure, f"{above} relations: {', '.join(said)}", facts=lambda: {"relations": rows, "patterns": heads}, higher=True)

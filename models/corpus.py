@@ -1,0 +1,41 @@
+"""English prose that several labs learn from: the books, and sentences of film reviews."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+from models.characters import books
+
+WORDS_IN_A_ROW = 8  # a sentence that shares so many with a held-out one is the same sentence
+Labelled = tuple[str, int]  # a sentence, and whether it is positive
+
+
+def unwrapped(text: str) -> str:
+    """A book whose lines are not broken: a paragraph is one line."""
+    return re.sub(r"[ \t]+", " ", re.sub(r"(?<!\n)\n(?!\n)", " ", text)).replace("\n\n", "\n")
+
+
+def polarity(data: Path, split: str) -> list[Labelled]:
+    """Sentences of film reviews, each with 1 where it is positive and 0 where it is negative."""
+    with gzip.open(data / "sentences" / "polarity.json.gz", "rt", encoding="utf-8") as file:
+        found = json.load(file)
+    positive = found["labels"].index("positive") if "positive" in found["labels"] else 1
+    return [(text, int(label == positive)) for text, label in found[split]]
+
+
+def corpus(data: Path) -> list[str]:
+    """What the model of pieces learns from: the books of training, and the polarity sentences of training without their labels.
+
+    A sentence that shares WORDS_IN_A_ROW with one of the held-out parts is left out.
+    """
+    held_out = {run for split in ("valid", "test") for text, _ in polarity(data, split) for run in _runs(text)}
+    sentences = [text for text, _ in polarity(data, "train") if not held_out & set(_runs(text))]
+    return [*(unwrapped(book.text) for book in books(data, "train")), "\n".join(sentences)]
+
+
+def _runs(text: str) -> list[tuple[str, ...]]:
+    words = text.split()
+    return [tuple(words[i : i + WORDS_IN_A_ROW]) for i in range(max(1, len(words) - WORDS_IN_A_ROW + 1))]

@@ -1,0 +1,132 @@
+"""The page of BERT without a browser: what its widgets are told to draw, what its card and figures say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explorer.labs.bert import about, texts, views
+from explorer.labs.bert.page import program
+from explorer.runs import Run
+from models.bert.records import Request
+from tests.explorer.bidirectional import SHIP, explanation
+
+WHAT = {"en": "a change", "zh": "改动"}
+PAIR = Request("A captain steers.", other="A sailor sails.", variant="minilm")
+PATTERN = {"pattern": "previous", "layer": 0, "head": 2, "test": 1.0}
+DET = {"relation": "det", "way": "governor", "layer": 2, "head": 4, "test": 0.861, "distance": 1, "distance_test": 0.608, "n": 9}
+OBJ = {"relation": "obj", "way": "dependent", "layer": 3, "head": 1, "test": 0.71, "distance": -1, "distance_test": 0.48, "n": 9}
+FACTS: dict[str, dict[str, Any]] = {
+    "mlm": {
+        "parameters": 2_800_000,
+        "training_seconds": 3480,
+        "finished": True,
+        "config": {"n_layers": 4, "n_heads": 4},
+        "figure": {
+            "split": "test",
+            "value": 0.34,
+            "masked_accuracy_captions": 0.58,
+            "trigrams_novels": 0.26,
+            "trigrams_captions": 0.42,
+            "left_only_novels": 0.13,
+        },
+    },
+    "minilm": {"parameters": 22_700_000, "config": {"n_layers": 6, "n_heads": 12}, "patterns": [PATTERN], "relations": [OBJ, DET]},
+}
+
+
+@pytest.fixture(autouse=True)
+def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both networks are there."""
+    monkeypatch.setattr(about, "facts", lambda: FACTS)
+    monkeypatch.setattr(views, "shipped", lambda: ("mlm", "minilm"))
+
+
+def drawn(request: Request = SHIP) -> dict[str, Any]:
+    """What the page draws of a run."""
+    return program().drawn(explanation(request), request, Run("live", 5.0, "cpu"))
+
+
+def test_the_guess_from_both_sides_stands_beside_the_one_from_the_side_that_is_left() -> None:
+    value = drawn()["arrows"]
+    (guess,) = value["guesses"]
+    assert value["hidden"] == [3] and guess["truth"] == "steered" and guess["both"]["pieces"][0] == "steered"
+    assert guess["side"]["pieces"][0] == "was" and guess["true"] == [pytest.approx(0.4), pytest.approx(0.02)]
+    right = drawn(replace(SHIP, side="right"))["arrows"]
+    assert right["side"] == "right" and right["guesses"][0]["true"][1] == pytest.approx(0.03)
+    assert drawn(replace(SHIP, hidden=()))["arrows"]["guesses"] == []
+    trained = drawn(replace(SHIP, way="draw", seed=3))["arrows"]
+    assert trained["fates"][:4] == [0, 1, 2, 3] and trained["read"][1:4] == ["[MASK]", "pig", "steered"] and trained["seed"] == 3
+
+
+def test_each_network_has_its_own_pictures() -> None:
+    assert {"arrows", "attention"} <= drawn().keys() and not {"finder", "sink", "similarity"} & drawn().keys()
+    assert {"finder", "sink", "similarity", "attention"} <= drawn(PAIR).keys() and "arrows" not in drawn(PAIR)
+
+
+def test_a_head_is_told_with_what_it_finds_and_how_far_it_does_so_here() -> None:
+    value = drawn(PAIR)["finder"]
+    assert [(one["head"], one["kind"], one["points"], one["here"]) for one in value["rows"]] == [
+        ("1.3", "pattern", None, 0.25),
+        ("3.5", "relation", 25, None),
+        ("4.2", "relation", 23, None),
+    ]
+    assert value["pick"] == {"head": "3.5"}
+    assert [one["name"]["en"] for one in value["rows"]] == ["previous piece", "determiner → noun", "verb → object"]
+    assert views.pick(explanation(PAIR), PAIR)["head"] == "3.5", "the same head is looked at in the attention below"
+    assert views.pick(explanation(), SHIP)["row"] == 3, "and the hidden word, where one is"
+
+
+def test_attention_times_the_norm_sums_to_one_and_a_value_of_no_length_takes_no_weight() -> None:
+    seen = explanation(PAIR)
+    norms = np.ones_like(seen.norms)
+    norms[..., 0] = 0
+    taken = views.times_norm(seen.weights.astype(np.float32), norms)
+    assert np.allclose(taken.sum(-1), 1, atol=1e-5) and not taken[..., 0].any()
+    said = views.sink(replace(seen, norms=norms), PAIR, "live")["sentence"]
+    assert isinstance(said, dict) and "0.00 is left" in said["en"]
+
+
+def test_two_sentences_have_a_cosine_and_one_alone_asks_for_another() -> None:
+    alone, two = drawn(replace(PAIR, other=""))["similarity"], drawn(PAIR)["similarity"]
+    assert alone["sentence"] == dict(texts.SIMILAR_NONE) and alone["table"]["rows"] == []
+    assert "The cosine is 0.80" in two["sentence"]["en"]
+    assert sum(row[3] for row in two["table"]["rows"]) == pytest.approx(1.6, abs=0.01), "each sentence's pieces sum to the cosine"
+
+
+def test_a_change_tells_the_log_probability_of_what_is_hidden_or_how_the_vectors_turn() -> None:
+    def told(request: Request) -> Any:
+        plain = request.plain()
+        return views.difference((explanation(plain), explanation(request)), (None, None), request, WHAT)
+
+    left = told(replace(SHIP, side="left"))
+    assert left.number.before == pytest.approx(np.log(0.4), abs=1e-5) and left.number.after == pytest.approx(np.log(0.02), abs=1e-5)
+    assert left.rows[1].kind == "other" and "the best guess is “⟦o:was⟧”" in left.sentence["en"]
+    nothing = told(replace(SHIP, hidden=(), silenced=(("mlm", 0, 0),)))
+    assert (nothing.number.before, nothing.number.after) == (-1, -2) and nothing.unit == texts.ALONE
+    silenced = replace(PAIR, silenced=(("minilm", 0, 1),))
+    assert told(silenced).unit == texts.ALIKE and "stays at 0.80" in told(silenced).sentence["en"]
+    alone = told(replace(silenced, other=""))
+    assert alone.unit == texts.VECTOR and alone.number.after == 1.0 and "stays as it is" in alone.sentence["en"]
+    assert program().changes(replace(SHIP, side="left")) == {"en": "the right side blanked", "zh": "遮挡右边"}
+
+
+def test_the_answer_says_the_guess_and_what_nobody_hid_asks_for_a_click() -> None:
+    bar = drawn()["ask"]["answer"]
+    assert bar["given"].startswith("the captain [MASK] his") and bar["said"] == "steered" and bar["right"]
+    assert drawn(replace(SHIP, side="left"))["ask"]["answer"]["right"] is False
+    assert drawn(replace(SHIP, hidden=()))["ask"]["answer"]["said"] == dict(texts.NOTHING)
+    assert drawn(PAIR)["ask"]["answer"]["said"]["en"] == "cosine 0.80"
+    assert views.notice(SHIP, explanation()) is None and views.notice(replace(SHIP, text="A Dog"), explanation()) == texts.FOLDED
+
+
+def test_the_card_names_both_networks_and_both_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    size, _, found, _ = about.pairs()
+    assert size.value == "2.80 M" and "22.7" in size.note["en"]  # type: ignore[index]
+    assert found.value == "0.34" and "0.58" in found.note["en"]  # type: ignore[index]
+    assert "Trigrams counted on both sides find 0.26 of the novel's" in found.why["en"]  # type: ignore[index]
+    monkeypatch.setattr(about, "facts", dict)
+    assert about.pairs() == () and views.telling() == "1.1" and about.found() == []

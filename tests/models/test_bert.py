@@ -1,0 +1,327 @@
+"""The encoders: the same numbers as transformers' own classes, what is hidden and learned from, and what heads look at."""
+
+from __future__ import annotations
+
+import gzip
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from benchmarks.bert_encode import peer
+from models import checkpoint
+from models.bert import counts, minilm, recipe, relations
+from models.bert import explain as explaining
+from models.bert.explain import explain, seen, vectors
+from models.bert.model import Config, Encoder
+from models.bert.pieces import Pieces
+from models.bert.records import DRAWN, PATTERNS, SIDES, Explanation, Look, Request, by_word
+from models.errors import DamagedFile, InputError
+from models.pretrained import Pretrained
+from models.trace import Trace
+from models.windows import NONE
+
+SENTENCES = ("A man is standing on a ladder.", "Two dogs are running through the snow.", "The old man gave his dog a bone.")
+SIZES: dict[str, Any] = {"d_model": 24, "d_ff": 40, "n_heads": 3, "n_layers": 2, "dropout": 0.0, "max_positions": 32}
+
+
+@cache  # of pairs that are equally frequent, training takes any
+def learned() -> Pieces:
+    return Pieces.train(list(SENTENCES) * 3, 90)
+
+
+def network(kind: int = 0, **more: Any) -> Encoder:
+    torch.manual_seed(4)
+    model = Encoder(Config(**{"vocabulary": len(learned()), **SIZES, "types": 2 * kind, "predicts": not kind, **more}))
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model.eval().requires_grad_(False)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Encoder]:
+    """Small networks in the place of the shipped ones."""
+    models, pieces = {"mlm": network(), "minilm": network(1)}, learned()
+    monkeypatch.setattr(explaining, "load", lambda variant: Pretrained(models[variant], {}))
+    monkeypatch.setattr(explaining, "pieces_of", lambda _variant: pieces)
+    return models
+
+
+def one(**asked: Any) -> Explanation:
+    (found,) = explain([Request(**asked)])
+    assert isinstance(found, Explanation), found
+    return found
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_transformers_says_the_same_with_the_same_weights(kind: int) -> None:
+    model = network(kind)
+    ids = torch.randint(5, model.config.vocabulary, (3, 11))
+    allowed = torch.ones(3, 11, dtype=torch.bool)
+    allowed[1, 7:] = False
+    trace = Trace("*/self/weights")
+    behind = model(ids, allowed, trace=trace)
+    ours = behind if kind else model.logits(behind)
+    theirs = peer(model, "eager")(ids, attention_mask=allowed.long(), output_attentions=True)
+    said = theirs.last_hidden_state if kind else theirs.logits
+    assert (said - ours)[allowed].abs().max() <= 1e-5
+    assert np.abs(np.stack([one.numpy() for one in theirs.attentions]) - trace.stack("*/self/weights")).max() <= 1e-6
+
+
+def test_the_pretrained_encoder_reads_as_transformers_does() -> None:
+    shipped = explaining.load("minilm")
+    assert shipped.facts["source"]["sha256"] == minilm.WEIGHTS
+    ids = torch.from_numpy(explaining.pieces_of("minilm").encode(SENTENCES[2]).ids)[None]
+    theirs = peer(shipped.model, "eager")(ids).last_hidden_state
+    assert (theirs - shipped.model(ids)).abs().max() <= 1e-5
+
+
+def test_names_of_a_package_become_ours_and_another_file_is_refused(tmp_path: Path) -> None:
+    model = network()
+    again = minilm.renamed(peer(model).state_dict())
+    for name, tensor in model.state_dict().items():
+        torch.testing.assert_close(again[name], tensor)
+    (tmp_path / "model.safetensors").write_bytes(b"something else")
+    with pytest.raises(DamagedFile, match="not the file"):
+        minilm.adopt(tmp_path, recipe.MINILM)
+    facts = peer(model).config.to_dict()
+    assert minilm.config_of(facts, predicts=True).d_ff == model.config.d_ff
+    with pytest.raises(ValueError, match="GELU"):
+        minilm.config_of({**facts, "hidden_act": "relu"})
+
+
+def test_what_is_too_large_for_one_file_comes_back_from_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "LARGEST", 100_000 + 2_000)
+    model, again = network(), network()
+    checkpoint.save(tmp_path, model.state_dict(), {"finished": True}, torch.float32, shards=True)
+    assert len(list(tmp_path.glob("model-*.safetensors"))) > 2
+    for parameter in again.parameters():
+        parameter.zero_()
+    checkpoint.restore(tmp_path, again)
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor)
+    path = tmp_path / "model-2.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x01")
+    with pytest.raises(checkpoint.CheckpointError, match="not the file"):
+        checkpoint.restore(tmp_path, again)
+
+
+def test_one_position_in_seven_is_drawn_none_of_them_special_and_most_read_as_a_mask() -> None:
+    pieces = learned()
+    rows = [pieces.encode(SENTENCES[i % 3]).ids for i in range(900)]
+    given, allowed, wanted = recipe.hide(rows, pieces, np.random.default_rng(1))
+    plain = np.where(wanted == NONE, given, wanted)
+    for row, ids, may in zip(plain, rows, allowed, strict=True):
+        assert np.array_equal(row[: len(ids)], ids) and may.sum() == len(ids)
+    ordinary, drawn = ~np.isin(plain, pieces.special), wanted != NONE
+    assert not (drawn & ~ordinary).any()
+    assert drawn.sum() / ordinary.sum() == pytest.approx(0.15, abs=0.015)
+    assert (given[drawn] == pieces.mask).mean() == pytest.approx(0.8, abs=0.03)
+    assert (given[drawn] == wanted[drawn]).mean() == pytest.approx(0.1, abs=0.03)
+    assert not np.array_equal(recipe.hide(rows, pieces, np.random.default_rng(2))[0], given)
+    measured, _, said = recipe.hide(rows, pieces, np.random.default_rng(1), only_masks=True)
+    assert (measured[said != NONE] == pieces.mask).all()
+
+
+def test_some_rows_are_read_from_one_side_of_a_drawn_piece_alone() -> None:
+    pieces = learned()
+    rows = [pieces.encode(SENTENCES[1]).ids] * 2000
+    _, allowed, wanted = recipe.hide(rows, pieces, np.random.default_rng(1))
+    recipe.blanked(allowed, wanted, np.random.default_rng(3))
+    cut = ~allowed.all(1)
+    assert 0.12 < cut.mean() < 0.2
+    for may, said in zip(allowed[cut], wanted[cut], strict=True):
+        there = np.flatnonzero(may)
+        assert len(there) == there[-1] - there[0] + 1 and (there[0] == 0 or there[-1] == len(may) - 1)
+        assert said[there[-1] if there[0] == 0 else there[0]] != NONE and (said[~may] == NONE).all()
+
+
+def test_only_drawn_pieces_cost_anything() -> None:
+    pieces, model = learned(), network()
+    parts = [tuple(map(torch.from_numpy, recipe.hide([pieces.encode(one).ids for one in SENTENCES], pieces, np.random.default_rng(5))))] * 2
+    loss, count = recipe.Objective(model)(recipe.Batch(*parts))
+    given, allowed, wanted = parts[0]
+    by_hand = 0.0
+    for row, column in zip(*np.nonzero(wanted.numpy() != NONE), strict=True):
+        logits = model.logits(model(given, allowed))[row, column]
+        by_hand += float(F.cross_entropy(logits, wanted[row, column]))
+    assert int(count) == 2 * int((wanted != NONE).sum())
+    assert float(loss) == pytest.approx(2 * by_hand, rel=1e-5)
+
+
+def test_either_side_alone_is_read_as_if_the_other_were_not_there(small: dict[str, Encoder]) -> None:
+    found = one(text=SENTENCES[1], hidden=(3,))
+    (guess,) = [guess for guess in found.guesses if found.word[guess.position] == 3][:1]
+    for side, cut in (("left", slice(0, guess.position + 1)), ("both", slice(None))):
+        ids = torch.from_numpy(learned().encode(SENTENCES[1]).ids).clone()
+        ids[torch.tensor(found.word) == 3] = learned().mask
+        whole = np.flatnonzero(found.word == 3)
+        cut = slice(0, whole[-1] + 1) if side == "left" else cut
+        logits = small["mlm"].logits(small["mlm"](ids[None, cut]))[0, guess.position]
+        p = float(logits.softmax(-1)[learned().encode(SENTENCES[1]).ids[guess.position]])
+        assert guess.truth_p[SIDES.index(side)] == pytest.approx(p, rel=1e-4)
+    assert seen("right", np.array([2, 3]), 6).tolist() == [False, False, True, True, True, True]
+    left = one(text=SENTENCES[1], hidden=(3,), side="left")
+    assert not left.weights[:, :, :, ~left.allowed].any() and left.allowed[: guess.position + 1].all()
+
+
+def test_a_sentence_costs_what_its_pieces_cost_one_hidden_at_a_time(small: dict[str, Encoder]) -> None:
+    found = one(text=SENTENCES[0])
+    ids = torch.from_numpy(learned().encode(SENTENCES[0]).ids)
+    for place in range(1, len(ids) - 1):
+        row = ids.clone()
+        row[place] = learned().mask
+        nats = -small["mlm"].logits(small["mlm"](row[None]))[0, place].log_softmax(-1)[ids[place]]
+        assert found.nats[place] == pytest.approx(float(nats), rel=1e-4)
+    assert found.nats[0] == found.nats[-1] == 0 and found.folded and not one(text="two dogs").folded
+
+
+def test_what_flows_is_weight_times_the_length_of_what_a_head_adds(small: dict[str, Encoder]) -> None:
+    found = one(text=SENTENCES[2])
+    model, trace = small["mlm"], Trace("*/self/values")
+    model(torch.from_numpy(learned().encode(SENTENCES[2]).ids)[None], trace=trace)
+    values = trace.stack("*/self/values")[:, 0]
+    for layer in range(2):
+        matrix = model.layers[layer].self_attention.project_out.weight.numpy()  # type: ignore[union-attr]
+        for head in range(3):
+            for key in range(len(found.pieces)):
+                added = matrix[:, head * 8 : head * 8 + 8] @ values[layer, head, key]
+                assert found.norms[layer, head, key] == pytest.approx(float(np.sqrt((added**2).sum())), rel=1e-4)
+
+
+def test_patterns_of_heads_are_those_of_a_plain_loop() -> None:
+    ids = np.array([2, 7, 8, 7, 9, 3])
+    weights = np.random.default_rng(1).dirichlet(np.ones(6), (2, 3, 6)).astype(np.float32)
+    found = relations.patterns(weights, ids)
+    inner = range(1, 5)
+    for layer, head in np.ndindex(2, 3):
+        w = weights[layer, head]
+        by_hand = {
+            "previous": np.mean([w[i, i - 1] for i in inner if i > 1]),
+            "next": np.mean([w[i, i + 1] for i in inner if i < 4]),
+            "first": np.mean([w[i, 0] for i in inner]),
+            "last": np.mean([w[i, 5] for i in inner]),
+            "same": np.mean([sum(w[i, j] for j in range(6) if ids[j] == ids[i]) for i in inner]),
+        }
+        assert found[layer, head] == pytest.approx([by_hand[name] for name in PATTERNS], rel=1e-5)
+    assert relations.patterns(weights[:, :, :3, :3], ids[[0, 1, 5]])[..., :2].max() == 0
+
+
+def test_a_split_word_is_summed_to_and_averaged_from() -> None:
+    weights = np.arange(25, dtype=np.float32).reshape(5, 5)
+    found = by_word(weights, np.array([-1, 0, 0, 1, -1]))
+    assert found.tolist() == [[(6 + 7 + 11 + 12) / 2, (8 + 13) / 2], [16 + 17, 18]]
+
+
+def test_a_head_is_chosen_on_dev_and_reported_on_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tree(words: str, heads: tuple[int, ...], kinds: tuple[str, ...]) -> str:
+        rows = zip(words.split(), heads, kinds, strict=True)
+        lines = [f"{i + 1}\t{word}\t_\t_\t_\t_\t{head}\t{kind}\t_\t_" for i, (word, head, kind) in enumerate(rows)]
+        return "\n".join(["# text", "1-2\tx" + "\t_" * 8, *lines]) + "\n\n"
+
+    (tmp_path / "ud_ewt").mkdir()
+    for split, trees in (("dev", 3), ("test", 2)):
+        text = tree("the old man", (3, 3, 0), ("det", "amod", "root")) * trees
+        (tmp_path / "ud_ewt" / f"{split}.conllu.gz").write_bytes(gzip.compress(text.encode()))
+    (sentence, *_) = found = relations.treebank(tmp_path, "dev")
+    assert len(found) == 3 and sentence.words == ("the", "old", "man") and sentence.pairs == (("det", 0, 2), ("amod", 1, 2))
+
+    def looks_right(_model: Any, ids: Any) -> Any:
+        weights = np.zeros((1, 2, len(ids), len(ids)), np.float32)
+        weights[:, 0, :, -2] = 1  # head 1 looks at the last piece, head 2 at the first
+        weights[:, 1, :, 1] = 1
+        return weights
+
+    monkeypatch.setattr(relations, "watched", looks_right)
+    rows = {row["relation"]: row for row in relations.table(network(), learned(), tmp_path)}
+    assert (rows["det"]["way"], rows["det"]["head"], rows["det"]["test"], rows["det"]["n"]) == ("governor", 0, 1.0, 2)
+    assert (rows["det"]["distance"], rows["det"]["distance_test"], rows["amod"]["distance"]) == (2, 1.0, 1)
+
+
+def test_what_training_would_draw_of_a_sentence_is_shown(small: dict[str, Encoder]) -> None:
+    kinds = set()
+    for seed in range(1, 40):
+        found = one(text=SENTENCES[2], way="draw", seed=seed)
+        places = np.flatnonzero(found.drawn)
+        assert [guess.position for guess in found.guesses] == places.tolist() and len(places) >= 1
+        assert not {0, len(found.pieces) - 1} & set(places)
+        for place in range(len(found.pieces)):
+            kind = DRAWN[found.drawn[place]]
+            kinds.add(kind)
+            assert kind != "mask" or found.read[place] == "[MASK]"
+            assert kind not in ("", "kept") or found.read[place] == found.pieces[place]
+    assert kinds == set(DRAWN)
+    again = one(text=SENTENCES[2], way="draw", seed=39)
+    assert np.array_equal(again.drawn, found.drawn) and again.read == found.read
+
+
+def test_two_sentence_vectors_agree_by_the_sum_of_what_their_pieces_share(small: dict[str, Encoder]) -> None:
+    found = one(text=SENTENCES[0], other=SENTENCES[2], variant="minilm")
+    rows = [small["minilm"](torch.from_numpy(learned().encode(text).ids)[None])[0].mean(0) for text in (SENTENCES[0], SENTENCES[2])]
+    assert found.similarity == pytest.approx(float(F.cosine_similarity(rows[0], rows[1], dim=0)), abs=1e-5)
+    assert found.shares.sum() == pytest.approx(found.similarity, abs=1e-5)
+    assert found.shares.shape == (len(found.pieces), len(found.other)) and not found.guesses and not len(found.nats)
+    assert one(text=SENTENCES[0], variant="minilm").similarity is None
+
+
+def test_a_silenced_head_adds_nothing_and_other_models_heads_stay(small: dict[str, Encoder]) -> None:
+    plain = one(text=SENTENCES[0], hidden=(1,))
+    changed = one(text=SENTENCES[0], hidden=(1,), silenced=(("mlm", 0, 1), ("minilm", 0, 2)))
+    assert np.array_equal(changed.weights[0], plain.weights[0]) and not np.array_equal(changed.weights[1], plain.weights[1])
+    assert np.array_equal(one(text=SENTENCES[0], hidden=(1,), silenced=(("minilm", 0, 2),)).weights, plain.weights)
+
+
+def test_queries_and_keys_of_a_head_make_its_weights(small: dict[str, Encoder]) -> None:
+    request = Request(SENTENCES[0], hidden=(1,), side="left")
+    (found,) = vectors([Look(request, 1, 2)])
+    assert not isinstance(found, InputError)
+    run = one(text=SENTENCES[0], hidden=(1,), side="left")
+    scores = found.queries @ found.keys.T / np.sqrt(found.queries.shape[1])
+    scores[:, ~run.allowed] = -np.inf
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    assert run.weights[1, 2] == pytest.approx(weights / weights.sum(1, keepdims=True), abs=1e-3)
+    (refused,) = vectors([Look(request, 2, 0)])
+    assert isinstance(refused, InputError) and "layers are 1 to 2" in refused.text["en"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"text": " \n"}, "white space"),
+        ({"text": "\x01\x02"}, "no word"),
+        ({"text": "two dogs", "hidden": (2,)}, "words 0 to 1"),
+        ({"text": "two " * 70}, "at most 62"),
+        ({"text": "你好世界"}, "knows English"),
+        ({"text": "two dogs", "silenced": (("mlm", 7, 0),)}, "no head 8·1"),
+        ({"text": "two dogs", "seed": 0}, "seed"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence(small: dict[str, Encoder], asked: dict[str, Any], says: str) -> None:
+    (found,) = explain([Request(**asked)])
+    assert isinstance(found, InputError) and says in found.text["en"] and found.text["zh"].endswith("。")
+
+
+def test_counting_guesses_what_is_most_common_between_such_neighbours() -> None:
+    stream = np.array([1, 2, 3] * 5 + [1, 4, 3] * 2 + [6, 5, 7, 5, 5, 5] * 9)
+    given = np.array([[9, 1, 8, 3, 9], [9, 8, 8, 9, 9], [6, 8, 9, 9, 9]])
+    wanted = np.full_like(given, NONE)
+    wanted[0, 2] = wanted[1, 1] = wanted[2, 1] = 2
+    assert counts.guessed(stream, given, wanted, 10).tolist() == [2, 5, 5]
+
+
+def test_the_same_pieces_are_hidden_whoever_is_asked_and_one_side_is_asked_for_each() -> None:
+    pieces, model = learned(), network()
+    rows = [pieces.encode(one).ids for one in SENTENCES * 4]
+    hidden = recipe.fixed(rows, pieces)
+    assert all(np.array_equal(a, b) for a, b in zip(hidden, recipe.fixed(rows, pieces), strict=True))
+    given, _, wanted = hidden
+    nats, right = recipe.guessed(model, hidden, "left")
+    for at, (row, column) in enumerate(zip(*np.nonzero(wanted != NONE), strict=True)):
+        logits = model.logits(model(torch.tensor(given[row, : column + 1])[None]))[0, -1]
+        assert nats[at] == pytest.approx(float(F.cross_entropy(logits, torch.tensor(wanted[row, column]))), rel=1e-4)
+        assert right[at] == (int(logits.argmax()) == wanted[row, column])
+    assert len(recipe.guessed(model, hidden)[0]) == len(nats)
