@@ -6,6 +6,8 @@ largest between the two last layers, and weights_difference between all weights 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from transformers import BertConfig, BertForMaskedLM, BertModel
@@ -22,7 +24,7 @@ BATCH = 16
 TEXT = "The old man gave his dog a bone after dinner, and both of them fell asleep beside the fire."
 
 
-def peer(ours: Encoder, attention: str = "sdpa") -> BertModel | BertForMaskedLM:
+def peer(ours: Encoder, attention: str = "sdpa") -> Any:
     """transformers' class with the weights of one of ours."""
     config = ours.config
     how = BertConfig(
@@ -34,9 +36,9 @@ def peer(ours: Encoder, attention: str = "sdpa") -> BertModel | BertForMaskedLM:
         max_position_embeddings=config.max_positions,
         type_vocab_size=max(1, config.types),
         layer_norm_eps=EPSILON,
-        attn_implementation=attention,
     )
-    theirs = BertForMaskedLM(how) if config.predicts else BertModel(how, add_pooling_layer=False)
+    how._attn_implementation = attention
+    theirs: Any = BertForMaskedLM(how) if config.predicts else BertModel(how, add_pooling_layer=False)
     state, kinds = ours.state_dict(), ("query", "key", "value")
     copied = {}
     for name, tensor in theirs.state_dict().items():

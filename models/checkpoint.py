@@ -58,7 +58,7 @@ def _shards(state: dict[str, Tensor]) -> list[dict[str, Tensor]]:
     most = LARGEST - 100_000  # the rest is for names
     for name, tensor in state.items():
         rows = max(1, most // max(1, tensor[:1].numel() * tensor.element_size()))
-        parts = tensor.split(rows) if tensor.dim() and len(tensor) > rows else [tensor]
+        parts = torch.split(tensor, rows) if tensor.dim() and len(tensor) > rows else [tensor]
         for i, part in enumerate(parts):
             size = part.numel() * part.element_size()
             at = next((at for at, left in enumerate(room) if size <= left), len(room))

@@ -152,7 +152,7 @@ def _guesses(one: _Given) -> tuple[Guess, ...]:
     if not len(places):
         return ()
     length = len(one.given)
-    allowed = np.stack([seen(side, _word(one, place), length) for place in places for side in SIDES])
+    allowed = np.stack([seen(side, _word(one, place), length) for place in places.tolist() for side in SIDES])
     said = []
     for first in range(0, len(allowed), 32):
         some = allowed[first : first + 32]
@@ -193,20 +193,21 @@ def nats(one: _Given) -> NDArray[np.float32]:
 def norms(model: Encoder, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """(layer, head, key) ‖W_O v‖ of values (layer, head, key, d_head): what a head adds per unit of weight (Kobayashi et al., 2020)."""
     heads, width = values.shape[1], values.shape[-1]
-    out = torch.stack([layer.self_attention.project_out.weight for layer in model.layers])  # type: ignore[union-attr]
+    matrices: list[Tensor] = [layer.self_attention.project_out.weight for layer in model.layers]  # type: ignore[union-attr,misc]
+    out = torch.stack(matrices)
     out = out.view(len(out), out.shape[1], heads, width).transpose(1, 2).cpu()  # (layer, head, d_model, d_head)
     return np.asarray((torch.from_numpy(values) @ out.transpose(-1, -2)).norm(dim=-1).numpy())
 
 
 def sentence(behind: Tensor) -> Tensor:
     """(d_model,) the vector of a text: the mean of (piece, d_model), of length 1; the package's own way."""
-    mean = behind.mean(0)
-    return mean / mean.norm()
+    return torch.nn.functional.normalize(behind.mean(0), dim=0)
 
 
 def shares(first: Tensor, second: Tensor) -> Tensor:
     """(piece, other piece) what each pair adds to the cosine of two sentence vectors: their product over lengths and counts."""
-    return first @ second.T / (first.mean(0).norm() * second.mean(0).norm() * len(first) * len(second))
+    found: Tensor = first @ second.T / (first.mean(0).norm() * second.mean(0).norm() * len(first) * len(second))
+    return found
 
 
 @torch.no_grad()

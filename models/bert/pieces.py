@@ -33,7 +33,8 @@ class Pieces:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._tokenizer = tokenizer
-        self.pad, self.unknown, self.cls, self.sep, self.mask = (tokenizer.token_to_id(name) for name in SPECIAL)
+        numbers: list[int] = [tokenizer.token_to_id(name) for name in SPECIAL]  # type: ignore[misc]
+        self.pad, self.unknown, self.cls, self.sep, self.mask = numbers
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int) -> Pieces:

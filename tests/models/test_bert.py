@@ -19,6 +19,7 @@ from models.bert import explain as explaining
 from models.bert.explain import explain, seen, vectors
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
+from models.bert.pretrained import load
 from models.bert.records import DRAWN, PATTERNS, SIDES, Explanation, Look, Request, by_word
 from models.errors import DamagedFile, InputError
 from models.pretrained import Pretrained
@@ -73,7 +74,7 @@ def test_transformers_says_the_same_with_the_same_weights(kind: int) -> None:
 
 
 def test_the_pretrained_encoder_reads_as_transformers_does() -> None:
-    shipped = explaining.load("minilm")
+    shipped = load("minilm")
     assert shipped.facts["source"]["sha256"] == minilm.WEIGHTS
     ids = torch.from_numpy(explaining.pieces_of("minilm").encode(SENTENCES[2]).ids)[None]
     theirs = peer(shipped.model, "eager")(ids).last_hidden_state
@@ -142,9 +143,11 @@ def test_some_rows_are_read_from_one_side_of_a_drawn_piece_alone() -> None:
 
 def test_only_drawn_pieces_cost_anything() -> None:
     pieces, model = learned(), network()
-    parts = [tuple(map(torch.from_numpy, recipe.hide([pieces.encode(one).ids for one in SENTENCES], pieces, np.random.default_rng(5))))] * 2
-    loss, count = recipe.Objective(model)(recipe.Batch(*parts))
-    given, allowed, wanted = parts[0]
+    given, allowed, wanted = map(
+        torch.from_numpy, recipe.hide([pieces.encode(one).ids for one in SENTENCES], pieces, np.random.default_rng(5))
+    )
+    part = given, allowed, wanted
+    loss, count = recipe.Objective(model)(recipe.Batch(part, part))
     by_hand = 0.0
     for row, column in zip(*np.nonzero(wanted.numpy() != NONE), strict=True):
         logits = model.logits(model(given, allowed))[row, column]
@@ -186,7 +189,7 @@ def test_what_flows_is_weight_times_the_length_of_what_a_head_adds(small: dict[s
     model(torch.from_numpy(learned().encode(SENTENCES[2]).ids)[None], trace=trace)
     values = trace.stack("*/self/values")[:, 0]
     for layer in range(2):
-        matrix = model.layers[layer].self_attention.project_out.weight.numpy()  # type: ignore[union-attr]
+        matrix = model.state_dict()[f"layers.{layer}.self_attention.project_out.weight"].numpy()
         for head in range(3):
             for key in range(len(found.pieces)):
                 added = matrix[:, head * 8 : head * 8 + 8] @ values[layer, head, key]
