@@ -131,4 +131,4 @@ def gains(requests: Sequence[Any], of: str, model: Any, layers: int = 0) -> Tens
     found = torch.ones(layers, len(requests), heads)
     for row, at, head in told:
         found[at, row, head] = 0
-    return found.to(model.readout.weight.device)
+    return found.to(next(model.parameters()).device)

@@ -13,16 +13,18 @@ from torch import Tensor
 
 from models import checkpoint, fields
 from models.arrays import frozen
+from models.bert.hiding import hide
 from models.bert.model import Encoder
 from models.bert.pieces import Encoded, Pieces
 from models.bert.pretrained import PIECES, SLUG, load
 from models.bert.records import BEST, DRAWN, MAX_PIECES, SIDES, VARIANTS, WAYS, Explanation, Guess, Look, Request, Vectors
 from models.bert.relations import patterns
+from models.decoder import gains
 from models.errors import InputError, check_heads, no_head
 from models.trace import OFF, Trace
 from models.turns import each
+from models.windows import NONE
 
-SHARE, MASKED, SWAPPED = 0.15, 0.8, 0.1  # drawn of a text; of these, hidden behind [MASK] and replaced by another piece
 UNREADABLE = 0.5  # share of unknown pieces from which a text is refused
 
 
@@ -66,18 +68,10 @@ def _encoded(text: str, pieces: Pieces) -> Encoded:
 
 
 def drawn(text: Encoded, pieces: Pieces, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(piece,) what is read and the numbers in DRAWN, as training draws them: 15 % of the pieces of a text, one at least."""
-    generator = np.random.default_rng(seed)
-    inner = np.flatnonzero(~np.isin(text.ids, pieces.special))
-    given, kinds = text.ids.copy(), np.zeros(len(text.ids), np.int64)
-    if not len(inner):
-        return given, kinds
-    for place in generator.permutation(inner)[: max(1, round(SHARE * len(inner)))].tolist():
-        how = generator.random()
-        kinds[place] = DRAWN.index("mask" if how < MASKED else "other" if how < MASKED + SWAPPED else "kept")
-        other = int(generator.integers(len(pieces.special), len(pieces)))
-        given[place] = {"mask": pieces.mask, "other": other}.get(DRAWN[kinds[place]], given[place])
-    return given, kinds
+    """(piece,) what is read of a text that training draws, one piece of it at least, and the numbers in DRAWN."""
+    (given,), _, (wanted,) = hide([text.ids], pieces, np.random.default_rng(seed), least=True)
+    ways = [wanted == NONE, given == pieces.mask, given != wanted]
+    return given, np.select(ways, [0, DRAWN.index("mask"), DRAWN.index("other")], DRAWN.index("kept"))
 
 
 def _given(request: Request) -> _Given:
@@ -107,17 +101,6 @@ def _given(request: Request) -> _Given:
     return _Given(request, model, pieces, text, given, kinds, other)
 
 
-def gains(request: Request, model: Encoder, rows: int) -> Tensor | None:
-    """(layer, batch, head), 0 where the request silences a head of this model and else 1; None where it does not."""
-    here = [(layer, head) for name, layer, head in request.silenced if name == request.variant]
-    if not here:
-        return None
-    found = torch.ones(len(model.layers), rows, model.config.n_heads, device=model.words.weight.device)
-    for layer, head in here:
-        found[layer, :, head] = 0
-    return found
-
-
 def seen(side: str, word: NDArray[np.int64], length: int) -> NDArray[np.bool_]:
     """(piece,) what may be read with one side of a word, the places of its pieces, blanked; all where no word is named."""
     index = np.arange(length)
@@ -131,7 +114,7 @@ def _read(one: _Given, ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None
     """(row, piece, d_model) of rows of pieces, under what the request changes."""
     device = one.model.words.weight.device
     mask = None if allowed is None or allowed.all() else torch.from_numpy(allowed).to(device)
-    return one.model(torch.from_numpy(ids).to(device), mask, gains(one.request, one.model, len(ids)), trace)  # type: ignore[no-any-return]
+    return one.model(torch.from_numpy(ids).to(device), mask, gains([one.request] * len(ids), one.request.variant, one.model), trace)  # type: ignore[no-any-return]
 
 
 def _word(one: _Given, place: int) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from models import driver, multi30k, training
 from models.bert import counts, minilm, relations
+from models.bert.hiding import Row, hide
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
 from models.bert.pretrained import PIECES, SLUG, read
@@ -26,14 +27,11 @@ from models.driver import Asked, Job, Lab, Measured, Plan
 from models.training import Schedule
 from models.windows import NONE
 
-DRAWN = 0.15  # share of positions that are to be said (Devlin et al., 2019, §3.1)
-MASKED, SWAPPED = 0.8, 0.1  # shares of these that read [MASK], and another piece; the rest is left as it is
 ONE_SIDED = 0.2  # share of rows of which one side is blanked up to a drawn position, so that a guess from one side is no surprise
 LONGEST = 40  # pieces of a sentence that is a row of its own in training
 NEAR = 0.02  # share of all sentences, by length, within which those of a batch lie
 ONE_SIDE = 150  # rows of which it is measured what one side alone is worth
 FIXED_SEED = 20_181_011  # of the positions that are hidden wherever something is measured
-Row = NDArray[np.int64]
 
 
 class Batch(NamedTuple):
@@ -86,24 +84,6 @@ MINILM = Task(
     chosen="dev",
 )
 VARIANTS = {"mlm": MLM, minilm.VARIANT: MINILM}
-
-
-def hide(rows: Sequence[Row], pieces: Pieces, generator: np.random.Generator, *, only_masks: bool = False) -> tuple[Row, Row, Row]:
-    """What is read of some rows, their lengths made one, what may be read, and what is to be said, each (row, position).
-
-    DRAWN of the positions are drawn, none of them a special piece; what these read: [MASK] MASKED of the time, SWAPPED another piece, else
-    what stands there. only_masks: always [MASK], as where something is measured.
-    """
-    wide = max(map(len, rows))
-    plain = np.full((len(rows), wide), pieces.pad, np.int64)
-    for row, one in zip(plain, rows, strict=True):
-        row[: len(one)] = one
-    drawn = (generator.random(plain.shape) < DRAWN) & ~np.isin(plain, pieces.special)
-    how = generator.random(plain.shape)
-    ordinary = np.setdiff1d(np.arange(len(pieces)), pieces.special)
-    swapped = np.where(how < MASKED + SWAPPED, generator.choice(ordinary, plain.shape), plain)
-    given = np.where(drawn, pieces.mask if only_masks else np.where(how < MASKED, pieces.mask, swapped), plain)
-    return given, plain != pieces.pad, np.where(drawn, plain, NONE)
 
 
 def blanked(allowed: Row, wanted: Row, generator: np.random.Generator) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import fields, folders
-from models.errors import InputError
 
 Array = NDArray[np.float32]
 
@@ -137,11 +136,6 @@ def by_word(weights: NDArray[np.floating], word: NDArray[np.int64]) -> Array:
     member = (word[:, None] == np.arange(word.max(initial=-1) + 1)).astype(np.float32)  # (piece, word)
     found: Array = (member / np.maximum(member.sum(0), 1)).T @ np.asarray(weights, np.float32) @ member
     return found
-
-
-def nothing_hidden() -> InputError:
-    """What the page says beside the maps while no word is hidden."""
-    return InputError("nothing_hidden", en="No word is hidden: click a word.", zh="没有遮盖任何词：请点击一个词。")
 
 
 # The last but two: a grammar head's sentence; then two texts that mean about the same, and two that share words alone.

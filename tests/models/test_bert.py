@@ -17,6 +17,7 @@ from models import checkpoint
 from models.bert import counts, minilm, recipe, relations
 from models.bert import explain as explaining
 from models.bert.explain import explain, seen, vectors
+from models.bert.hiding import hide
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
 from models.bert.pretrained import load
@@ -114,7 +115,7 @@ def test_what_is_too_large_for_one_file_comes_back_from_several(tmp_path: Path, 
 def test_one_position_in_seven_is_drawn_none_of_them_special_and_most_read_as_a_mask() -> None:
     pieces = learned()
     rows = [pieces.encode(SENTENCES[i % 3]).ids for i in range(900)]
-    given, allowed, wanted = recipe.hide(rows, pieces, np.random.default_rng(1))
+    given, allowed, wanted = hide(rows, pieces, np.random.default_rng(1))
     plain = np.where(wanted == NONE, given, wanted)
     for row, ids, may in zip(plain, rows, allowed, strict=True):
         assert np.array_equal(row[: len(ids)], ids) and may.sum() == len(ids)
@@ -123,15 +124,15 @@ def test_one_position_in_seven_is_drawn_none_of_them_special_and_most_read_as_a_
     assert drawn.sum() / ordinary.sum() == pytest.approx(0.15, abs=0.015)
     assert (given[drawn] == pieces.mask).mean() == pytest.approx(0.8, abs=0.03)
     assert (given[drawn] == wanted[drawn]).mean() == pytest.approx(0.1, abs=0.03)
-    assert not np.array_equal(recipe.hide(rows, pieces, np.random.default_rng(2))[0], given)
-    measured, _, said = recipe.hide(rows, pieces, np.random.default_rng(1), only_masks=True)
+    assert not np.array_equal(hide(rows, pieces, np.random.default_rng(2))[0], given)
+    measured, _, said = hide(rows, pieces, np.random.default_rng(1), only_masks=True)
     assert (measured[said != NONE] == pieces.mask).all()
 
 
 def test_some_rows_are_read_from_one_side_of_a_drawn_piece_alone() -> None:
     pieces = learned()
     rows = [pieces.encode(SENTENCES[1]).ids] * 2000
-    _, allowed, wanted = recipe.hide(rows, pieces, np.random.default_rng(1))
+    _, allowed, wanted = hide(rows, pieces, np.random.default_rng(1))
     recipe.blanked(allowed, wanted, np.random.default_rng(3))
     cut = ~allowed.all(1)
     assert 0.12 < cut.mean() < 0.2
@@ -143,9 +144,7 @@ def test_some_rows_are_read_from_one_side_of_a_drawn_piece_alone() -> None:
 
 def test_only_drawn_pieces_cost_anything() -> None:
     pieces, model = learned(), network()
-    given, allowed, wanted = map(
-        torch.from_numpy, recipe.hide([pieces.encode(one).ids for one in SENTENCES], pieces, np.random.default_rng(5))
-    )
+    given, allowed, wanted = map(torch.from_numpy, hide([pieces.encode(one).ids for one in SENTENCES], pieces, np.random.default_rng(5)))
     part = given, allowed, wanted
     loss, count = recipe.Objective(model)(recipe.Batch(part, part))
     by_hand = 0.0
