@@ -99,10 +99,13 @@ function place(run, pen) {
     const box = (at) => ({ x0: 0, x1: 172, y0: 8 + at * step, y1: 34 + at * step });
     return { size, small, bars, box, foot: 16 + run.count * step, wide: width };
   }
-  const label = big ? 92 : 54; // "12 · .03"
-  const wants = run.pieces.map((piece, at) =>
-    Math.max(label, pen.measure(run.fates[at] ? face(run, at) : piece, { size, weight: 650 }) + 14));
-  const sum = wants.reduce((a, b) => a + b, 0) + 3 * (run.count - 1);
+  const widths = (label, gap) => run.pieces.map((piece, at) =>
+    Math.max(label, pen.measure(run.fates[at] ? face(run, at) : piece, { size, weight: 650 }) + gap));
+  const total = (list) => list.reduce((a, b) => a + b, 0) + 3 * (run.count - 1);
+  let wants = widths(big ? 92 : 54, 14); // "12 · .03"
+  const close = total(wants) > width; // then the weights alone stand under the pieces
+  if (close) wants = widths(big ? 40 : 30, 6);
+  const sum = total(wants);
   const more = Math.max(0, Math.min(big ? 60 : 34, (width - sum) / run.count));
   const ends = [];
   wants.forEach((want, at) => ends.push((ends[at - 1] ?? 0) + want + more + 3));
@@ -111,7 +114,7 @@ function place(run, pen) {
   const rest = high + (big ? 34 : 26) + 24 + (MOST + 1.4) * bars;
   const sky = run.hidden.length ? Math.max(90, Math.min(tall ? tall - rest : 132, big ? 230 : 150)) : 12;
   const box = (at) => ({ x0: ends[at] - wants[at] - more - 3, x1: ends[at] - 3, y0: sky, y1: sky + high });
-  return { size, small, bars, box, sky, foot: sky + high + (big ? 34 : 26), wide };
+  return { size, small, bars, box, sky, close, foot: sky + high + (big ? 34 : 26), wide };
 }
 
 function scene(run, look, pen) {
@@ -134,7 +137,7 @@ function scene(run, look, pen) {
     pen.rect(box, { radius: 5, ...fills(i) });
     const style = { size: at.size, weight: hidden || here[i] >= SEEN ? 650 : 400, colour: hidden ? LOOKS[fate(run, i)][1]
       : !run.allowed[i] ? "ink3" : !run.special[i] && here[i] >= SEEN ? "key" : "ink2" };
-    const told = here.length && run.allowed[i] ? `${i} · ${short(here[i])}` : String(i);
+    const told = !here.length || !run.allowed[i] ? String(i) : at.close ? short(here[i]) : `${i} · ${short(here[i])}`;
     const under = { size: at.small, colour: "ink3" };
     if (pen.narrow) {
       pen.text(box.x0 + 8, y, hidden ? face(run, i) : piece, { ...style, room: 96 });
@@ -156,9 +159,9 @@ function scene(run, look, pen) {
     pen.text(at.wide, at.small / 2 + 2, t(TEXT.right, { p: two(sides[1]) }), { size: at.small, align: "right", halo: "panel" });
   }
   const box = at.box(from);
-  const left = Math.max(0, Math.min(at.wide - pen.width, (box.x0 + box.x1) / 2 - pen.width / 2));
-  const end = guesses(run, from, pen, at, left);
-  pen.size(at.wide, end, at.wide > pen.width ? { x0: left, x1: left + pen.width, y0: 0, y1: end } : null);
+  // Where the picture is wider than there is room, the guesses stand where the hidden piece comes into view.
+  const left = box.x1 <= pen.width ? 0 : Math.min(at.wide - pen.width, box.x0 - pen.width / 2);
+  pen.size(at.wide, guesses(run, from, pen, at, left), left ? { x0: box.x0, x1: box.x1 } : null);
 }
 
 const short = (w) => (w >= 0.995 ? "1.0" : `.${String(Math.round(w * 100)).padStart(2, "0")}`);
@@ -245,7 +248,7 @@ function sentence(run, look) {
   const word = { text: zh ? `“${guess.truth}”（${from}）` : `“${guess.truth}” (${from})`, role: "query" };
   const first = guess.both.pieces[0] === guess.truth;
   const [best, p] = [quoted(guess.both.pieces[0]), weight(guess.both.p[0])];
-  const order = [...weights.keys()].filter((i) => i !== from && !run.special[i]).sort((a, b) => weights[b] - weights[a]);
+  const order = [...weights.keys()].filter((i) => i !== from && !run.special[i] && weights[i] >= 0.01).sort((a, b) => weights[b] - weights[a]);
   const key = (i) => ({ text: placed(run, i), role: "key" });
   const [one, other] = order;
   const rests = run.special.findIndex((special, i) => special && weights[i] > (weights[one] ?? 0));

@@ -189,7 +189,7 @@ DATA: Final = _("17 novels, captions", "17 部小说、图片说明")
 DATA_NOTE: Final = _("MiniLM: 1 G sentence pairs", "MiniLM：10 亿个句对")
 METRIC: Final = _("hidden words found, {split}", "找到的遮住词，{split}")
 OF_MINILM: Final = _("MiniLM {size} M", "MiniLM {size} M")
-CAPTIONS: Final = _("novels · {captions} captions", "小说 · 图片说明 {captions}")
+CAPTIONS: Final = _("novels · captions {captions}", "小说 · 图片说明 {captions}")
 COUNTING: Final = _(
     "Trigrams counted on both sides find {novels} of the novel's and {captions} of the captions'. From the left side alone the network "
     "finds {left} of the novel's.",
