@@ -25,9 +25,9 @@ INTRO: Final = _(
 UNITS: Final = _("two principal components of queries and keys together", "查询与键合在一起的前两个主成分")
 SAYS: Final = _(
     "{kind}, head {name}: {queries} queries and {keys} keys. Among the keys of one query, nearness goes with the score "
-    "at r = {before} in all dimensions and at r = {after} in this plane, which keeps {kept} of the spread.",
-    "{kind}，头 {name}：{queries} 个查询，{keys} 个键。在同一查询的各个键之间，相近程度与分数的相关系数在全部维度中为 {before}，"
-    "在这个平面上为 {after}；平面保留了 "
+    "at r = {whole} in all dimensions and at r = {plane} in this plane, which keeps {kept} of the spread.",
+    "{kind}，头 {name}：{queries} 个查询，{keys} 个键。在同一查询的各个键之间，相近程度与分数的相关系数在全部维度中为 {whole}，"
+    "在这个平面上为 {plane}；平面保留了 "
     "{kept} 的离散度。",
 )
 NOTE: Final = _(
@@ -69,8 +69,8 @@ def value(seen: Plane, head: Head, label: Text, texts: Sequence[str], name: str)
         name=f"{head.layer + 1}·{head.head + 1}",
         queries=count,
         keys=len(seen.asks) - count,
-        before=_two(seen.before),
-        after=_two(seen.after),
+        whole=_two(seen.before),
+        plane=_two(seen.after),
         kept=f"{100 * seen.kept:.0f} %",
     )
     rows = [

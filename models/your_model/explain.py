@@ -116,7 +116,7 @@ def _unfit(what: str) -> InputError:
     return InputError(
         "unfit",
         en=f"The files of this model do not fit together ({what}): weights, config.json and tokenizer.json must be of one model.",
-        zh=f"该模型的文件互不相符（{what}）：权重、config.json 与 tokenizer.json 必须属于同一个模型。",
+        zh=f"该模型的文件互不相符（{what}）：权重、“config.json”与“tokenizer.json”必须属于同一个模型。",
     )
 
 

@@ -102,7 +102,7 @@ def found(given: str, offline: bool) -> Path:
         raise _no(
             "folder",
             f"There is no folder {given}; a model of the Hub is named with its revision, owner/name@REVISION.",
-            f"没有文件夹 {given}；Hub 上的模型要连同版本一起写：owner/name@REVISION。",
+            f"没有文件夹 {given}；Hub 上的模型要连同版本一起写：“owner/name@REVISION”。",
         )
     name, _, revision = given.partition("@")
     if (kept := _snapshot(name, revision, online=False)) and not offline:
@@ -149,7 +149,7 @@ def facts(folder: Path) -> Facts:
         pickled = next((path.name for path in sorted(folder.iterdir()) if path.suffix in PICKLES), "")
         why = f"; {pickled} is a pickle, which can run code when it is opened" if pickled else ""
         why_zh = f"；{pickled} 是 pickle 文件，打开时可能执行代码" if pickled else ""
-        raise _no("weights", f"There is no model.safetensors in {folder.name}{why}.", f"{folder.name} 中没有 model.safetensors{why_zh}。")
+        raise _no("weights", f"There is no model.safetensors in {folder.name}{why}.", f"{folder.name} 中没有“model.safetensors”{why_zh}。")
     added = _json(folder, "tokenizer.json").get("added_tokens", [])
     mask = next((str(one.get("content")) for one in added if "mask" in str(one.get("content")).lower()), "")
     layers, heads = (_number(config, *names) for names in (("num_hidden_layers", "n_layers", "n_layer", "num_layers"), HEADS))
@@ -206,7 +206,7 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
 def _number(config: Mapping[str, Any], *names: str) -> int:
     value = next((config[name] for name in names if config.get(name)), None)
     if not isinstance(value, int) or not 0 < value < 1000:
-        raise _no("config", f"config.json says no {names[0]} of 1 to 999.", f"config.json 中没有 1 到 999 的 {names[0]}。")
+        raise _no("config", f"config.json says no {names[0]} of 1 to 999.", f"“config.json”中没有 1 到 999 的 {names[0]}。")
     return value
 
 

@@ -33,10 +33,11 @@ def _words(text: str) -> frozenset[str]:
 # models of stories read.
 NAMES = _words("""
     Abnar Zuidema Child Cordonnier Dai Dehghani Graves Huang Kitaev Kingma Dhariwal Parmar Sukhbaatar Vaswani Wu Xiao Elliott Oord Simon
-    Oore Bahdanau Luong Cho Radford Al-Rfou GPT GPT- Gu Ghazvininejad Devlin
-    BERT MiniLM CLS SEP MASK UD
+    Oore Bahdanau Luong Cho Radford Al-Rfou GPT GPT- Gu Ghazvininejad Devlin Yeh
+    MiniLM CLS SEP MASK UD
     RNN GRU min ACT ASAP Adam Apache- BLEU BY-NC-SA CC CIFAR- CPU Fashion-MNIST GNMT GPU Glow LSTM MIT MNIST Multi Muon PixelCNN Reformer RL
     Transformer Transformer-XL Transformers arXiv bAbI bertviz newstest python reformer-pytorch sacreBLEU transformers ConvS base
+    AttentionViz BERT Hub pickle safetensors
     big Backspace Ctrl Delete Enter Esc PageDown PageUp Shift shift shift- Space JPEG MIDI PNG TXT WebP mid KB MB GB ms kB CSV NPZ
     SVG HTML WAV FF attention Attention argmax exp log softmax tanh xR float max clamp mary somebody went to the garden took put in
     where is nobody test word text benchmarks logit lsh LSH- reversible save and

@@ -59,9 +59,9 @@ PROSE: Final = _(
     "- The weights are those of `output_attentions`. The logit lens reads each layer with the last one's norm and readout, for which "
     "lower layers were never trained; a BERT guesses the token that stands there, seen or hidden behind its mask.\n"
     "- Guided steps and measured figures are left out: they speak of other weights.",
-    "**{name}** 是 transformers 的 `{kind}` 模型，参数 {parameters} 个，由 `python app.py --model` 打开。只读取 safetensors"
-    "（不读 pickle）、config.json 与 tokenizer.json；不运行模型自带的任何代码。\n\n"
-    "- 可以是文件夹，也可以是锁定版本的 Hub 模型：`--model owner/name@REVISION`。没有网络时它必须已在缓存中。\n"
+    "**{name}** 是 transformers 的 `{kind}` 模型，参数 {parameters} 个，由“python app.py --model”打开。只读取 safetensors"
+    "（不读 pickle）、“config.json”与“tokenizer.json”；不运行模型自带的任何代码。\n\n"
+    "- 可以是文件夹，也可以是锁定版本的 Hub 模型：“--model owner/name@REVISION”。没有网络时它必须已在缓存中。\n"
     "- 最多 {most} 个参数、{tokens} 个词元；形状为 BERT、GPT-2 或 T5。T5 每次写出最可能的词元。\n"
     "- 权重即 `output_attentions` 的权重。logit 透镜用最后一层的归一化与输出层来读每一层，低层从未为此训练过；"
     "BERT 猜的是该位置上的词元，无论它可见还是被掩码遮住。\n"
@@ -176,9 +176,10 @@ def bertviz(seen: Explanation) -> list[drawing.Attention]:
     return [drawing.Attention(one.key, one.label, one.weights, one.queries, one.keys, one.key == causal) for one in kinds(seen)]
 
 
-def answer(seen: Explanation, _request: Request) -> Value | None:
-    """What a decoder behind an encoder has written."""
-    return ask.pieces(tuple(map(bare, seen.target)), seen.target_space) if seen.target else None
+def answer(seen: Explanation, _request: Request) -> Value:
+    """What a decoder behind an encoder has written, or else the text as the model reads it: each piece is a row of the attention."""
+    tokens, spaces = (seen.target, seen.target_space) if seen.target else (seen.source, seen.source_space)
+    return ask.pieces(tuple(map(bare, tokens)), spaces)
 
 
 def lab() -> Lab:
