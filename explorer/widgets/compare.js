@@ -40,23 +40,29 @@ export function mount(root, props) {
   }
   const sides = SIDES.map((name, at) => {
     const pick = el("select", { class: "tfe-select", onchange: () => choose(at, labs[pick.selectedIndex]) });
+    const view = el("select", { class: "tfe-select", onchange() {
+      const url = new URL(wanted[at]);
+      url.searchParams.set("figure", view.value);
+      show(at, url);
+    } });
     const line = el("input", { class: "tfe-input", type: "text", autocomplete: "off" });
     const whole = say(el("a", { class: "tfe-button small" }), texts.open);
     const form = el("form", { class: "tfe-row", onsubmit(event) {
       event.preventDefault();
       type(at, line.value);
-    } }, pick, line, say(el("button", { class: "tfe-button small" }), texts.run), whole);
+    } }, pick, view, line, say(el("button", { class: "tfe-button small" }), texts.run), whole);
     const frame = el("iframe", { class: "tfe-compare-frame" });
     const box = el("section", { class: "tfe-panel tfe-compare-side" }, form, frame);
     painters.push(() => {
       box.setAttribute("aria-label", t(texts[name]));
       frame.title = t(texts[name]);
       pick.setAttribute("aria-label", t(texts.lab, { side: t(texts[name]) }));
+      view.setAttribute("aria-label", t(texts.picture, { side: t(texts[name]) }));
       line.setAttribute("aria-label", t(texts.input, { side: t(texts[name]) }));
       pick.replaceChildren(...labs.map(({ short }) => el("option", { text: t(short) })));
       pick.selectedIndex = labs.indexOf(labOf(wanted[at]));
     });
-    return { box, frame, pick, line, whole, seen: "" };
+    return { box, frame, pick, view, line, whole, seen: "" };
   });
 
   function show(at, url) {
@@ -70,6 +76,9 @@ export function mount(root, props) {
     Object.assign(sides[at], { figure, fresh: true });
     sides[at].frame.src = framed.href;
     sides[at].pick.selectedIndex = labs.indexOf(lab);
+    sides[at].view.hidden = lab.figures.length < 2;
+    sides[at].view.replaceChildren(...lab.figures.map((one) =>
+      el("option", { value: one, selected: one === figure.split(".")[0], text: t(texts[one] ?? one) })));
     const first = new URLSearchParams(wanted[at].searchParams.has("v") ? "" : lab.first); // what a bare address stands for
     const value = wanted[at].searchParams.get(lab.field) ?? first.get(lab.field) ?? ""; // a lab may begin with a text that no address names
     Object.assign(sides[at].line, { value, hidden: !lab.field, placeholder: t(texts.own) });

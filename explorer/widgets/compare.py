@@ -18,7 +18,8 @@ from explorer.widgets.base import address, widget
 TITLE, LEAD = labels.COMPARE["title"]["en"], labels.COMPARE["lead"]["en"]
 TYPED = ("sentence", "text")  # fields of a request that a side offers as a line to type into
 ARRIVES = "v=1&sentence=Two+dogs+are+running+through+the+snow."  # told in German word for word, so that rows of two labs are of one word
-FIGURES = ("attention", "ponder", "reading")  # what a lab shows here where an address says nothing: the first that it has, or its first
+# What a lab shows here where an address says nothing: the first that it has, or its first. One that has several of them lets choose.
+FIGURES = ("attention", "ponder", "reading", "passes")
 
 
 def compare(labs: Sequence[Lab]) -> gr.HTML:

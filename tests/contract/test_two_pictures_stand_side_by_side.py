@@ -59,9 +59,23 @@ def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(pag
     right.locator("input").press("Enter")
     expect(page.locator(".tfe-difference")).to_contain_text("different shapes")
     left = page.locator(".tfe-compare-side").nth(0)
-    right.locator("select").select_option(index=0)
+    right.locator("select").first.select_option(index=0)
     expect(right.locator("input")).to_have_value("Two dogs are running.")
     expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
+
+
+def test_one_sentence_goes_through_a_network_that_writes_word_by_word_and_both_decoders(page_watch: Page, site: str) -> None:
+    page = page_watch
+    compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
+    right = page.locator(".tfe-compare-side").nth(1)
+    expect(right.locator("select").nth(1), "the Transformer has one picture here").to_be_hidden()
+    right.locator("select").first.select_option("Non-autoregressive")
+    expect(right.locator("input")).to_have_value("Children are playing soccer on a green field.")
+    right.locator("select").nth(1).select_option("passes")
+    drawn = page.frame_locator("iframe >> nth=1").locator(".tfe-passes.tfe-lone, .tfe-lone .tfe-passes")
+    expect(drawn).to_have_attribute("data-run", re.compile("Children"))
+    expect(drawn.locator(".tfe-words"), "piece by piece beside all at once").to_contain_text("one after the other")
+    expect(page, "the picture stands in the address").to_have_url(re.compile("figure%3Dpasses"))
 
 
 def test_both_arrive_with_one_row_on_the_first_screen_and_lead_to_their_labs(new_page: Any, site: str) -> None:

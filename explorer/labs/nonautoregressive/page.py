@@ -29,11 +29,11 @@ def program() -> Program[Request, Explanation]:
             View("passes", lambda value: stage("passes", value, texts=texts.PASSES, picture="nonautoregressive/passes"), views.passes),
             View("lengths", lambda value: own("lengths", value), views.lengths, at="beside"),
             *(
-                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="below")]
+                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="side")]
                 if about.quality()
                 else ()
             ),
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
+            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
             unfolded(
                 "neighbours",
                 lambda: opened("neighbours", texts.NEIGHBOURS, asks=("pos",)),

@@ -194,7 +194,8 @@ function scene(run, look, pen) {
     const right = x + 6 + pen.measure(text, style) < at.wide;
     pen.line(x, y0, x, y1, { line: "out", width: 2 });
     // Over the stairs there is room to the left, beside the passes to the right; else above them.
-    const y = y0 === at.head || right ? y0 + at.row / 2 + (right && y0 !== at.head ? at.head : 0) : note;
+    const beside = y0 === at.head || right ? y0 + at.row / 2 + (right && y0 !== at.head ? at.head : 0) : note;
+    const y = y0 === at.head && at.flat < 0.3 ? at.head / 2 : beside; // stairs that hardly fall leave none
     pen.text(right ? x + 6 : x - 6, y, text, { ...style, align: right ? "left" : "right", halo: "panel" });
   }
   // A sentence too long for the hall's screen moves through it, so that its pieces stay large enough to be read.
