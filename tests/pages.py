@@ -35,7 +35,7 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # no request reaches another host
 ]
 # Chromium without windows, tabs and bars of its own draws a page for half the work; where there is none, the whole of it does.
-PROGRAMS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
+PROGRAMS = ("/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium")
 PROGRAM = os.environ.get("CHROMIUM") or next((one for one in PROGRAMS if Path(one).exists()), PROGRAMS[-1])
 PATIENCE = 90_000  # milliseconds, for a machine that does other things beside
 SLOWNESS = "was preloaded using link preload but not used"  # said of a slow machine, not of the page

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from models.decoder import gains
 from models.sampling import FREE, Wanted, Writer, uniforms, written
 from models.trace import Trace
 from tests.models.networks import KINDS, PATTERNS, decoder, music
@@ -121,3 +124,14 @@ def test_clipped_distances_are_clipped_with_a_cache_too(farthest: int) -> None:
     read = decoder("relative").read(2, LENGTH, None, farthest)
     read.read(before[:, :20])
     np.testing.assert_allclose(read.read(before[:, 20:21])[:, 0], whole[:, 20], atol=1e-5)
+
+
+def test_a_head_has_a_gain_of_0_where_its_own_request_silences_it_and_else_of_1() -> None:
+    model = SimpleNamespace(config=SimpleNamespace(n_layers=2, n_heads=3), readout=SimpleNamespace(weight=torch.zeros(1)))
+    free, both, other = (
+        SimpleNamespace(silenced=heads) for heads in ((), (("a", 1, 2), ("a", 0, 0), ("b", 1, 1)), (("b", 0, 0), ("a", 9, 0)))
+    )
+    found = gains((free, both), "a", model)
+    assert found is not None and found.shape == (2, 2, 3)
+    assert (found == 0).nonzero().tolist() == [[0, 1, 0], [1, 1, 2]] and found.sum() == 10
+    assert gains((free, other), "a", model) is None
