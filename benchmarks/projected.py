@@ -44,7 +44,7 @@ SEEN = """() => {
     const scale = canvas.getBoundingClientRect().width / (canvas.offsetWidth || 1) || 1;
     for (const mark of canvas.marks ?? []) if (mark.kind === "text" && mark.text) letters.push([mark.size * scale, mark.text]);
   }
-  for (const node of shown.querySelectorAll(".tfe-words, canvas, .tfe-figure-plot")) {
+  for (const node of shown.querySelectorAll(".tfe-words, .tfe-note, canvas, .tfe-figure-plot")) {
     const box = node.getBoundingClientRect();
     if (!box.width || !box.height) continue;
     if (box.bottom > tall + 1 || box.right > innerWidth + 1) cut.push(`${node.className || node.tagName} beyond the screen`);

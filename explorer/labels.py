@@ -67,6 +67,7 @@ SHELL: Final[Texts] = {
     "qr": _("QR code of the link to this view", "本视图链接的二维码"),
     "projecting": _("Projector mode. Esc leaves.", "投影模式。按 Esc 退出。"),
     "whole": _("Open the whole lab", "打开整个实验"),
+    "expecting": _("This figure is being computed.", "这幅图正在计算。"),
     "guess": _("Guess first", "先猜一猜"),
     "reveal": _("Show the figure", "揭晓"),
 }

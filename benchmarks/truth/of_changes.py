@@ -95,7 +95,7 @@ def _right(found: re.Match[str], said: Said) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     ("change", rf"⟨([^⟩]*)⟩ ({N})(?: instead of ({N})| as before)", _side),
-    ("change", rf"no character changes by more than ({N}) bits", _quiet),
+    ("change", rf"(?:no character changes by|nowhere is the difference) more than ({N}) bits", _quiet),
     ("change", rf"inputs ({N}) % of answers are right, as before", _right),
     ("change", rf"log-probability ({N}), before ({N})", _logp),
     ("change", rf"“([^”]*)” goes from a probability of ({N}) to ({N})", _word),
@@ -103,5 +103,6 @@ RULES: tuple[Rule, ...] = (
     ("change", rf"costs (?:it )?({N}) (?:bits/dim|nats(?: per \w+)?) (more|less)", _costs),
     ("change", rf"({N}) of {N} pixels differ", _pixels),
     ("change", rf"pays ({N}) bits per character (?:instead of ({N})|for the same text, as before)", _pays),
+    ("change", rf"text costs ({N}) bits per character(?: instead of ({N})|, as before)", _pays),
     ("change", rf"inputs ({N}) % of answers are right instead of ({N}) %", _held),
 )

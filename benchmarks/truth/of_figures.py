@@ -146,11 +146,39 @@ def _paper(found: re.Match[str], said: Said) -> str | None:
     return unless(not missing, f"{missing} are not among {operations}")
 
 
+def _whole(found: re.Match[str], said: Said) -> str | None:
+    """Every number of these stands in the table."""
+    known = [float(cell) for row in said.table["rows"] for cell in row if isinstance(cell, int | float)]
+    missing = [text for text in found.groups() if not any(prints(text, one, 1e-3 * one) for one in known)]
+    return unless(not missing, f"{missing} are not in the table")
+
+
+def _likeliest(found: re.Match[str], said: Said) -> str | None:
+    rows = [(float(row[0]), float(row[1])) for row in said.table["rows"]]
+    length, p = max(rows, key=lambda row: row[1])
+    return unless(prints(found[2], p, 1e-4) and (number(found[1]) == length or (number(found[1]), p) in rows), f"{length:g} has {p:.3f}")
+
+
+def _largest(found: re.Match[str], said: Said) -> str | None:
+    most = max(abs(float(row[2])) for row in said.table["rows"])
+    return unless(prints(found[1], most, 1e-5), f"the largest is {most:.4f}")
+
+
 RULES: tuple[Rule, ...] = (
     ("remains", rf"Reading on, the last state depends most on {PLACE} \(({N}) .*?reading back, on {PLACE} \(({N})\)", _table),
     ("remains", rf"were read first keep ({N})", _first_half),
     ("roles", rf"from (\S+) head (\S+) looks most at (\S+), ({N})", _roles),
     *((view, r".+", _cells) for view in ("hardens", "rows", "slopes", "errors")),
+    ("quality", rf"BLEU goes from {N} to {N} with \S+ attention and from {N} to {N} without", _cells),
+    ("quality", rf": {N} BLEU with \d+ pass(?:es)?, {N} with \d+", _cells),
+    ("sum", rf"the score is highest for “.*?”, {N}; the softmax makes it {N} .*? it makes {N}", _cells),
+    ("distance", rf"the bearing of a word goes from {N} to {N} with .*? from {N} to {N} with", _cells),
+    ("far", rf"through ({N}) steps of recurrence, ({N}) layers of convolution or ({N}) of attention", _whole),
+    ("scores", rf"dot products spread by {N}, .*? additive scores by {N}", _cells),
+    ("filtered", rf"the filter's own results reach ({N})\.", _largest),
+    ("each", rf"at its own shift {N}\.", _cells),
+    ("lengths", rf"the likeliest length is (\d+), with probability ({N})", _likeliest),
+    ("neighbours", rf"their likeliest pair is “.*?”, {N}\. One after the other it is “.*?”, {N}\.", _cells),
     ("errors", r"The largest error (falls|rises)", _ends),
     ("reach", rf"Half of what head (\S+) looks at lies at most ({N})", _half),
     ("forced", rf"log P ({N}) for (\d+) pieces", _total),

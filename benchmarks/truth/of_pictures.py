@@ -263,7 +263,32 @@ def _terms(found: re.Match[str], _said: Said) -> str | None:
     return unless(abs(total - number(found[2])) <= 0.005 * (len(parts) + 1) + 1e-6, f"{found[1]} is {total:.2f}, not {found[2]}")
 
 
+# ---------------------------------------------------------------- passes of a translation
+def _repeats(found: re.Match[str], said: Said) -> str | None:
+    at, repeats = [int(n) for n in re.findall(r"\((\d+)\)", found[2])], said.value["passes"][int(found[1]) - 1]["repeats"]
+    return unless(bool(at) and all(repeats[n] for n in at), f"repeats are at {[n for n, yes in enumerate(repeats) if yes]}")
+
+
+def _history(found: re.Match[str], said: Said) -> str | None:
+    """The probability of a position in each pass that is named."""
+    at = int(found[1])
+    for n, p in re.findall(rf"pass (\d+) “[^”]*” \(({N})\)", found[2]):
+        if not prints(p, said.value["passes"][int(n) - 1]["p"][at], 1e-4):
+            return f"in pass {n} it has {said.value['passes'][int(n) - 1]['p'][at]}"
+    return None
+
+
+def _longer(found: re.Match[str], said: Said) -> str | None:
+    passes, greedy, ratio = (number(text) for text in found.groups())
+    slack, last = 0.06 * ratio / min(passes, greedy) + 0.051, said.value["greedy"]["ms"][-1]
+    fits = abs(greedy / passes - ratio) <= slack and prints(found[2], last, 0.05)
+    return unless(fits, f"{last} ms is {greedy / passes:.2f} times as long")
+
+
 RULES: tuple[Rule, ...] = (
+    ("passes", r"Repeated after pass (\d+): (.*?)(?:\.|…)", _repeats),
+    ("passes", r"Position (\d+): (.*)", _history),
+    ("passes", rf"over at ({N}) ms; one after the other, \d+ pieces take until ({N}) ms, ({N}) times as long", _longer),
     ("tower", rf"costs ({N}) bits in layer 1 and ({N}) in layer (\d+)", _guessed),
     ("tree", rf"({N}(?: × {N})*) = ([\d.e+-]+)\.", _drawn),
     (

@@ -163,5 +163,6 @@ def _ends(given: Sequence[Curve], language: str, span: Range, across: bool, up: 
         for curve, y in zip(several, places, strict=True):
             text = f'<span style="color:{curve.colour}">●</span> {(curve.end or curve.name)[language]}'
             place = {"x": math.log10(x) if across else x, "y": y, "xref": "x", "yref": "y", "xanchor": "left", "xshift": 8}
-            found.append({"text": text, **place, "showarrow": False, "font": {"size": 12, "color": "var(--ink2)"}})
+            ground = {"bgcolor": "var(--panel)", "borderpad": 0} if x < max(ends) else {}  # longer lines run behind the name
+            found.append({"text": text, **place, **ground, "showarrow": False, "font": {"size": 12, "color": "var(--ink2)"}})
     return found

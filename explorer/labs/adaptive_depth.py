@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from explorer.controls import Control, Value
 from explorer.labels import Text, change_sentence, filled
 from explorer.labels import text as _
+from explorer.program import Change
 from explorer.widgets import ask, change
 from models.thinking import Measured, Thinking
 
@@ -154,6 +155,21 @@ def difference(
             "zh": f"{with_['zh']}：{answered['zh']}；{on_held_out['zh']}。",
         },
     )
+
+
+def changes(measure: str, words: Words, **blank: str) -> Change[Any, Any]:
+    """What a page declares of its changes. measure: the engine function of held-out inputs; blank: fields that it does not read."""
+    return Change(
+        lambda seen, measured, request, what: difference(seen, measured, request, words, what),
+        measure,
+        lambda request, _before: replace(request, **blank),
+    )
+
+
+def interventions(start: Any) -> dict[str, Any]:
+    """Each knob of the halting unit where it tells, by its name."""
+    told = {"forced": 1, "epsilon": 0.9, "limit": 1, "bias": 5.0, "told": False}
+    return {name: replace(start, **{name: value}) for name, value in told.items()}
 
 
 def towers(counts: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -388,13 +388,13 @@ function notes(run, now) {
     name.includes(".") && it.kind.taken?.some((_, i) => it.gone(i, now.layer)) && t(STEPS.stopped),
     it.blocks && t(TEXT.pooledBoth, { pooled: it.pooling(), q: it.kind.pooled[0], k: it.kind.pooled[1] }),
     it.blocks && name === "rollout" && t(TEXT.pooledRollout),
-    it.blocks && name.includes(".") && t(TEXT.exactTake),
     threshold && t(it.blocks ? TEXT.thresholdBlocks : TEXT.thresholdNote, { n: threshold.toFixed(2) }),
     name.includes(".") && isGone(run, now.key, name) && t(TEXT.silencedNote, { name: name.replace(".", "·") }),
   ];
-  return el("p",
-    { class: "tfe-note tfe-attention-note", text: parts.filter(Boolean).map((text) => text.replace(/[.。]$/, ""))
-      .join(" · ") });
+  const files = it.blocks && name.includes(".") ? [t(TEXT.exactTake)] : []; // a hall takes none along
+  const joined = (texts) => texts.filter(Boolean).map((text) => text.replace(/[.。]$/, "")).join(" · ");
+  return el("p", { class: "tfe-note tfe-attention-note" }, joined(parts),
+    files.length ? el("span", { class: "tfe-controls", text: ` · ${joined(files)}` }) : null);
 }
 
 function choices(run, look) {

@@ -2,7 +2,7 @@
 
 import { clear, el } from "./lib/dom.js";
 import { blob, csv, exportBar, fileName, footLines, npz, page, save, wrap } from "./lib/export.js";
-import { tallest } from "./lib/keys.js";
+import { fitted, hallScale, tallest } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { escape, plot, resolve } from "./lib/plot.js";
 
@@ -47,32 +47,40 @@ export function mount(root, props, emit, watch) {
     const { figures } = value;
     const figure = structuredClone({ ...figures.en, ...figures[lang()] }); // what both languages share comes once
     const big = projected();
+    const [letters, more] = [20, BIG].map((one) => one * hallScale());
     figure.layout = { ...figure.layout, width, height, autosize: false, uirevision: value.name };
     if (big) {
-      const grow = (axis) => ({ ...axis, tickfont: { ...axis?.tickfont, size: 20 }, title: { ...axis?.title, font: { ...axis?.title?.font, size: 20 } } });
-      figure.layout.font = { ...figure.layout.font, size: 20 };
-      for (const key of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key]);
-      for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: 20 }, xshift: (note.xshift ?? 0) * BIG, yshift: (note.yshift ?? 0) * BIG });
+      const grow = (axis, sideways) => ({ ...axis, tickfont: { ...axis?.tickfont, size: letters }, title: { ...axis?.title, font: { ...axis?.title?.font, size: letters },
+        text: sideways ? within(axis.title?.text, (0.75 * width * ((axis.domain?.[1] ?? 1) - (axis.domain?.[0] ?? 0)) * 20) / letters) : axis?.title?.text } });
+      figure.layout.font = { ...figure.layout.font, size: letters };
+      for (const key of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key], key[0] === "x");
+      for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: letters }, xshift: (note.xshift ?? 0) * more, yshift: (note.yshift ?? 0) * more });
       const { margin, meta } = figure.layout;
-      if (meta?.first && height < BIG * value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
+      if (meta?.first && height < more * value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
       // what stands outside of the axes needs as much more room
       if (figure.layout.annotations?.length || figure.data.some(({ cliponaxis }) => cliponaxis === false))
-        figure.layout.margin = { ...margin, l: (margin?.l ?? 12) * BIG, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
+        figure.layout.margin = { ...margin, l: (margin?.l ?? 12) * more, r: (margin?.r ?? 12) * more, t: (margin?.t ?? 12) * more };
       spread(figure.layout, height);
       for (const trace of figure.data) {
         if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
         if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = ""; // the hall could not read them
-        else if (trace.texttemplate || trace.text) trace.textfont = { ...trace.textfont, size: 20 };
+        else if (trace.texttemplate || trace.text) trace.textfont = { ...trace.textfont, size: letters };
         if (trace.type === "bar") trace.constraintext = "none";
       }
     }
     return figure;
   }
 
+  /** The title of an axis, in two lines where `room` px do not hold it. */
+  function within(text, room) {
+    const middle = text?.lastIndexOf(" ", text.length / 2 + 4);
+    return text?.length * 10 > room && middle > 0 ? `${text.slice(0, middle)}<br>${text.slice(middle + 1)}` : text;
+  }
+
   /** Names at the ends of lines keep apart by their larger letters. */
   function spread({ annotations = [], yaxis }, height) {
     const [low, high] = yaxis?.range ?? [0, 0];
-    const least = (26 * (high - low)) / Math.max(1, height - 90);
+    const least = (26 * hallScale() * (high - low)) / Math.max(1, height - 90);
     const ends = annotations.filter(({ xanchor, xref, yref }) => xanchor === "left" && xref === "x" && yref === "y").sort((a, b) => a.x - b.x || a.y - b.y);
     for (let pass = 0; pass < 40; pass += 1) {
       for (let i = 1; i < ends.length; i += 1) {
@@ -89,6 +97,7 @@ export function mount(root, props, emit, watch) {
     title.textContent = t(value.title);
     units.textContent = t(value.units);
     words.textContent = t(value.sentence);
+    fitted(words);
     note.textContent = value.note?.en ? t(value.note) : "";
     note.hidden = !value.note?.en;
     frame.setAttribute("aria-label", `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。" : "."} ${t(value.sentence)}`);

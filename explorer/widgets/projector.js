@@ -8,7 +8,7 @@
 
 import { el } from "./lib/dom.js";
 import { hall } from "./lib/hall.js";
-import { projecting } from "./lib/keys.js";
+import { hallScale, projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { pictured } from "./lib/slides.js";
 import { bus, lecture, link, step } from "./lib/state.js";
@@ -109,10 +109,12 @@ export function projector(words, steps, { lecturing, go }) {
     if (!shown) return;
     const own = shown.dataset.question || shown.querySelector(".tfe-title")?.textContent || "";
     const now = step.get();
-    const asked = shown === ofStep ? t(steps[now - 1]?.question) : "";
+    const expecting = document.body.classList.contains("tfe-expecting");
+    const asked = expecting || shown === ofStep ? t(steps[now - 1]?.question) : "";
     title.textContent = asked || own;
     head.dataset.step = asked && pointed === now ? now : "";
-    below.textContent = asked && own !== asked && own !== shown.querySelector(".tfe-units")?.textContent ? own : "";
+    const told = own === asked || own === shown.querySelector(".tfe-units")?.textContent;
+    below.textContent = expecting ? t(words.expecting) : asked && !told ? own : "";
     where.textContent = now && steps.length ? t(words.step, { step: now, of: steps.length }) : "";
     code.alt = t(words.qr);
     foot.setAttribute("aria-label", t(words.project));
@@ -135,7 +137,11 @@ export function projector(words, steps, { lecturing, go }) {
   };
   const watcher = new MutationObserver(soon);
 
+  const grow = () => document.body.style.setProperty("--px", `${hallScale()}px`);
+  if (!alone) addEventListener("resize", grow);
+
   function enter() {
+    if (!alone) grow();
     shown = last && visible(last) ? last : figures()[0];
     if (!shown) return;
     returnTo = document.activeElement;
@@ -156,8 +162,15 @@ export function projector(words, steps, { lecturing, go }) {
     const figure = node.matches(".tfe-projectable") ? node : (node.querySelector(".tfe-projectable") ?? node.closest(".tfe-projectable"));
     return figure?.closest("[hidden]") || figure?.firstElementChild?.hidden || !figure?.querySelector(".tfe-words")?.textContent ? null : figure;
   }
+  /** The figure of the open step is still being made: its question stands alone, and no other figure under it. */
+  function expect() {
+    if (!shown) return;
+    document.body.classList.add("tfe-expecting");
+    paint();
+  }
   /** The figure of the open step: it is shown next, or now if one is shown already. */
   function point(figure) {
+    document.body.classList.remove("tfe-expecting");
     ofStep = figure;
     pointed = step.get();
     if (alone) return hide();
@@ -173,7 +186,7 @@ export function projector(words, steps, { lecturing, go }) {
   }
   function exit() {
     watcher.disconnect();
-    document.body.classList.remove("tfe-projecting");
+    document.body.classList.remove("tfe-projecting", "tfe-expecting");
     shown?.classList.remove("tfe-projected");
     shown = null;
     hide();
@@ -218,6 +231,7 @@ export function projector(words, steps, { lecturing, go }) {
   bus.on("view", soon);
   step.on(() => {
     opened = 0;
+    document.body.classList.remove("tfe-expecting");
     hide();
     soon();
     presenter.tell();
@@ -227,5 +241,5 @@ export function projector(words, steps, { lecturing, go }) {
 
   presenter.tell();
 
-  return { possible: () => figures().length > 0, figureOf, point, reveal, settle, turn: presenter.turn };
+  return { possible: () => figures().length > 0, figureOf, point, expect, reveal, settle, turn: presenter.turn };
 }

@@ -49,14 +49,14 @@ SPANS: Final = _("spans", "跨度")
 BYTES: Final = _("cache, bytes", "缓存，字节")
 KINDS: Final = ("z + R", "S", "%")  # rows of the table: as they are, full, and one over the other
 SAYS: Final = _(
-    "{name}, ramps counted: in an endless text a character attends to {long} of {span} positions on the mean over heads ({share}); "
-    "attention takes {flops} of the operations, the whole network {whole}; to write on, {ours} of {full} must be remembered ({cache}).",
-    "{name}，斜坡计算在内：在无限长文本中，一个字符平均每头关注 {span} 个位置中的 {long} 个（{share}）；注意力的运算为 {flops}，"
-    "整个网络为 {whole}；继续写作需记住 {full} 中的 {ours}（{cache}）。",
+    "In an endless text a character of {name} attends to {long} of {span} positions, the mean of the heads ({share}); attention takes "
+    "{flops} of the operations, the whole network {whole}; {ours} of {full} must be remembered ({cache}).",
+    "在无限长文本中，{name} 的一个字符平均每头关注 {span} 个位置中的 {long} 个（{share}）；注意力的运算为 {flops}，"
+    "整个网络为 {whole}；需记住 {full} 中的 {ours}（{cache}）。",
 )
 SAYS_MEASURED: Final = _(
-    " Measured with the spans stretched to S = {span}: reading is {ratio} × as fast, and the trimmed cache holds {cache} of the bytes.",
-    "实测（跨度按比例放大到 S = {span}）：读取速度为 {ratio} 倍，修剪后的缓存只占 {cache} 的字节。",
+    " Measured at S = {span}: reading is {ratio} × as fast, and the cache holds {cache} of the bytes.",
+    "实测（S = {span}）：读取速度为 {ratio} 倍，缓存只占 {cache} 的字节。",
 )
 TIMES: Final = _("{name}, S = {span}", "{name}，S = {span}")
 COUNTED: Final = _("counted", "计算所得")

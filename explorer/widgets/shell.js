@@ -19,6 +19,8 @@ const ICONS = {
   back: "M9.5 4 6 8l3.5 4",
   next: "M6.5 4 10 8l-3.5 4",
 };
+// Looks for the figure of a step, a tenth of a second apart: until the projector says that it is on its way, and until nobody waits any more.
+const [WAITS, PATIENCE] = [8, 6000];
 const icon = (name) =>
   svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "tfe-shell-icon" },
     svg("path", { d: ICONS[name] }));
@@ -394,8 +396,9 @@ export function mount(root, props) {
       const node = main.querySelector(`.tfe-${panel}`);
       const shown = node && show.figureOf(figure ? main.querySelector(`.tfe-${figure}`) : node);
       if (projecting() || lecture.get() === "figure") {
+        if (tries === WAITS && !shown) show.expect();
         if (shown) show.point(shown);
-        else if (tries < 300) setTimeout(look, 100, tries + 1);
+        else if (tries < PATIENCE) setTimeout(look, 100, tries + 1);
         return;
       }
       const hidden = node && !node.getClientRects().length; // it comes with the step's own input

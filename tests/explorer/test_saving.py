@@ -52,7 +52,7 @@ def test_the_sentence_tells_positions_operations_and_memory() -> None:
     seen = spanned.run().saved
     said = value(seen)["sentence"]
     far = float(seen.long_positions.mean())
-    assert f"a character attends to {far:.0f} of 512 positions on the mean over heads ({100 * far / 512:.0f} %)" in said["en"]
+    assert f"attends to {far:.0f} of 512 positions, the mean of the heads ({100 * far / 512:.0f} %)" in said["en"]
     assert f"attention takes {100 * seen.flops / seen.full_flops:.0f} % of the operations" in said["en"]
     assert f"({100 * seen.cache_bytes / seen.full_cache_bytes:.0f} %)" in said["en"]
     assert "512" in said["zh"] and "{" not in said["en"] + said["zh"]
@@ -62,7 +62,7 @@ def test_the_sentence_tells_positions_operations_and_memory() -> None:
 def test_what_was_measured_stands_beside_what_is_counted_and_says_at_which_span() -> None:
     made = value(spanned.run().saved, measured=MEASURED)
     assert shares(made)[-2:] == pytest.approx([100 / 1.9, 31.25])
-    assert "stretched to S = 4,096: reading is 1.90 × as fast, and the trimmed cache holds 31 % of the bytes" in made["sentence"]["en"]
+    assert "Measured at S = 4,096: reading is 1.90 × as fast, and the cache holds 31 % of the bytes" in made["sentence"]["en"]
     texts = [note["text"] for note in made["figures"]["en"]["layout"]["annotations"]]
     assert "<b>Measured, spans stretched to S = 4,096</b>" in texts and "time to read · 1.90 × faster" in texts
     colours = [trace["marker"]["color"] for trace in made["figures"]["en"]["data"]]

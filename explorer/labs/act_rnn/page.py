@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from explorer.lab import FIGURE, Text, part
+from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import About, Program, lab_of
 from explorer.views import View
-from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.act_rnn.records import EXAMPLES, Explanation, Request
-from models.thinking import Measured
-
-
-def changed(seen: tuple[Explanation, Explanation], measured: tuple[Measured, Measured], request: Request, what: Text) -> Difference:
-    """What a change does to the answer, and on held-out inputs."""
-    return adaptive_depth.difference(seen, measured, request, views.WORDS, what)
-
 
 EXPLAIN = "models.act_rnn.explain:explain"
 
@@ -38,7 +28,7 @@ PROGRAM: Program[Request, Explanation] = Program(
             at="side",
         ),
     ),
-    change=Change(changed, "models.act_rnn.explain:measure", lambda request, _before: replace(request, text="")),
+    change=adaptive_depth.changes("models.act_rnn.explain:measure", views.WORDS, text=""),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
     first=views.first,
     answer=views.answer,
@@ -69,13 +59,7 @@ LAB = lab_of(
         ),
     ),
     steps=views.steps,
-    interventions={
-        "forced": replace(EXAMPLES[0], forced=1),
-        "epsilon": replace(EXAMPLES[0], epsilon=0.9),
-        "limit": replace(EXAMPLES[0], limit=1),
-        "bias": replace(EXAMPLES[0], bias=5.0),
-        "told": replace(EXAMPLES[0], told=False),
-    },
+    interventions=adaptive_depth.interventions(EXAMPLES[0]),
     exports={"ponder": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
     thumbnail=views.thumbnail,
     probes=lambda: (Request("parity", "1"), Request("addition", "1+1")),

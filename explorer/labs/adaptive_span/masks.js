@@ -343,11 +343,17 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     "m(x) = clamp((R + z − x) / R, 0, 1)"];
   const after = from + pen.measure(heading, title) + 12; // of the name, where its equation stands if there is room
   const second = after + pen.measure(equation, formula) > to ? size + 8 : 0;
-  const top = above + (big ? 104 : 66) + second;
+  const { x, back } = axisOf(run, look, left, right);
+  const [zx, end] = [x(Math.min(z, span)), x(z + ramp)];
+  const label = t(TEXT.label, { z: round(z), reach: reach(z, ramp, span) });
+  const told = { size, weight: 650, colour: "ink" };
+  const wide = pen.measure(label, told);
+  const [beyond, before] = [right - end > wide + 8, zx - left > wide + 18]; // where its two numbers have room beside the ramp
+  const lifted = beyond || before ? 0 : size;
+  const top = above + (big ? 104 : 66) + second + lifted;
   const tall = Math.max(short ? 56 : big ? 90 : 130,
     Math.min(big ? 640 : 230, height - (top - above) - 2 * size - (short ? 0 : 32 + under) - along));
   const bottom = top + tall;
-  const { x, back } = axisOf(run, look, left, right);
   const y = (m) => bottom - tall * m;
   const write = (px, py, text, style = {}) => pen.text(px, py, text, { size, colour: "ink3", ...style });
   const name = `${now.layer}·${now.own}`;
@@ -372,14 +378,13 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     pen.path(steps(x, profile.after, bottom, tall, most), { fill: "key", alpha: 0.8 * alpha });
     for (const part of [0.25, 1])
       write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), { colour: "key" });
-    write(to, top - (big ? 60 : 34), t(TEXT.scale), { align: "right" });
+    write(to, top - (big ? 60 : 34) - lifted, t(TEXT.scale), { align: "right" });
   }
   // The mask, where it was as trained, and its two numbers.
   const shape = (of) =>
     [0, ...Array.from({ length: 25 },
       (_, n) => Math.min(span, of) + ((Math.min(span, of + ramp) - Math.min(span, of)) * n) / 24)]
     .map((d, n) => `${n ? "L" : "M"}${x(d).toFixed(1)},${y(soft(of, ramp, d)).toFixed(1)}`).join("");
-  const [zx, end] = [x(Math.min(z, span)), x(z + ramp)];
   pen.path(`${shape(z)}V${bottom}H${left}Z`, { fill: "accent", alpha: 0.1 });
   if (now.trained[now.i] !== null)
     pen.path(shape(now.trained[now.i]), { line: "ink2", width: big ? 2.5 : 1.5, dash: true });
@@ -387,12 +392,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   pen.line(zx, top, zx, bottom, { line: "accent", width: big ? 2 : 1, dash: [2, 3] });
   const rail = top - (big ? 24 : 15);
   if (end - zx > 6) pen.path(`M${zx},${rail + 4}V${rail}H${end}V${rail + 4}`, { line: "accent", width: big ? 2 : 1.2 });
-  const label = t(TEXT.label, { z: round(z), reach: reach(z, ramp, span) });
-  const told = { size, weight: 650, colour: "ink" };
-  const wide = pen.measure(label, told);
-  const [beyond, before] = [right - end > wide + 8, zx - left > wide + 18];
   const at = beyond ? end + 8 : before ? zx - 14 - wide : Math.max(left, Math.min(right - wide, zx - wide / 2));
-  write(at, rail - (beyond || before ? 0 : size), label, told);
+  write(at, rail - lifted, label, told);
   if (end - zx > size && (beyond || before))
     write((zx + end) / 2, rail - size * 0.7, "R", { align: "center", colour: "accent" });
 
@@ -405,7 +406,9 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     const whole = Math.min(span, position + 1);
     const far = x(Math.min(reach(z, ramp, span), whole));
     write(left, line, who, { weight: 650, colour: "query" });
-    write(left + pen.measure(`${who} `, { size, weight: 650 }), line, t(TEXT.looks), { colour: "ink2" });
+    const [begun, kept] = [pen.measure(`${who} `, { size, weight: 650 }), now.row ? t(TEXT.keeps, { w: weight(now.row.kept) }) : ""];
+    if (begun + pen.measure(`${t(TEXT.looks)} `, { size }) + pen.measure(kept, told) < right - left)
+      write(left + begun, line, t(TEXT.looks), { colour: "ink2" });
     for (const [x1, y0] of [[x(whole), upper - strip], [far, lower]])
       pen.rect({ x0: left, x1, y0, y1: y0 + strip }, { fill: "sunk", alpha: 0.55 });
     write(left - 8, upper - strip / 2, t(TEXT.before), { align: "right" });
@@ -416,7 +419,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
       pen.path(steps(x, now.row.before, upper, strip, most), { fill: "control" });
       pen.path(steps(x, now.row.after, lower, -strip, most), { fill: "key" });
       for (const py of [upper - strip + size / 2, lower + strip - size / 2]) write(right + size, py, String(most));
-      write(right, line, t(TEXT.keeps, { w: weight(now.row.kept) }), { ...told, align: "right" });
+      write(right, line, kept, { ...told, align: "right" });
       pen.line(far, upper - strip, far, lower + strip, { line: "accent", width: big ? 2 : 1, dash: [2, 3] });
       for (let d = 0; log && d < whole && x(d + 1) - x(d) >= size; d += 1)
         write((x(d) + x(d + 1)) / 2, (upper + lower) / 2, position <= d ? "▸" : letter(run, position - 1 - d),

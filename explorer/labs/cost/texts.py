@@ -101,7 +101,7 @@ LAYERS: Final[Mapping[str, Text]] = {
 FORMULAS: Final[Mapping[str, str]] = {"attention": "4 L² d", "recurrence": "16 L d²", "convolution": "2 k L d²", "restricted": "4 r L d"}
 
 # The clock.
-CLOCK: Final = _("Does the clock follow the formula?", "时钟与公式一致吗？")
+CLOCK: Final = _("The time of a layer against its length", "一层的时间与长度的关系")
 CLOCK_UNITS: Final = _("ms for one layer, log–log; dashed: the formula", "一层的毫秒数，双对数；虚线：公式")
 POSITIONS: Final = _("positions L, logarithmic", "位置数 L，对数")
 MILLISECONDS: Final = _("ms, logarithmic", "毫秒，对数")
@@ -184,7 +184,7 @@ KIND: Final = _("attention", "注意力")
 MB_COLUMN: Final = _("MB", "MB")
 
 # The softmax over scores.
-HARDENS: Final = _("Why √d_k?", "为什么除以 √d_k？")
+HARDENS: Final = _("How sharp do the weights become?", "权重会变得多尖锐？")
 HARDENS_UNITS: Final = _("entropy of the weights over {n} keys, mean of {n} queries", "{n} 个键上权重的熵，{n} 个查询的平均")
 SLOPES: Final = _("What reaches the scores in training?", "训练时有多少梯度传到分数？")
 SLOPES_UNITS: Final = _("Σ ∂ weight / ∂ score", "Σ ∂ 权重 / ∂ 分数")
@@ -213,7 +213,7 @@ QUERY: Final = _("query", "查询")
 KEY: Final = _("key", "键")
 LARGEST: Final = _("largest weight", "最大权重")
 LARGEST_OF: Final = _("largest weight, {how}", "最大权重，{how}")
-SCORES: Final = _("Additive or dot product?", "加性还是点积？")
+SCORES: Final = _("How far do the scores spread?", "分数分散多远？")
 SCORES_UNITS: Final = _("scores of {n} pairs, none divided", "{n} 对的分数，均未除")
 SCORE: Final = _("score", "分数")
 SHARE: Final = _("share of the pairs", "所占比例")

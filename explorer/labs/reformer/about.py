@@ -21,7 +21,7 @@ Facts = Mapping[str, Any]
 
 SLUG = "reformer"
 COLUMNS = ("full", "8", "4", "2", "1")  # rounds of evaluation, as they are printed
-COMPARED = ("8", "1")  # those at which the order of the models is told
+MANY, FEWEST = "8", "1"  # those at which the order of the models is told
 SURPRISING = 0.5  # a share that is so much larger than in print asks for a word
 NEARLY = 5e-4  # shares that print alike do not make an order
 COLOURS = {"lsh_4": "var(--cat-1)", "full": "var(--cat-2)", "lsh_2": "var(--cat-3)", "lsh_1": "var(--cat-4)", "text": "var(--cat-6)"}
@@ -144,8 +144,8 @@ def table(ran: Mapping[str, str] = MappingProxyType({})) -> dict[str, object] | 
         },
         title=texts.TABLE,
         units=texts.TABLE_UNITS,
-        sentence=order(rows),
-        note=_listed([*_unbroken(known), why], " ", ""),
+        sentence=_listed(order(rows), " ", ""),
+        note=_listed([*whole(rows), *_unbroken(known), why], " ", ""),
         legend=(figure.Mark(texts.IN_VIEW, "var(--query)"),) if ran else (),
         table=figure.Table((texts.MODEL, *heads), [*((row.name, *row.ours, *row.printed) for row in rows), *seeds]),
         height=66 + 44 * len(rows),
@@ -172,34 +172,41 @@ def _printed(one: Facts) -> list[float | None]:
     return [found.get(column) for column in COLUMNS]
 
 
-def order(rows: Sequence[spelling.Row]) -> Text:
-    """How the models come out with many rounds and with one, here and in print; and whether more rounds ever did harm."""
-    said: list[Text] = []
+def order(rows: Sequence[spelling.Row]) -> list[Text]:
+    """How the models come out with one round, here and in print; and whether more rounds ever did harm."""
     doubt = about.order_of(SLUG, (row.key for row in rows))
-    for column in COMPARED:
-        at = COLUMNS.index(column)
-        told = [(row, ours, printed) for row in rows if (ours := row.ours[at]) is not None and (printed := row.printed[at]) is not None]
-        if len(told) < 2:
-            continue
-        with_ = texts.WITH_ONE if column == "1" else filled(texts.WITH, n=column)
-        measured = {row.key: value for row, value, _ in told}
-        published = {row.key: value for row, _, value in told}
-        name = {row.key: row.name for row, _, _ in told}
-        said.append(filled(texts.ORDER, rounds=with_, ours=_ranked(measured, name), printed=_ranked(published, name)))
-        said += [] if doubt else [texts.SAME_ORDER if _agree(measured, published) else texts.OTHER_ORDER]
-    said += [doubt] if doubt and said else []
-    whole = [
+    said = _compared(rows, FEWEST, doubt)
+    worse = [row.name for row in rows if row.key != "full" and _falls(row)]
+    harm = filled(texts.LESS, names=_listed(worse, ", ", "、")) if worse else texts.MORE
+    return [*said, *([doubt] if doubt and said else []), harm]
+
+
+def _compared(rows: Sequence[spelling.Row], column: str, doubt: Text | None) -> list[Text]:
+    """How they come out with so many rounds; with a doubt, their order is not told."""
+    at = COLUMNS.index(column)
+    told = [(row, ours, printed) for row in rows if (ours := row.ours[at]) is not None and (printed := row.printed[at]) is not None]
+    if len(told) < 2:
+        return []
+    with_ = texts.WITH_ONE if column == FEWEST else filled(texts.WITH, n=column)
+    measured = {row.key: value for row, value, _ in told}
+    published = {row.key: value for row, _, value in told}
+    name = {row.key: row.name for row, _, _ in told}
+    said = filled(texts.ORDER, rounds=with_, ours=_ranked(measured, name), printed=_ranked(published, name))
+    return [said, *([] if doubt else [texts.SAME_ORDER if _agree(measured, published) else texts.OTHER_ORDER])]
+
+
+def whole(rows: Sequence[spelling.Row]) -> list[Text]:
+    """How the models come out with many rounds; and without hashing, where that is far from what is in print."""
+    said = _compared(rows, MANY, about.order_of(SLUG, (row.key for row in rows)))
+    full = [
         (ours, printed)
         for row in rows
         if row.key != "full" and (ours := row.ours[0]) is not None and (printed := row.printed[0]) is not None
     ]
-    if whole and min(ours for ours, _ in whole) - max(printed for _, printed in whole) > SURPRISING:
-        said.append(
-            filled(texts.UNHASHED, ours=f"{min(ours for ours, _ in whole):.3f}", printed=f"{max(printed for _, printed in whole):.3f}")
-        )
-    worse = [row.name for row in rows if row.key != "full" and _falls(row)]
-    said.append(filled(texts.LESS, names=_listed(worse, ", ", "、")) if worse else texts.MORE)
-    return _listed(said, " ", "")
+    if full and min(ours for ours, _ in full) - max(printed for _, printed in full) > SURPRISING:
+        low, high = min(ours for ours, _ in full), max(printed for _, printed in full)
+        said.append(filled(texts.UNHASHED, ours=f"{low:.3f}", printed=f"{high:.3f}"))
+    return said
 
 
 def _ranked(values: Mapping[str, float], name: Mapping[str, Text]) -> Text:

@@ -152,8 +152,8 @@ NO_MAPS: Final = _(
 OVERLAP: Final = _("Does the Transformer look at the same words?", "Transformer 看的是同样的词吗？")
 OVERLAP_UNITS: Final = _("the same English and the same German for both", "两个模型读同样的英文和同样的德文")
 OVERLAP_MAPS: Final = {
-    "en": ("Transformer, cross-attention head {name}", "overlap Σ min(α, α′)", "RNN, {variant}"),
-    "zh": ("Transformer，交叉注意力头 {name}", "重叠 Σ min(α, α′)", "RNN，{variant}"),
+    "en": ("Transformer, head {name}", "overlap Σ min(α, α′)", "RNN, {variant}"),
+    "zh": ("Transformer，头 {name}", "重叠 Σ min(α, α′)", "RNN，{variant}"),
 }
 OVERLAP_SAYS: Final = _(
     "Of the Transformer's {n} cross-attention heads, {name} is most like this model: their rows share {mean} of their weight on average, "

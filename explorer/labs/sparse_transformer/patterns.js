@@ -66,7 +66,7 @@ const TEXT = {
 };
 const GAP = 24; // px between columns
 const SIDE = 236; // px of an image at most where three stand side by side, so that they and what they say are seen at once
-const LEAST = 640; // px of room for three columns
+const [LEAST, LEAST_BIG] = [640, 100]; // px of room for three columns; of a matrix before a hall
 const WHOLE = 0.86; // of a square that may be left out so that each cell has whole pixels
 
 const num = (x) => String(Math.round(100 * x) / 100);
@@ -265,12 +265,14 @@ function scene(run, look, pen) {
     const m = others.indexOf(kind);
     if (!pen.big) return { x: n * (wide + GAP), y: 0, wide, high: pen.tall || 2000, room: Math.min(wide - left - 4, 400) };
     const [x, y, across, high] = m < 0 ? [0, 0, large, 2 * half] : [large + GAP, m * half, pen.width - large - GAP, half];
-    return { x, y, wide: across, high, room: Math.min((across - 2 * left - 4) / 2, high - above - top - 8) };
+    const both = across - 2 * left - 4 >= 2 * LEAST_BIG; // where that is too narrow, the image stands alone
+    const each = both ? (across - 2 * left - 4) / 2 : across - left;
+    return { x, y, wide: across, high, alone: !both, room: Math.min(each, high - above - top - 8) };
   });
   let height = 0;
   (one ? [now.kind] : KINDS).forEach((kind, n) => {
-    const { x, y: from, wide: across, high, room } = places[n];
-    const how = scaled(Math.floor(Math.max(pen.big ? 100 : 150, room)), length, ratio);
+    const { x, y: from, wide: across, high, room, alone } = places[n];
+    const how = scaled(Math.floor(Math.max(pen.big ? LEAST_BIG : 150, room)), length, ratio);
     const own = one || pen.big ? how.size : Math.min(SIDE, how.size);
     const x0 = x + left;
     const view = viewOf(now, kind);
@@ -287,8 +289,10 @@ function scene(run, look, pen) {
       const pooled = how.pixels < length ? ` · ${t(TEXT.pooled, { n: times(length / how.pixels) })}` : "";
       pen.text(x0, my - top - 11, `${t(TEXT.matrix)}, ${length} × ${length}${pooled}`, { size: 12, colour: "ink3" });
     }
-    matrix(pen, { x0: mx, y0: my, size: how.size, how }, now, view.route, found[kind], kind);
-    cells(pen, now, kind, { x0: mx, y0: my, size: how.size, count: length });
+    if (!alone) {
+      matrix(pen, { x0: mx, y0: my, size: how.size, how }, now, view.route, found[kind], kind);
+      cells(pen, now, kind, { x0: mx, y0: my, size: how.size, count: length });
+    }
     const end = my + how.size + 3;
     height = Math.max(height, pen.big ? end : stats(pen, now, kind, x0, end + 8, how.size));
   });

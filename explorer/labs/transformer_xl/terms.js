@@ -117,7 +117,8 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
   const able = run.values.allowed[q * run.columns + k];
   const text = (px, py, words, style) => pen.text(px, py - 0.36 * font, words, { size: font, ...style });
   text(x, y - line - 5, SYMBOLS[name], { colour: "ink", weight: 650 });
-  text(x, y - 6, t((narrow && TEXT[`${name}Narrow`]) || TEXT[name]), { colour: "ink3" });
+  const brief = narrow || pen.measure(t(TEXT[name]), { size: font }) > wide;
+  text(x, y - 6, t((brief && TEXT[`${name}Narrow`]) || TEXT[name]), { colour: "ink3" });
   text(x + wide, narrow || big ? y - line - 5 : y - 6, able ? number(run.values[name][q * run.columns + k]) : "–",
     { colour: "ink", weight: 650, size: font * 1.25, align: "right" });
   pen.cells(box, { data: run.maps[name], rows: run.rows, columns: run.columns,

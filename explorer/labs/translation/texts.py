@@ -82,6 +82,8 @@ PART_NOTES: Final[Mapping[str, Text]] = {
 
 PICTURE: Final = _("{kind}, layer {layer}, mean over heads", "{kind}，第 {layer} 层，各头平均")
 PICTURE_UNIT: Final = _("L{layer} mean", "L{layer} 平均")
+HEAD_PICTURE: Final = _("{kind}, what head {name} passes on", "{kind}，头 {name} 传递的内容")
+HEAD_PICTURE_UNIT: Final = _("passed on", "传递")
 
 
 CURVE_UNITS: Final = _("nats per piece, lower is better", "每词元纳特，越低越好")

@@ -252,11 +252,12 @@ def words(before: Explanation, forced: Explanation) -> list[tuple[str, float, fl
 def pictures(before: Explanation, forced: Explanation, request: Request) -> tuple[MapPair, ...]:
     """Every layer of every kind, averaged over heads, before and under the change; the last layer of what it tells most on comes first.
 
+    A silenced head passes nothing on: its own map, in place of which nothing comes, is first where no mean in that place changes visibly.
     The translation is held fixed, so both have one shape and cell stands beside cell.
     """
     first = SHOWN_FIRST.get(request.without[0], "cross") if request.without else "cross"
     pairs = list(zip(kinds(before), kinds(forced, request), strict=True))[::-1]
-    return tuple(
+    means = tuple(
         MapPair(
             key=f"{one.key}.{layer + 1}",
             label=filled(texts.PICTURE, kind=one.label, layer=layer + 1),
@@ -269,6 +270,20 @@ def pictures(before: Explanation, forced: Explanation, request: Request) -> tupl
         for one, other in sorted(pairs, key=lambda pair: pair[0].key != first)
         for layer in reversed(range(one.weights.shape[0]))
     )
+    named = {one.key: one for one, _ in pairs}
+    heads = tuple(
+        MapPair(
+            key=f"{kind}.{layer + 1}.{head + 1}",
+            label=filled(texts.HEAD_PICTURE, kind=named[kind].label, name=f"{layer + 1}·{head + 1}"),
+            unit=texts.HEAD_PICTURE_UNIT,
+            queries=named[kind].queries,
+            keys=named[kind].keys,
+            before=(weights := named[kind].weights[layer, head]),
+            after=np.zeros_like(weights),
+        )
+        for kind, layer, head in request.silenced
+    )
+    return means + heads if np.abs(means[0].after - means[0].before).max() >= 0.005 else heads + means
 
 
 def sentence(before: Explanation, forced: Explanation, request: Request) -> Text:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 import gradio as gr
 
 from explorer.figures import bertviz as drawing
-from explorer.lab import FIGURE, Text, part
+from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import About, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
-from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
-from models.thinking import Measured
 from models.universal_transformer.records import EXAMPLES, Explanation, Request
 
 OPENED: Final[tuple[drawing.View, ...]] = ("head", "model")  # bertviz's views of a run; queries and keys are not watched
-
-
-def changed(seen: tuple[Explanation, Explanation], measured: tuple[Measured, Measured], request: Request, what: Text) -> Difference:
-    """What a change does to the answer, and on held-out inputs."""
-    return adaptive_depth.difference(seen, measured, request, views.WORDS, what)
 
 
 def lengths() -> Any:
@@ -49,7 +41,7 @@ PROGRAM: Program[Request, Explanation] = Program(
         in_bertviz(OPENED, views.bertviz),
         View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
     ),
-    change=Change(changed, "models.universal_transformer.explain:measure", lambda request, _before: replace(request, text="", question="")),
+    change=adaptive_depth.changes("models.universal_transformer.explain:measure", views.WORDS, text="", question=""),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
     first=views.first,
     answer=views.answer,
@@ -81,13 +73,7 @@ LAB = lab_of(
         ),
     ),
     steps=views.steps,
-    interventions={
-        "forced": replace(EXAMPLES[0], forced=1),
-        "epsilon": replace(EXAMPLES[0], epsilon=0.9),
-        "limit": replace(EXAMPLES[0], limit=1),
-        "bias": replace(EXAMPLES[0], bias=5.0),
-        "told": replace(EXAMPLES[0], told=False),
-    },
+    interventions=adaptive_depth.interventions(EXAMPLES[0]),
     exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
     thumbnail=views.thumbnail,
     probes=lambda: (Request("copy", "a", ""),),

@@ -3,7 +3,7 @@
 
 import { el, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
-import { keys, tallest } from "./keys.js";
+import { fitted, hallScale, keys, tallest } from "./keys.js";
 import { lang, onLang, t } from "./lang.js";
 import { KINDS, looking } from "./looking.js";
 import { Pen, asSvg, onCanvas } from "./pen.js";
@@ -251,6 +251,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
     words.setAttribute("aria-live", sound.playing || run.state === "running" ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
+    fitted(words);
     if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
     const entries = picture.legend?.(run, look) ?? [];
     const key = JSON.stringify([entries, big, lang(), document.body.className]);
@@ -260,31 +261,34 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     }
     if (!room || big) room = Math.floor(desk.clientWidth); // else it was told when it changed
     if (!room) return;
-    const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
+    const beneath = [...below.children].reduce((sum, one) => sum + one.offsetHeight, words.offsetHeight); // its place may have no box
+    const tall = big ? tallest(desk, beneath + 36) : 0;
     const way = travel();
+    const own = big ? 1 / hallScale() : 1; // on a large screen it is drawn with less room, and shown larger
     const sketch = (by) => {
-      pen = Object.assign(new Pen({ width: room * by, big, zoom: by > 1 ? by + 0.001 : 1, top: scrolled, tall: tall * by }), way);
+      const zoom = by > own ? by / own + 0.001 : 1;
+      pen = Object.assign(new Pen({ width: room * by, big, zoom, top: scrolled * by, tall: tall * by }), way);
       if (!big) pen.spoken = longest;
       picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     };
-    sketch(1);
+    sketch(own);
     // What is too high for the hall's screen is drawn with more room, and shown smaller.
-    shrunk = big && !pen.view && pen.height > tall + SPARE ? Math.min(SMALLEST, pen.height / tall) : 1;
-    if (shrunk > 1) sketch(shrunk);
-    paper.style.zoom = shrunk > 1 ? 1 / shrunk : "";
+    shrunk = big && !pen.view && pen.height > tall * own + SPARE ? own * Math.min(SMALLEST, pen.height / (tall * own)) : own;
+    if (shrunk > own) sketch(shrunk);
+    paper.style.zoom = shrunk === 1 ? "" : 1 / shrunk;
     // The sentence stands where the picture leaves it room, else below it.
     const inside = pen.said !== null && !big;
     if (inside !== (words.parentElement === paper)) inside ? paper.append(words) : desk.after(words);
     words.style.top = inside ? `${pen.said + AROUND}px` : "";
     desk.classList.toggle("is-tall", pen.view > 0);
-    desk.style.height = pen.view ? `${pen.view}px` : "";
+    desk.style.height = pen.view ? `${pen.view / shrunk}px` : "";
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
     if (bring()) {
       paint();
       return;
     }
     [canvas.marks, canvas.boxes] = [pen.marks, pen.boxes];
-    onCanvas(fit(canvas, pen.width, pen.view || pen.height),
+    onCanvas(fit(canvas, pen.width, pen.view || pen.height, 1 / shrunk),
       [{ kind: "group", x: 0, y: pen.view ? -pen.top : 0, marks: pen.marks }]);
     handles.place(pen.handles);
     drawn();

@@ -8,10 +8,19 @@ export const wantsText = (node) => node instanceof Element && node.matches(TEXT)
 
 export const projecting = () => document.body.classList.contains("tfe-projecting");
 
+/** By how much everything is larger before a hall than on the smallest screen that a lecture is made for, 1280 × 720. */
+export const hallScale = () => Math.max(1, Math.min(innerWidth / 1280, innerHeight / 720));
+
 const FOOT = 160; // px at the foot of the screen for what a figure says, beside the code for the audience
 
 /** How high a projected picture may be, so that what stands below it, `below` px, and the code share the foot of the screen. */
-export const tallest = (picture, below) => Math.max(240, innerHeight - picture.getBoundingClientRect().top - scrollY - Math.max(FOOT, below));
+export const tallest = (picture, below) => Math.max(240, innerHeight - picture.getBoundingClientRect().top - scrollY - Math.max(FOOT * hallScale(), below));
+
+const FULL = 240; // columns of a sentence that fill four lines beside the code; a Chinese character takes two
+
+/** Marks a sentence that is long: a hall is shown it in smaller letters. */
+export const fitted = (words) =>
+  words.classList.toggle("is-long", words.textContent.replace(/[\u3000-\u9fff\uff00-\uffef]/g, "··").length > FULL);
 
 const plain = (event) => !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
 

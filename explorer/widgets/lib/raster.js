@@ -39,8 +39,8 @@ export function enlarge(context, pixels, { x, y, width, height, crop = null, smo
 }
 
 /** Gives a canvas its size in CSS pixels at the screen's own resolution; returns its context, scaled to CSS pixels. */
-export function fit(canvas, width, height) {
-  const ratio = Math.max(1, window.devicePixelRatio || 1);
+export function fit(canvas, width, height, grown = 1) {
+  const ratio = Math.max(1, (window.devicePixelRatio || 1) * grown);
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
