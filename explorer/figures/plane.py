@@ -31,15 +31,12 @@ def scatter(
     Queries are circles, keys diamonds. by_position: dark at the beginning of a text, light at its end, in place of the two roles' colours.
     """
     last = max(1, int(positions.max(initial=1)))
-    traces = []
+    traces: list[dict[str, Any]] = []
     for side, name, symbol, colour in ((asks, names[0], "circle", QUERY), (~asks, names[1], "diamond", KEY)):
         which = np.flatnonzero(side).tolist()
-        placed: dict[str, Any] = {
-            "color": positions[which].tolist(),
-            "colorscale": theme.colorscale(theme.WEIGHTS),
-            "cmin": 0,
-            "cmax": last,
-        }
+        placed: dict[str, Any] = {"color": colour}
+        if by_position:
+            placed = {"color": positions[which].tolist(), "colorscale": theme.colorscale(theme.WEIGHTS), "cmin": 0, "cmax": last}
         traces.append(
             {
                 "type": "scatter",
@@ -47,7 +44,7 @@ def scatter(
                 "name": name,
                 "x": [round(float(points[at, 0]), 4) for at in which],
                 "y": [round(float(points[at, 1]), 4) for at in which],
-                "marker": {"size": 9, "symbol": symbol, "opacity": 0.8, "color": colour, **(placed if by_position else {})},
+                "marker": {"size": 9, "symbol": symbol, "opacity": 0.8, **placed},
                 "customdata": [[_isolated(pieces[at]), int(positions[at]), _isolated(texts[at])] for at in which],
                 "hovertemplate": f"{name} “%{{customdata[0]}}” (%{{customdata[1]}})<br>%{{customdata[2]}}<extra></extra>",
             }

@@ -310,13 +310,14 @@ def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, Non
     if request.variant == "minilm":
         return _turned(before, after, what)
     if not before.guesses:
-        number = change.Number(*(-float(one.nats[1:-1].mean()) for one in seen))
+        number = change.Number(-float(before.nats[1:-1].mean()), -float(after.nats[1:-1].mean()))
         says = change_sentence(texts.READS, texts.READS_SAME, number.before, number.after, what=what)
         return change.Difference(number, texts.ALONE, [], says)
     sides = (0, SIDES.index(request.side))
     p = [[float(one.truth_p[at]) for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
     best = [[one.best[at][0] for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
-    number = change.Number(*(float(np.log(np.maximum(one, TINY)).mean()) for one in p))
+    was, now = (float(np.log(np.maximum(one, TINY)).mean()) for one in p)
+    number = change.Number(was, now)
     guess = ", ".join(f"“⟦o:{one}⟧”" for one in best[1])
     says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, what=what, guess=guess)
     rows: list[change.Row] = []
@@ -354,7 +355,7 @@ def thumbnail() -> Thumbnail | None:
     if kept is None:
         return None
     kind, cell = kinds(kept.seen)[0], _cell(kept.seen)
-    return Thumbnail(kind.weights[cell["layer"], cell["head"]], kind.queries, kind.keys, (cell["row"], cell["col"]))
+    return Thumbnail(kind.weights[cell["layer"], cell["head"]], tuple(kind.queries), tuple(kind.keys), (cell["row"], cell["col"]))
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -322,7 +322,8 @@ def difference(
     """What the panel draws of a change. seen: the runs without and with it; read: log p of the pieces of the former under both."""
     before, after = seen
     both = np.isfinite(read[0]) & np.isfinite(read[1])
-    number = change.Number(*(float(one[both].mean()) if both.any() else 0.0 for one in read))
+    first, last = (float(one[both].mean()) if both.any() else 0.0 for one in read)
+    number = change.Number(first, last)
     told = filled(texts.KEEPS if before.text == after.text else texts.BECOMES, what=what, german=after.text)
     says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, first=told)
     same = before.text == after.text

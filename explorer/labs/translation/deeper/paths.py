@@ -215,8 +215,8 @@ def _towers(seen: Towers, asked: PathsRequest) -> Value:
 
     pieces = [f"{at} {attention.shown(piece)}" for at, piece in enumerate(seen.source)]
     columns = [COLUMNS["network"], COLUMNS["layer"], COLUMNS["query"], *(_(piece, piece) for piece in pieces)]
-    rows = [
-        (NAMES[one.network], layer + 1, piece, *(round(float(weight), 4) for weight in one.maps[layer, at]))
+    rows: list[list[str | float | Text | None]] = [
+        [NAMES[one.network], layer + 1, piece, *(round(float(weight), 4) for weight in one.maps[layer, at])]
         for one in towers
         for layer in range(layers)
         for at, piece in enumerate(pieces)
