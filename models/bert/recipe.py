@@ -233,7 +233,7 @@ def measure(asked: Asked[Task]) -> Measured:
 
 
 LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1.5e-3, 3e-3, 6e-3))
-evaluate = LAB.evaluate
+task_of, evaluate = LAB.task_of, LAB.evaluate
 
 
 def train(data: Path, runs: Path, variant: str = "", **how: Any) -> Path:
