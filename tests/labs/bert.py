@@ -1,6 +1,6 @@
 """What the contract tests have to know of this lab."""
 
-SMALL = "v=1&sentence=A+dog+sits+on+the+grass.&hidden=2"  # a small input that is neither an example nor a step, and another one
-NEW = "v=1&sentence=A+cat+sits+on+the+grass.&hidden=2"
+SMALL = "v=1&text=A+dog+sits+on+the+grass.&hidden=1"  # a small input that is neither an example nor a step, and another one
+NEW = "v=1&text=A+cat+sits+on+the+grass.&hidden=1"
 LOOKS = {"_head": "99.99", "_pos": "99999"}  # what a link may name and is not there
-NONSENSE = ("sides=above", "above")  # a field that is refused, and what the refusal names
+NONSENSE = ("side=above", "above")  # a field that is refused, and what the refusal names
