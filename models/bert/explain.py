@@ -84,18 +84,10 @@ def _given(request: Request) -> _Given:
     text = _encoded(request.text, pieces)
     given, kinds = text.ids.copy(), np.zeros(len(text.ids), np.int64)
     if request.variant == VARIANTS[0]:
-        words = int(text.word.max()) + 1
-        for word in request.hidden:
-            if not 0 <= word < words:
-                raise InputError(
-                    "hidden",
-                    en=f"There is no word {fields.shown(word)}: this text has the words 0 to {words - 1}.",
-                    zh=f"没有第 {fields.shown(word)} 个词：该文本的词为 0 到 {words - 1}。",
-                )
         if request.way == WAYS[1]:
             given, kinds = drawn(text, pieces, request.seed)
         else:
-            kinds = np.isin(text.word, request.hidden).astype(np.int64)
+            kinds = (np.isin(text.word, request.hidden) & (text.word >= 0)).astype(np.int64)
             given = np.where(kinds, pieces.mask, given)
     other = _encoded(request.other, pieces) if request.variant == VARIANTS[1] and request.other.strip() else None
     return _Given(request, model, pieces, text, given, kinds, other)

@@ -171,6 +171,11 @@ def test_either_side_alone_is_read_as_if_the_other_were_not_there(small: dict[st
     assert not left.weights[:, :, :, ~left.allowed].any() and left.allowed[: guess.position + 1].all()
 
 
+def test_a_word_behind_the_end_of_a_text_hides_nothing(small: dict[str, Encoder]) -> None:
+    assert not one(text="two dogs", hidden=(-1, 2, 9)).guesses
+    assert [guess.position for guess in one(text="two dogs", hidden=(1, 7)).guesses] == [2]
+
+
 def test_a_sentence_costs_what_its_pieces_cost_one_hidden_at_a_time(small: dict[str, Encoder]) -> None:
     found = one(text=SENTENCES[0])
     ids = torch.from_numpy(learned().encode(SENTENCES[0]).ids)
@@ -295,7 +300,6 @@ def test_queries_and_keys_of_a_head_make_its_weights(small: dict[str, Encoder]) 
     [
         ({"text": " \n"}, "white space"),
         ({"text": "\x01\x02"}, "no word"),
-        ({"text": "two dogs", "hidden": (2,)}, "words 0 to 1"),
         ({"text": "two " * 70}, "at most 62"),
         ({"text": "你好世界"}, "knows English"),
         ({"text": "two dogs", "silenced": (("mlm", 7, 0),)}, "no head 8·1"),
