@@ -34,7 +34,8 @@ class Request:
     """A text, what of it is hidden, and what is changed in the model meanwhile.
 
     hidden: words of `text`, counted from 0 as `Explanation.word` has them; those behind its end hide nothing; `mlm` alone. side: what the
-    map's run may read, up to the first hidden word or from the last one on. way: `draw` hides as training does, drawn by `seed`, and `hidden` counts for nothing.
+    map's run may read, up to the first hidden word or from the last one on. way: `draw` hides as training does, drawn by `seed`, and
+    `hidden` counts for nothing.
     other: a second text, `minilm` alone; "" for none. silenced: (variant, layer, head) from 0.
     """
 
