@@ -136,7 +136,10 @@ DEAR = {
     "translation",
 }
 MOST = 1_500  # lines of a lab's own
-LARGER = {"language_model": 2_500}  # characters, pieces and copies in one lab, and labels to be fine-tuned on
+LARGER = {
+    "bert": 1_800,  # a network of ours and a pretrained one, words and sentences
+    "language_model": 2_500,  # characters, pieces and copies in one lab, and labels to be fine-tuned on
+}
 
 
 def test_a_new_lab_costs_at_most_1500_lines_of_its_own(figures: dict[str, int]) -> None:

@@ -53,8 +53,8 @@ NAMES: Final[Mapping[str, Text]] = {
     NETWORKS[4]: _("with paths, learned positions", "有路径，学习的位置"),
 }
 HEADS: Final = {  # the same above a tower, where there is little room
-    "en": ("with", "without", "positions<br>each layer", "encoder<br>without", "learned<br>positions"),
-    "zh": ("有路径", "无路径", "每层<br>加位置", "编码器<br>无路径", "学习的<br>位置"),
+    "en": ("with", "without", "positions\neach layer", "encoder\nwithout", "learned\npositions"),
+    "zh": ("有路径", "无路径", "每层\n加位置", "编码器\n无路径", "学习的\n位置"),
 }
 MOST: Final = 4  # towers, side by side on a phone
 LAYER: Final = _("layer {n}", "第 {n} 层")
@@ -203,7 +203,7 @@ def _towers(seen: Towers, asked: PathsRequest) -> Value:
         drawn = maps([Map(one.title, one.values, most=high) for one in given], lines=layers, square=True)
         drawn["layout"]["margin"] |= {"l": 24, "t": 62}
         words = drawn["layout"]["annotations"]
-        heads = [HEADS[language][NETWORKS.index(one.network)] for one in towers]
+        heads = [HEADS[language][NETWORKS.index(one.network)].replace("\n", "<br>") for one in towers]
         named = [{**above, "text": f"<b>{head}</b>", "yshift": 20} for above, head in zip(words, heads, strict=False)]
         for n in range(layers):
             ends = drawn["layout"][f"yaxis{n * len(towers) + 1 if n else ''}"]["domain"]
