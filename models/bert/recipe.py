@@ -65,7 +65,7 @@ class Task(driver.Task):
 MLM = Task(
     config=Config(vocabulary=5000, d_model=128, d_ff=512, n_heads=4, n_layers=4, dropout=0.0, max_positions=64),
     recipe=Recipe(
-        Schedule(steps=4000, warmup=300, decay=0.0, cooldown=2600, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=200
+        Schedule(steps=9000, warmup=300, decay=0.0, cooldown=6000, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=200
     ),
     data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion);"
     " 29,000 English captions of Multi30k; the sentences of 8,530 film reviews (Pang and Lee, 2005) without their labels",

@@ -127,7 +127,8 @@ def test_clipped_distances_are_clipped_with_a_cache_too(farthest: int) -> None:
 
 
 def test_a_head_has_a_gain_of_0_where_its_own_request_silences_it_and_else_of_1() -> None:
-    model = SimpleNamespace(config=SimpleNamespace(n_layers=2, n_heads=3), readout=SimpleNamespace(weight=torch.zeros(1)))
+    model = torch.nn.Linear(1, 1)
+    model.config = SimpleNamespace(n_layers=2, n_heads=3)  # type: ignore[assignment]
     free, both, other = (
         SimpleNamespace(silenced=heads) for heads in ((), (("a", 1, 2), ("a", 0, 0), ("b", 1, 1)), (("b", 0, 0), ("a", 9, 0)))
     )
