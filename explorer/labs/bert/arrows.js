@@ -106,7 +106,7 @@ function place(run, pen) {
   const close = total(wants) > width; // then the weights alone stand under the pieces
   if (close) wants = widths(big ? 40 : 30, 6);
   const sum = total(wants);
-  const more = Math.max(0, Math.min(big ? 60 : 34, (width - sum) / run.count));
+  const more = Math.max(0, Math.min(big ? 90 : 56, (width - sum) / run.count));
   const ends = [];
   wants.forEach((want, at) => ends.push((ends[at - 1] ?? 0) + want + more + 3));
   const wide = ends.at(-1) - 3;
@@ -161,7 +161,7 @@ function scene(run, look, pen) {
   const box = at.box(from);
   // Where the picture is wider than there is room, the guesses stand where the hidden piece comes into view.
   const left = box.x1 <= pen.width ? 0 : Math.min(at.wide - pen.width, box.x0 - pen.width / 2);
-  pen.size(at.wide, guesses(run, from, pen, at, left), left ? { x0: box.x0, x1: box.x1 } : null);
+  pen.size(Math.max(at.wide, pen.width), guesses(run, from, pen, at, left), left ? { x0: box.x0, x1: box.x1 } : null);
 }
 
 const short = (w) => (w >= 0.995 ? "1.0" : `.${String(Math.round(w * 100)).padStart(2, "0")}`);
