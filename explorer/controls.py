@@ -206,11 +206,14 @@ def query(request: Any) -> str:
         return ""
 
 
-def read(kind: type[R], spelled: str, given: object = None) -> tuple[R, Text | None]:
+def read(kind: type[R], spelled: str, given: object = None, first: str = "") -> tuple[R, Text | None]:
     """The request that a query string spells, with some fields set anew, checked; and a notice where the link names unknown keys.
 
-    given: {field: text}, None for nothing. Raises InputError for what cannot be read or lies outside its range.
+    given: {field: text}, None for nothing. first: what a query that names no field stands for. Raises InputError for what cannot be read
+    or lies outside its range.
     """
+    if not permalink.asks(kind, spelled):
+        spelled = f"{first}&{spelled}"
     request, notice = permalink.decode(kind, spelled)
     if given is not None:
         hints = typing.get_type_hints(kind)

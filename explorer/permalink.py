@@ -109,6 +109,12 @@ def decode(kind: type[Request], query: str) -> tuple[Request, dict[str, str] | N
     return kind(**values), _notice(list(given))
 
 
+def asks(kind: type[Any], query: str) -> bool:
+    """Does a query string say anything of a request? Another site may have added words of its own to a link to the bare page."""
+    names = {"v", *(field.name + end for field in dataclasses.fields(kind) for end in ("", ".z"))}
+    return not names.isdisjoint(part.partition("=")[0] for part in query.removeprefix("?").split("&"))
+
+
 def read(hint: Any, text: str, name: str) -> object:
     """`text` as a value of the type `hint`; InputError, which calls it `name`, where it is none."""
     try:

@@ -103,8 +103,9 @@ class Program(Generic[R, S]):
         return ("ask", *(view.name for view in self.views if view.draw), "change")
 
     def read(self, query: str, given: object = None) -> tuple[R, Text | None]:
-        """The request of a wish, and a notice for the visitor; no query is the first example. InputError for what cannot be read."""
-        return controls.read(self.kind, query or controls.query(self.examples[0][0]), given)
+        """The request of a wish, and a notice for the visitor; no query, or none of a request, is the first example. InputError for what
+        cannot be read."""
+        return controls.read(self.kind, query, given, first=controls.query(self.examples[0][0]))
 
     def plain(self, request: R) -> R:
         """The same input for the model as it was trained."""

@@ -57,6 +57,13 @@ def test_under_a_change_bar_and_views_show_the_changed_run_and_the_panel_both() 
     assert panel["sentence"]["en"] == "With said 1 times, it says ⟦o:xy⟧."
 
 
+def test_a_link_that_names_no_field_is_the_first_example_whatever_another_site_added_to_it() -> None:
+    first = PROGRAM.examples[0][0]
+    assert PROGRAM.read("") == (first, None) == PROGRAM.read("lang=zh&step=2")
+    request, notice = PROGRAM.read("utm_source=mail&lang=zh")
+    assert request == first and notice is not None and "utm_source" in notice["en"]
+
+
 def test_a_change_is_taken_off_by_the_query_without_it() -> None:
     changed = answered("v=1&text=xy", {"times": "1"})["ask"][-1]
     assert answered(changed["plain"])["ask"][-1]["answer"]["said"] == "xyxy"
