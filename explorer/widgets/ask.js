@@ -67,12 +67,15 @@ export async function mount(root, props, emit, watch) {
     "motif"].includes(control.kind)); // the answer stands in a view
   const broad = lines.every(({ control }) => control.kind === "drawing") &&
     new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
+  // What is chosen in a picture, as the words that are hidden, stands in no control: it stays as the run in view has it.
+  const pictured = controls.filter(({ kind }) => kind === "items").map(({ field }) => field);
+  const looked = () => Object.fromEntries(pictured.filter((field) => value.fields).map((field) => [field, value.fields[field]]));
   const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => picks.reduce((so, { control, now }) => ({ ...so, [control.field]: now(so) }), {});
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
   const typed = (line) => line.fields?.() ?? { [line.control.field]: line.text };
   const asked = () => Object.assign({}, ...lines.map((line) => line.absent ?? { [line.control.field]: "" }), chosen(),
-    settings.fields(), ...open().map(typed)); // what no control shows is empty
+    looked(), settings.fields(), ...open().map(typed)); // what no control shows is empty
   const stamp = (fields) => JSON.stringify([...Object.keys(chosen()).map((field) => fields?.[field] ?? ""),
     ...open().map((line) => line.of(fields)), ...settings.of(fields)]);
 

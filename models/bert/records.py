@@ -21,7 +21,7 @@ PATTERNS = ("previous", "next", "first", "last", "same")  # one to the left, one
 BEST = 5  # guesses that are told of each hidden piece
 MAX_TEXT = 600  # characters
 MAX_PIECES = 64  # that are read of a text, [CLS] and [SEP] among them
-MAX_SEED = 999
+MAX_SEED = 999_999
 
 
 def shipped() -> tuple[str, ...]:
@@ -44,7 +44,7 @@ class Request:
     side: str = fields.choice(SIDES[0], SIDES, en="side", zh="一侧")
     variant: str = fields.choice(VARIANTS[0], VARIANTS, en="model", zh="模型")
     way: str = fields.choice(WAYS[0], WAYS, en="way of hiding", zh="遮盖方式")
-    seed: int = fields.number(1, 1, MAX_SEED, en="seed", zh="随机种子")
+    seed: int = fields.number(1, 0, MAX_SEED, en="seed", zh="随机种子")
     other: str = fields.characters("", MAX_TEXT)
     silenced: tuple[tuple[str, int, int], ...] = fields.heads(VARIANTS)
 
