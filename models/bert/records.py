@@ -143,7 +143,6 @@ def by_word(weights: NDArray[np.floating], word: NDArray[np.int64]) -> Array:
 OFFERED: tuple[Request, ...] = (
     Request("Two dogs are running through the snow.", hidden=(3,)),
     Request("He opened the door and went into the room.", hidden=(2,)),
-    Request("A man in a blue shirt is standing on a ladder cleaning a window.", hidden=(5, 9)),
     Request("A little girl in a pink dress is climbing a tree.", way=WAYS[1], seed=3),
     Request("The old man gave his dog a bone after dinner.", variant="minilm"),
     Request("A man is playing a guitar.", other="Somebody makes music on a stringed instrument.", variant="minilm"),
