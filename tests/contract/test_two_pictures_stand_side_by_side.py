@@ -95,7 +95,11 @@ def test_both_arrive_with_one_row_on_the_first_screen_and_lead_to_their_labs(new
     said = page.locator(".tfe-difference .tfe-words").bounding_box()
     assert said and said["y"] + said["height"] <= 900
     row = re.search(r"\brow=\d+\b", str(sides[1].get_attribute("data-drawn")))
-    page.locator(".tfe-compare-side").nth(1).get_by_text("Open lab").click()
+    link, frame = page.locator(".tfe-compare-side").nth(1).get_by_text("Open lab"), page.locator("iframe >> nth=1")
+    # The link follows the address within the frame a moment after what is drawn there.
+    here, there = (f"one => new URL({of}).searchParams.get('_row')" for of in ("one.closest('a').href", "one.contentWindow.location.href"))
+    becomes(page, lambda: link.evaluate(here) == frame.evaluate(there), True)
+    link.click()
     assert row is not None
     expect(page.locator(".tfe-attention"), "its lab with the same row").to_have_attribute("data-drawn", re.compile(rf"{row[0]}\b"))
 
