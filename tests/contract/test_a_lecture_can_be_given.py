@@ -49,5 +49,6 @@ def test_a_figure_that_is_guessed_at_is_covered_until_it_is_opened_and_stands_al
     for rest in (".tfe-shell-bar", ".tfe-ask", "h1", ".tfe-projector-code"):
         expect(page.locator(rest).filter(visible=True)).to_have_count(0)
     assert scrolls_sideways(page) == 0
-    assert refused_by_axe(page) == []
+    if lab is LABS[0]:  # the figure itself is judged on its page
+        assert refused_by_axe(page) == []
     assert not faults.all()
