@@ -6,6 +6,7 @@ at 1440 × 900 and on a phone of 360 × 780. Then every sentence of `--inputs 50
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,6 +53,7 @@ SEEN = """() => {
   }
   return { letters: letters.sort((a, b) => a[0] - b[0]).slice(0, 3), cut };
 }"""
+UNSEEN = {"letters": [[math.inf, ""]], "cut": []}  # of a step whose own figure did not come
 # Do the input, the first figure and its sentence stand on the first screen; and on a phone, the figure?
 FIRST = """() => {
   const within = (node) => node && node.getBoundingClientRect().height > 0 && node.getBoundingClientRect().bottom <= innerHeight;
@@ -131,7 +133,8 @@ def walk(tab: Page, url: str, lab: Lab, lang: str = "en") -> Iterator[dict[str, 
         tab.wait_for_load_state("networkidle")
         if step.guess is not None:
             tab.keyboard.press("Enter")  # the figure is covered until it is opened
-        yield {"name": f"{lab.slug} {number}", "own": own, "ms": milliseconds, **tab.evaluate(SEEN)}
+        seen = tab.evaluate(SEEN) if own else UNSEEN
+        yield {"name": f"{lab.slug} {number}", "own": own, "ms": milliseconds, **seen}
 
 
 def opened(tab: Page, url: str, lab: Lab) -> dict[str, Any]:

@@ -76,14 +76,17 @@ function read(value) {
 
 function place(run, pen) {
   const { width, tall, big, narrow } = pen;
-  const [head, gap, foot, left] = big ? [28, 8, 30, 48] : [26, 14, 26, narrow ? 22 : 30];
+  const [head, gap, under, left] = big ? [28, 8, 30, 48] : [26, 14, 26, narrow ? 22 : 30];
   const stairs = run.greedy.pieces.length;
+  const least = big ? 22 : 19;
+  // What is too high for a hall, and moves through its screen, has no axis under it: half of it would stand in view.
+  const foot = big && tall - 3 * head - gap - under < least * (1.5 + run.count) ? 6 : under;
   const spare = tall - 3 * head - gap - foot;
   // Of a row, how far a stair lies below the one before: in a hall less, since none stands above another, and still less where there are many.
-  const flat = big ? Math.max(0.05, Math.min(0.4, (spare / 24 - 1 - run.count) / Math.max(1, stairs - 1))) : 1;
+  const flat = big ? Math.max(0.05, Math.min(0.4, (spare / least - 1 - run.count) / Math.max(1, stairs - 1))) : 1;
   const rows = flat * (stairs - 1) + 1 + run.count;
   const room = tall ? spare / rows : 20;
-  const row = Math.max(big ? 24 : 19, Math.min(room, big ? 40 : 20));
+  const row = Math.max(least, Math.min(room, big ? 40 : 20));
   const each = (run.finished.at(-1) - run.encoded) / run.passes.length;
   const fits = (width - left - 4) / run.total;
   const scale = Math.max(fits, Math.min((big ? 80 : 40) / each, 3 * fits)); // so that a pass has room for its pieces
@@ -112,7 +115,7 @@ function scene(run, look, pen) {
   for (let tick = 0; tick <= run.total; tick += step) {
     for (const [y0, y1] of [[at.head, at.down], [at.y(0), at.end + 3]])
       pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
-    pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }),
+    if (at.foot > 6) pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }),
       { ...small, align: tick ? "center" : "left" });
   }
   const block = (y0, y1, to, text) => {
