@@ -256,7 +256,8 @@ class Run:
 
 
 def trained(data: Path, way: str, labels: int, number: int, rate: float = 0.0) -> Run:
-    """Learn from a subset until twice as many sentences are read as at the best look at `valid`; its judge is asked about `test`."""
+    """Learn from a subset until every sentence was read twice, and twice as many as at the best look at `valid`; its judge is asked about
+    `test`."""
     begin = time.perf_counter()
     splits = {split: polarity(data, split) for split in ("train", "valid", "test")}
     splits["train"] = subset(splits["train"], labels, number)
@@ -273,7 +274,7 @@ def trained(data: Path, way: str, labels: int, number: int, rate: float = 0.0) -
         return last
 
     best, seen, kept = 0.0, 0, copy.deepcopy(learning.mean)
-    while learning.seen < max(LEAST, 2 * seen):
+    while learning.seen < max(LEAST, 2 * labels, 2 * seen):
         until = learning.seen + max(LOOK, labels // 4)
         while learning.seen < until:
             learning.learn()
