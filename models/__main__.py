@@ -43,7 +43,7 @@ def examples(slug: str) -> Path:
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line and do what it says; 0 when it worked."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    own = own_options(arguments)
+    options = own_options(arguments)
     parser = argparse.ArgumentParser(prog="python -m models")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="what can be trained, and what is shipped")
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         ("examples", "store the first example"),
         ("ladder", "measure other ways, on what the models are measured on"),
     ):
-        command = commands.add_parser(name, help=text, parents=[own] if name == "evaluate" else [])
+        command = commands.add_parser(name, help=text, parents=[options] if name == "evaluate" else [])
         command.add_argument("slug", choices={"ladder": having("ladder"), "examples": having("records")}.get(name, LABS))
         if name == "examples":
             continue
@@ -71,8 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--devices", type=int, default=1, help="how many GPUs (torchrun sets it too)")
             command.add_argument("--runs", type=Path, default=Path("runs"), help="where the state of a run is kept")
             command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="lr, steps, batch, d_model …")
-            for kind, many in (("text", 1), ("pairs", 2)):
-                command.add_argument(f"--{kind}", type=Path, nargs=many, help="what to learn from instead: files of yours")
+            for kind in own.KINDS:
+                command.add_argument(f"--{kind}", type=Path, nargs=2 if kind == "pairs" else 1, help="what to learn from: files of yours")
             command.add_argument("--out", type=Path, help="the folder of your own models, for app.py --assets")
         else:
             command.add_argument("--split", default="", help="any split that the data folder holds; by default the one README names")
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--json", action="store_true", help="print one JSON object last")
     chosen = parser.parse_args(arguments)
     try:
-        return show_list() if chosen.command == "list" else done(chosen, vars(own.parse_known_args([])[0]))
+        return show_list() if chosen.command == "list" else done(chosen, vars(options.parse_known_args([])[0]))
     except (FileNotFoundError, FileExistsError, ValueError, CheckpointError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""Models of somebody's own: a text or pairs of sentences as the data that a lab reads, and other sizes."""
+"""Models of somebody's own: a text, pairs of sentences or MIDI files as the data that a lab reads, and other sizes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ RecipeT = TypeVar("RecipeT")
 HELD_OUT = 0.05  # share of what is given that rates are chosen on, and again as much that is only reported on
 SHORTEST = 20_000  # characters of a text
 FEWEST = 200  # pairs of sentences
+PIECES, NOTES = 3, 2_000  # MIDI files, and the notes of all of them, at least
 LASTING = ("warmup", "cooldown", "every")  # of a schedule, as shares of its steps
 
 
@@ -53,7 +54,29 @@ def pairs(paths: Sequence[Path], data: Path) -> str:
     return f"{paths[0].name} and {paths[1].name}, {len(sides[0]):,} pairs"
 
 
-KINDS: Mapping[str, Callable[[Sequence[Path], Path], str]] = {"text": text, "pairs": pairs}
+def midi(paths: Sequence[Path], data: Path) -> str:
+    """A folder of MIDI files as the performances of ASAP, whole pieces held out. What they are, in words."""
+    from models.music.midi import read  # and with it pretty_midi, which the other kinds do without
+    from models.music.performances import write
+
+    (folder,) = paths
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in {".mid", ".midi"})
+    if len(files) < PIECES:
+        raise Refused(f"{folder} holds {len(files)} MIDI files: at least {PIECES} are needed")
+    pieces = []
+    for path in files:
+        try:
+            pieces.append((path.stem, read(path)))
+        except ValueError as error:
+            raise Refused(f"{path.name} cannot be read: {error}") from None
+    if (notes := sum(len(piece) for _, piece in pieces)) < NOTES:
+        raise Refused(f"{folder} holds {notes:,} notes: at least {NOTES:,} are needed")
+    train, valid, _ = cuts(len(pieces))
+    write(data, [("train" if n < train.stop else "valid" if n < valid.stop else "test", *piece) for n, piece in enumerate(pieces)])
+    return f"{len(pieces)} MIDI files of {folder.name}, {notes:,} notes"
+
+
+KINDS: Mapping[str, Callable[[Sequence[Path], Path], str]] = {"text": text, "pairs": pairs, "midi": midi}
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pretty_midi
+from numpy.typing import NDArray
 
 from models.music.events import NOTE, STEP, WIDTH, Notes, notes_of
+
+LARGEST = 1 << 20  # bytes of a file that is learned from
 
 
 def midi_of(notes: Notes) -> pretty_midi.PrettyMIDI:
@@ -21,16 +26,34 @@ def midi_of(notes: Notes) -> pretty_midi.PrettyMIDI:
 
 def notes_in(midi: pretty_midi.PrettyMIDI) -> Notes:
     """The notes of all instruments but drums, with the sustain pedal held out: a key sounds on until the pedal comes up."""
-    rows: list[tuple[float, float, int, int]] = []
+    rows = _sounding(midi)
+    return notes_of(*rows.T[:2], *rows.T[2:].astype(int)) if len(rows) else np.zeros(0, NOTE)
+
+
+def read(path: Path) -> NDArray[np.float64]:
+    """The notes of a file as `notes_in` hears them, (note, 4): onset and end in milliseconds, pitch, velocity; by onset.
+
+    ValueError for a file that is larger than `LARGEST`, is no MIDI file or holds no note.
+    """
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"a MIDI file may have {LARGEST:,} bytes")
+    try:
+        rows = _sounding(pretty_midi.PrettyMIDI(str(path)))
+    except (ArithmeticError, EOFError, IndexError, KeyError, OSError, ValueError):  # whatever its reader meets in a broken file
+        raise ValueError("it is no MIDI file, or a broken one") from None
+    if not len(rows):
+        raise ValueError("it holds no note but drums")
+    return rows[np.lexsort((rows[:, 2], rows[:, 0]))]
+
+
+def _sounding(midi: pretty_midi.PrettyMIDI) -> NDArray[np.float64]:
+    rows = []
     for instrument in midi.instruments:
         if instrument.is_drum:
             continue
         pedal = _pedal(instrument)
-        rows.extend((note.start * 1000, _released(note.end, pedal) * 1000, note.pitch, note.velocity) for note in instrument.notes)
-    if not rows:
-        return np.zeros(0, NOTE)
-    onset, end, pitch, velocity = (np.array(column) for column in zip(*rows, strict=True))
-    return notes_of(onset, end, pitch, velocity)
+        rows += [(note.start * 1000, _released(note.end, pedal) * 1000, note.pitch, note.velocity) for note in instrument.notes]
+    return np.array(rows, np.float64).reshape(-1, 4)
 
 
 def _pedal(instrument: pretty_midi.Instrument) -> list[tuple[float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,19 @@ def performances(data: Path, split: str) -> tuple[Performance, ...]:
                 )
             )
     return tuple(found)
+
+
+def write(data: Path, pieces: Sequence[tuple[str, str, NDArray[np.float64]]]) -> None:
+    """Put performances where `performances` reads them: (split, title, notes) of each, notes as `midi.read` gives them."""
+    folder = data / "asap"
+    folder.mkdir(parents=True, exist_ok=True)
+    items = [{"split": split, "composer": "", "title": title} for split, title, _ in pieces]
+    (folder / "split.json").write_text(json.dumps({"items": items}), "utf-8")
+    whole = [np.rint(notes).astype(np.int64) for _, _, notes in pieces]
+    onset, end, pitch, velocity = np.concatenate(whole).T
+    gap = np.concatenate([np.diff(notes[:, 0], prepend=notes[0, 0]) for notes in whole])
+    offset = np.cumsum([0, *map(len, whole)])
+    np.savez_compressed(folder / "asap_notes.npz", offset=offset, dt_ms=gap, dur_sustain_ms=end - onset, pitch=pitch, velocity=velocity)
 
 
 @dataclass(frozen=True)

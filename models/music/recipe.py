@@ -23,6 +23,10 @@ from models.music.data import batch_of, drawn_pieces
 from models.music.model import Config, MusicTransformer
 from models.music.performances import Augmentation, cut_at_notes, drawn_window, performances
 from models.music.pretrained import SLUG, Network, read
+from models.music.records import CHORALES as CHORALES_GIVEN
+from models.music.records import PIANO as PIANO_GIVEN
+from models.music.records import styles
+from models.pretrained import store_first
 from models.training import NextSymbol, Schedule
 from models.windows import NONE, Batch
 
@@ -99,6 +103,7 @@ PIANO = Task(
     metric="nats per event",
     data="ASAP: 851 performances of 159 piano compositions to learn from, transposed and stretched (github.com/fosfrancesco/asap-dataset)",
     licence="CC BY-NC-SA 4.0: ASAP (Foscarin et al., 2020) and these weights",
+    own="midi",
 )
 
 
@@ -269,3 +274,10 @@ LAB = Lab(
     options={"times": {"type": int, "default": 1, "help": "read windows so many times as long as those of training"}},
 )
 train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of
+
+
+def examples() -> Path:
+    """Store the first example of a style that has a model; returns its file."""
+    from models.music.explain import explain
+
+    return store_first(SLUG, explain, next(one for one in (*CHORALES_GIVEN, *PIANO_GIVEN) if one.style in styles()))

@@ -267,4 +267,4 @@ PIANO: tuple[Request, ...] = (
     Request("piano", "continue", PRELUDE, 512),
     Request("piano", "continue", ELISE, 512, seed=11),
 )
-EXAMPLES: tuple[Request, ...] = (*CHORALES, *(PIANO if "piano" in styles() else ()))  # of models that are shipped
+EXAMPLES: tuple[Request, ...] = tuple(one for one in (*CHORALES, *PIANO) if one.style in styles())  # of models that are there

@@ -9,12 +9,16 @@ import shlex
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from models.__main__ import main
 from models.characters import books
 from models.multi30k import read
-from models.own import Own, Refused, cuts, pairs, text
+from models.music.events import notes_of
+from models.music.midi import midi_of
+from models.music.performances import performances
+from models.own import Own, Refused, cuts, midi, pairs, text
 from models.transformer_xl.recipe import RECIPE, XL
 from tests.conftest import Running
 
@@ -40,10 +44,23 @@ def test_pairs_stay_pairs(tmp_path: Path) -> None:
         assert len(english) == count and [line.split()[1] for line in english] == [line.split()[1] for line in german]
 
 
+def test_midi_files_are_whole_performances_of_one_split_each(tmp_path: Path) -> None:
+    for n in range(4):
+        notes = notes_of(np.arange(600) * 100, np.arange(600) * 100 + 90, 40 + n + np.arange(600) % 24, np.full(600, 72))
+        midi_of(notes).write(str(tmp_path / f"{n}.mid"))
+    assert midi([tmp_path], tmp_path) == f"4 MIDI files of {tmp_path.name}, 2,400 notes"
+    given = {split: performances(tmp_path, split) for split in ("train", "valid", "test")}
+    assert {split: [one.title for one in found] for split, found in given.items()} == {"train": ["0", "1"], "valid": ["2"], "test": ["3"]}
+    for number, one in enumerate((*given["train"], *given["valid"], *given["test"])):
+        assert (one.onset[:3].tolist(), one.end[0], one.pitch[0]) == ([0, 100, 200], 90, 40 + number)
+
+
 def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     short, broken = tmp_path / "short.txt", tmp_path / "broken.txt"
     short.write_text("Too short.", "utf-8")
     broken.write_bytes(b"\xff\xfe\x00")
+    for name in ("one", "two", "three"):
+        (tmp_path / f"{name}.mid").write_bytes(b"MThd\x00\x00")
     out = ["--out", str(tmp_path / "out")]
     for words, said in (
         (["transformer_xl", "--text", str(short), *out], "short.txt has 10 characters: at least 20,000"),
@@ -51,6 +68,8 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
         (["transformer_xl", "--text", str(tmp_path / "none.txt"), *out], "there is no file"),
         (["translation", "--pairs", str(short), str(short), *out], "1 pairs of sentences"),
         (["music", "--text", str(short), *out], "music learns from its own data alone, not from --text"),
+        (["music", "--variant", "relative", "--midi", str(tmp_path), *out], "one.mid cannot be read: it is no MIDI file"),
+        (["music", "--variant", "relative", "--midi", str(tmp_path / "none"), *out], "0 MIDI files: at least 3 are needed"),
         (["transformer_xl", "--text", str(short)], "--out FOLDER is needed"),
         (["transformer_xl", "--set", "steps", *out], "NAME=VALUE"),
     ):
