@@ -15,7 +15,7 @@ import struct
 import time
 import zlib
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
@@ -33,6 +33,7 @@ from benchmarks.visitors.served import Served
 from benchmarks.visitors.visitor import Heard, Visitor, Wrong
 from benchmarks.visitors.wire import Reply
 from explorer.engine.records import went_wrong
+from explorer.lab import Lab
 from explorer.labels import DEFECT
 from explorer.labs import LABS
 
@@ -85,11 +86,11 @@ def measure(device: torch.device) -> Report:
     )
 
 
-async def fuzzed(url: str, recording: Recording, inputs: int = INPUTS, seed: int = SEED) -> Found:
-    """Send so many inputs, each of a kind drawn by its share."""
+async def fuzzed(url: str, recording: Recording, inputs: int = INPUTS, seed: int = SEED, labs: Sequence[Lab] = LABS) -> Found:
+    """Send so many inputs, each of a kind drawn by its share. labs: those that the app has."""
     found = Found()
     draw = Random(seed)
-    asked = [await _request(url, recording, lab.path) for lab in LABS]
+    asked = [await _request(url, recording, lab.path) for lab in labs]
     kinds = KINDS | {"number": Kind(partial(_number, asked), _send_number, 0.1)}
     names = draw.choices(list(kinds), [kind.share for kind in kinds.values()], k=inputs)
     waiting = iter([(name, draw.getrandbits(64)) for name in names])

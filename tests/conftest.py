@@ -50,11 +50,10 @@ def in_a_browser(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused.
 
-    Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these. A
-    second app ("begun") begins with what the first has stored, so what needs it waits till then.
+    Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these.
     Tests of one file go to one worker, unless they say otherwise: they share what the file has made.
     """
-    items.sort(key=lambda item: (in_a_browser(item), [name in getattr(item, "fixturenames", ()) for name in ("site", "begun")]))
+    items.sort(key=lambda item: (in_a_browser(item), "site" in getattr(item, "fixturenames", ())))
     # Tests of a group of their own share one page, and leave it to each other in the order in which they are written.
     written = {item: number for number, item in enumerate(items) if item.get_closest_marker("xdist_group")}
     for item in items:

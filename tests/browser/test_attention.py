@@ -32,7 +32,7 @@ from tests.browser.attending import (
     tile,
     view,
 )
-from tests.browser.waiting import becomes, quiet
+from tests.browser.waiting import quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 
@@ -310,11 +310,6 @@ def test_sixty_tokens_on_a_side_stay_legible(page_watch: Page, site: str) -> Non
     assert not [text for text, _ in texts if text.startswith(".") and text[1:].isdigit()], "numbers wait for larger cells"
 
 
-def test_one_token_has_a_map_of_its_own(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "tiny", "_kind=cross&_head=1.1")
-    assert "gives key “Hi” (0) 1.00; the row sums to 1.00." in said(page)
-
-
 def test_a_phone_shows_all_heads_above_the_map_and_never_scrolls_sideways(new_page: NEW, site: str) -> None:
     page, _ = new_page(360, 780)
     for slug in ("trial", "longest"):
@@ -349,30 +344,3 @@ def test_a_head_is_asked_to_be_silenced(page_watch: Page, site: str, by: str) ->
         page.locator(".tfe-stage-board").focus()
         page.keyboard.press("Shift+Enter")
     assert page.evaluate("window.heard") == {"kind": "cross", "layer": 1, "head": 5}
-
-
-def test_chinese_says_the_same_number(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, query="lang=zh&_kind=cross&_head=3.4&_row=9&_col=3")
-    assert f"第 3 层第 4 头：查询 “Händ” (9) 给键 “hands” (3) 的权重是 {cross()[2, 3, 9, 3]:.2f}" in said(page)
-
-
-def test_in_the_projector_every_text_of_the_map_has_twenty_pixels(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.keyboard.press("p")
-    page.wait_for_selector("body.tfe-projecting")
-    page.wait_for_function("document.querySelector('.tfe-attention canvas').marks.every((mark) => mark.kind !== 'text' || mark.size >= 20)")
-    sizes = page.evaluate(
-        """() => [...document.querySelectorAll(".tfe-attention :is(p, b, .tfe-units)")]
-            .filter((node) => node.textContent.trim() && node.getClientRects().length)
-            .map((node) => parseFloat(getComputedStyle(node).fontSize))"""
-    )
-    assert min(sizes) >= 20
-    texts = pen(page, "marks.filter((mark) => mark.kind === 'text').map((mark) => mark.text)")
-    assert {"queries ↓ German", "keys → English", "weight 0"} <= set(texts) and len(texts) > 30
-    assert pen(page, "marks.filter((mark) => mark.kind === 'cells').length") == 2, "the map and its scale alone"
-    before = said(page)
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(".tfe-words").first).not_to_have_text(before)
-    page.keyboard.press("Escape")
-    page.wait_for_selector("body:not(.tfe-projecting)")
-    becomes(page, lambda: pen(page, "marks.filter((mark) => mark.kind === 'cells').length > 30"), True)

@@ -20,7 +20,6 @@ from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes, unfolded
 from tests.explorer import small_drawer
 from tests.explorer.small_drawer import EXAMPLES, HOSTILE, PROGRAM, REFUSED, SIDE, SLOW, Ask, rings
-from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
@@ -235,12 +234,3 @@ def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: s
     run(page)
     addressed(page, task=None)
     assert asked(page) == replace(EXAMPLES[0], seed=EXAMPLES[3].seed), "of the text nothing is left in it"
-
-
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site, "lang=en")
-    page.get_by_role("button", name="Draw", exact=True).click()
-    for task in ("digit", "text"):
-        page.locator(f".tfe-ask [data-key={task}]").click()
-        assert_fits(page, ".tfe-ask", press=44)

@@ -20,7 +20,7 @@ from explorer.labs.reformer.page import hashing
 from explorer.widgets.base import address
 from explorer.widgets.stage import looked
 from tests.bench import Bench
-from tests.browser.waiting import addressed, becomes
+from tests.browser.waiting import addressed
 from tests.explorer import hashed
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -323,30 +323,3 @@ def test_tokens_travel_between_steps_unless_motion_is_unwanted(new_page: NEW, si
             drawn(page, f"lsh_4 1.1 {locked} {n} 1")
         moved = page.evaluate("window.moves")
         assert (moved >= 2 and moved % 2 == 0) if motion == "no-preference" else moved == 0
-
-
-@pytest.mark.parametrize(
-    ("kind", "width", "height", "scheme", "lang"), [("word", 1280, 900, "dark", "zh-CN"), ("long", 360, 780, "light", "en-US")]
-)
-def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, kind: str, width: int, height: int, scheme: str, lang: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme, locale=lang)
-    opened(page, site, kind, "")
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("document.documentElement.clientWidth")
-    for n in (2, 3, 4, 5, 1):
-        step(page, n)
-        page.wait_for_selector(f".tfe-hashing[data-drawn*='hashingstep={n}']:not([data-moving])")
-        bad = [
-            one
-            for one in page.evaluate(WRITTEN)
-            if one["left"] < -1 or one["right"] > one["wide"] + 1 or one["top"] < -1 or one["bottom"] > one["tall"] + 1 or one["size"] < 12
-        ]
-        assert bad == [], (n, bad[:3])
-    if lang == "zh-CN":
-        seen = page.locator(".tfe-hashing .tfe-stage-head, .tfe-hashing .tfe-stage-choices, .tfe-hashing .tfe-note").all_inner_texts()
-        assert set(re.findall(r"[A-Za-z_]{2,}", " ".join(seen))) <= {"LSH", "PNG", "SVG", "HTML", "CSV", "NPZ"}
-        page.locator(".tfe-hashing .tfe-stage-board").focus()
-        page.keyboard.press("p")
-        expect(page.locator(".tfe-projector-title")).to_have_text("不逐一比较，怎样找到相似的向量？")
-        for _ in range(2):
-            becomes(page, lambda: [one["text"] for one in page.evaluate(WRITTEN) if one["size"] < 20], [])
-            page.keyboard.press("ArrowRight")

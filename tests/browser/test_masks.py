@@ -277,16 +277,3 @@ def test_figure_table_and_numbers_are_taken_along(page_watch: Page, site: str, t
     page_watch.mouse.click(*picture.spot("4·2"))
     expect(picture.find(".tfe-words")).to_contain_text("Head 4·2 looks 128 back")
     expect(picture.find()).to_contain_text("a saved page holds only the weights that were looked at before")
-
-
-@pytest.mark.parametrize(("width", "height", "scheme", "lang"), [(1280, 900, "dark", "zh-CN"), (360, 780, "light", "en-US")])
-def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme, locale=lang)
-    picture = opened(page, site, "dynamic", "")
-    picture.fits()
-    if lang == "zh-CN":
-        assert not [text for text in picture.texts(face="ui") if re.search("[A-Za-z]{3}", text)]
-        picture.find(".tfe-stage-board").focus()
-        page.keyboard.press("p")
-        expect(page.locator(".tfe-projector-title")).to_have_text("每个头往回看多远？")
-        becomes(page, lambda: min(one["size"] for one in picture.marks("text")) >= 20, True)

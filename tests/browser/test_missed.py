@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from explorer.widgets.folded import Question, refused, shown
 from explorer.widgets.stage import asked
 from tests.bench import Bench
 from tests.browser.staged import Picture
-from tests.browser.waiting import addressed, becomes
+from tests.browser.waiting import addressed
 from tests.explorer import missing
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -170,16 +169,3 @@ def test_a_model_without_hashing_is_shown_saying_so_and_a_refusal_is_one_sentenc
     expect(page_watch.locator(".tfe-missed .tfe-error")).to_have_text("The run has left the server.")
     picture = opened(page_watch, site, "lang=en&_missed=open&_model=long")
     expect(picture.find(".tfe-stage-below")).to_contain_text("Maps pooled 3×")
-
-
-@pytest.mark.parametrize(("width", "height", "scheme", "lang"), [(1280, 900, "dark", "zh"), (360, 780, "light", "en")])
-def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, width: int, height: int, scheme: str, lang: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme)
-    picture = opened(page, site, f"lang={lang}&_missed=open&_pos=38&_missedrounds=2")
-    picture.fits()
-    if lang == "zh":
-        assert not [text for text in picture.texts(face="ui") if re.search("[A-Za-z]{3}", text)]
-        picture.find(".tfe-stage-board").focus()
-        page.keyboard.press("p")
-        becomes(page, lambda: min(one["size"] for one in picture.marks("text")) >= 20, True)
-        assert picture.find(".tfe-words").evaluate("(node) => node.getBoundingClientRect().bottom") <= 900

@@ -22,7 +22,6 @@ from tests.browser.conftest import Faults
 from tests.browser.waiting import unfolded
 from tests.explorer import small_composer
 from tests.explorer.small_composer import EXAMPLES, FOUR, PROGRAM, REFUSED, SLOW
-from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>.mid"
@@ -421,21 +420,3 @@ def test_cells_of_chorales_come_back_as_they_were(page_watch: Page, site: str) -
     assert made["again"] == {"cells": cells.tolist(), "left": 0}
     assert made["far"]["left"] == 1 and len(made["far"]["cells"]) == 128
     assert [cell + chorales.LOWEST - 1 for cell in made["far"]["cells"][:2]] == [76, 60], "by octaves into the range"
-
-
-def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=zh")
-    source(page, "自己弹")
-    page.evaluate("document.querySelector('.tfe-motif-board').remove()")  # letters of keys and names of notes
-    found = page.locator(".tfe-ask").inner_text()
-    latin = [word for word in re.findall("[A-Za-z]+", found) if len(word) > 1]
-    assert set(latin) <= {"MIDI", "Backspace"}, latin
-    expect(page.locator(".tfe-ask-go")).to_contain_text("配和声")
-
-
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site)
-    for name in ("Example", "Play it", "My MIDI"):
-        source(page, name)
-        assert_fits(page, ".tfe-ask", press=44)

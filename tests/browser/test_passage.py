@@ -17,7 +17,6 @@ from tests.bench import Bench
 from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_reader
 from tests.explorer.small_reader import EXAMPLES, MOST, PROGRAM, READS, REFUSED, WRITES, Ask, given
-from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -102,11 +101,6 @@ def test_an_example_is_asked_for_whole_and_its_page_travels_by_name(page_watch: 
     expect(page.locator(".tfe-ask-setting-value").first).to_have_text("400 characters")
     expect(origin(page)).to_have_text("an opening of ours, from no book")
     addressed(page, text=EXAMPLES[2].text, page=None, variant="wild", seed="11", memory=None)
-
-
-def test_the_bar_leaves_room_for_the_mechanism(page_watch: Page, site: str) -> None:
-    tall = opened(page_watch, site).locator(".tfe-ask-panel").bounding_box()
-    assert tall is not None and tall["height"] <= 190
 
 
 def test_a_page_of_no_example_keeps_what_is_set(page_watch: Page, site: str) -> None:
@@ -217,22 +211,3 @@ def test_a_link_fills_every_control_and_the_file_holds_text_numbers_and_request(
     assert parse_qs(foot.partition("?")[2]) == {key: value for key, value in parse_qs(urlsplit(page.url).query).items() if key != "lang"}
     go(page).click()
     addressed(page, text="Something else meanwhile", length="123")
-
-
-def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=zh")
-    found = page.locator(".tfe-ask").inner_text() + " ".join(
-        page.eval_on_selector_all(".tfe-ask [title]", "nodes => nodes.map((node) => node.title)")
-    )
-    assert set(re.findall("[A-Za-z]{2,}", found)) <= {"TXT", "Ctrl", "Enter"}
-    expect(go(page)).to_contain_text("读完接着写")
-    expect(origin(page)).to_have_text("留出的书页：甲《浪》")
-
-
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site)
-    box(page).fill("x" * (MOST + 1))
-    go(page).click()
-    expect(error(page)).to_be_visible()
-    assert_fits(page, ".tfe-ask", press=44)

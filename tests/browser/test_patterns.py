@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from explorer.widgets import base
 from models.layers.patterns import KINDS, USES, Pattern
 from tests.bench import Bench
 from tests.browser.staged import Picture
-from tests.browser.waiting import addressed, becomes
+from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
 # Strides that divide and that do not, every column a summary, one column, strides as long as everything and longer.
@@ -107,11 +106,6 @@ def click(page: Page, at: tuple[float, float], *, shift: bool = False) -> None:
     page.mouse.move(2, 2)
     if shift:
         page.keyboard.up("Shift")
-
-
-def small_letters(picture: Picture) -> int:
-    """How many texts are too small for an audience."""
-    return sum(one["size"] < 20 for one in picture.marks("text"))
 
 
 def tally(pattern: Pattern, length: int) -> list[int]:
@@ -322,40 +316,3 @@ def test_the_matrices_and_the_picture_are_taken_along(page_watch: Page, site: st
     other.page.keyboard.press("ArrowDown")
     expect(words(other)).to_contain_text("Fixed: position")
     other.page.close()
-
-
-def test_phones_dark_chinese_and_the_projector(site: str, new_page: NEW) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    patterns, paths = opened(page, site, "lang=zh")
-    assert patterns.texts(face="title", size=20) == ["跨步"], "one pattern at a time"
-    patterns.find("[data-key=fixed]").click()
-    patterns.shows("固定")
-    expect(words(paths)).to_contain_text("10,440")
-    small = page.evaluate(
-        """() => [...document.querySelectorAll(".tfe-patterns :is(button:not(.tfe-export), input)")]
-            .map((one) => [one.textContent, one.getBoundingClientRect().height]).filter(([, height]) => height && height < 44)"""
-    )
-    assert small == []
-    for picture in (patterns, paths):
-        picture.fits()
-    wide, _ = new_page()
-    patterns, paths = opened(wide, site)
-    for picture in (patterns, paths):
-        picture.fits()
-    for picture, question in (
-        (patterns, "Which earlier positions does one position attend to?"),
-        (paths, "How many steps lie between any two positions?"),
-    ):
-        picture.find(".tfe-stage-board").focus()
-        wide.keyboard.press("p")
-        expect(wide.locator(".tfe-projector-title")).to_have_text(question)
-        expect(picture.find(".tfe-stage-choices")).to_be_hidden()
-        becomes(wide, partial(small_letters, picture), 0)
-        wide.wait_for_function(
-            f"() => document.querySelector('.tfe-{picture.name} .tfe-words').getBoundingClientRect().bottom <= innerHeight"
-        )
-        wide.keyboard.press("Escape")
-    patterns.find(".tfe-stage-board").focus()
-    wide.keyboard.press("p")
-    wide.keyboard.press("ArrowRight")
-    drawn(patterns, "12 12 3", "strided 103 27 merged")

@@ -26,7 +26,6 @@ from models.pixels import read_picture
 from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes, unfolded
 from tests.explorer.drawn_pictures import explanation, generate, measure
-from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
@@ -285,22 +284,3 @@ def test_what_is_locked_stays_locked_under_a_change(page_watch: Page, site: str)
     expect(drawn).to_have_attribute("data-drawn", stands)
     page.locator(".tfe-changed-chip").click()
     addressed(page, silenced=None, _pos="530")
-
-
-def test_every_text_of_the_bar_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=zh")
-    mode(page, "complete")
-    page.get_by_role("button", name="手绘").click()
-    latin = [word for word in page.locator(".tfe-ask").inner_text().split() if word.isascii() and word.isalpha()]
-    assert set(latin) <= {"k", "T", "PNG、JPEG、WebP", "Delete", "Shift"}, latin
-    expect(page.locator(".tfe-ask-go")).to_contain_text("补完")
-
-
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site)
-    for key in ("generate", "complete", "enlarge"):
-        mode(page, key)
-        if key == "complete":
-            page.get_by_role("button", name="Draw", exact=True).click()
-        assert_fits(page, ".tfe-ask", press=44)

@@ -265,21 +265,3 @@ def test_a_phone_shows_one_model_at_a_time_and_a_tap_previews_before_it_locks(ne
     drawn(page, ARRIVAL)
     page.touchscreen.tap(*at)
     drawn(page, "model=xl head=2.3 pos=423 ")
-
-
-def test_the_projector_shows_the_text_and_its_sentence_alone(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    for view in ("reading", "reach"):
-        page.locator(f".tfe-{view} .tfe-stage-take").evaluate("(menu) => (menu.open = true)")
-        page.locator(f".tfe-{view} .tfe-export[data-kind=table]").click()
-        expect(page.locator(f".tfe-{view} .tfe-stage-table")).to_be_visible()
-    expect(page.locator(".tfe-reading .tfe-stage-table .here").first).to_contain_text("420")
-    page.locator(".tfe-reading .tfe-stage-board").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-projector-title")).to_have_text("To say the next character, where does the model look?")
-    page.keyboard.press("ArrowRight")
-    drawn(page, "model=xl head=2.3 pos=421 ")
-    bottoms = (
-        "[...document.querySelectorAll('.tfe-reading canvas, .tfe-reading .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"
-    )
-    assert max(page.evaluate(bottoms)) <= 900

@@ -281,29 +281,3 @@ def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str, tmp_
     assert "# jsb_relative" in content.decode() and "S C5" in content.decode()
     with np.load(io.BytesIO(Picture(page_watch, "heads").saved("NPZ")[1])) as files:
         np.testing.assert_allclose(files["jsb_relative_mean_weight_by_distance"], figure.watch(made, look)[1].reshape(2, 3, -1), atol=1e-4)
-
-
-def test_the_rolls_fit_a_phone_where_a_tap_previews_before_it_locks(new_page: NEW, site: str) -> None:
-    page, _ = new_page(360, 780, has_touch=True, color_scheme="dark")
-    picture = opened(page, site)
-    picture.fits()
-    Picture(page, "heads").fits()
-    at = spot(picture, chorale()[0].made[0], 24)
-    page.touchscreen.tap(*at)
-    expect(page.locator(".tfe-hover:visible")).to_contain_text("tap again")
-    picture.drawn(ON)
-    page.touchscreen.tap(*at)
-    picture.drawn("model=jsb_relative head=2.2 note=24")
-
-
-def test_the_projector_shows_the_rolls_and_the_sentence_alone(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
-    picture.find(".tfe-stage-board").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-projector-title")).to_have_text("Which earlier notes does a note look back to?")
-    page.keyboard.press("ArrowRight")
-    picture.drawn("model=jsb_relative head=2.2 note=21")
-    bottoms = page.evaluate(
-        "[...document.querySelectorAll('.tfe-roll canvas, .tfe-roll .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"
-    )
-    assert max(bottoms) <= 900

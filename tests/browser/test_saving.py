@@ -61,19 +61,3 @@ def test_the_panel_is_answered_when_it_is_opened_and_taken_along(page_watch: Pag
         page.locator(".tfe-saving .tfe-export[data-kind=CSV]").click()
     rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text("utf-8-sig"))))
     assert len(rows) == 4 and rows[2][0] == "S" and rows[2][2] == "512"
-
-
-@pytest.mark.parametrize(("width", "scheme", "lang"), [(1280, "dark", "zh"), (360, "light", "en")])
-def test_no_word_is_cut_off(new_page: NEW, site: str, width: int, scheme: str, lang: str) -> None:
-    page, _ = new_page(width=width, height=800, color_scheme=scheme)
-    opened(page, site, f"lang={lang}&_saving=open")
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("document.documentElement.clientWidth")
-    over = page.evaluate(
-        """() => { const box = document.querySelector(".tfe-saving .tfe-figure-plot").getBoundingClientRect();
-            const boxes = [...document.querySelectorAll(".tfe-saving .annotation")].map((one) => one.getBoundingClientRect());
-            const cut = boxes.filter((one) => one.left < box.left - 1 || one.right > box.right + 1).length;
-            const meet = boxes.some((a, i) => boxes.some((b, j) => j > i && a.left < b.right - 4 && b.left < a.right - 4
-                && a.top < b.bottom - 8 && b.top < a.bottom - 8));
-            return [cut, meet]; }"""
-    )
-    assert over == [0, False]

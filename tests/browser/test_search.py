@@ -239,15 +239,3 @@ def test_hostile_text_is_read_or_refused_and_never_run(site: str, page_watch: Pa
             arg=text[:1],
         )
     assert page.locator(".tfe-forced :is(img, script, iframe)").count() == 0
-
-
-@pytest.mark.parametrize("panel", ["beam", "forced"])
-def test_the_projector_shows_it_too(site: str, new_page: NEW, panel: str) -> None:
-    page, _ = new_page()
-    opened(page, site, panel)
-    page.locator(f".tfe-{panel} [role=application]").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-projector-title")).to_be_visible()
-    expect(page.locator(f".tfe-{panel} .tfe-folded > summary")).to_be_hidden()
-    large = f"document.querySelector('.tfe-{panel} canvas').marks.every((one) => one.kind !== 'text' || one.size >= 20)"
-    page.wait_for_function(large)

@@ -253,36 +253,3 @@ def test_what_is_taken_along_holds_the_numbers(new_page: NEW, site: str, tmp_pat
     page.locator(".tfe-stage-board").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".tfe-words")).to_contain_text("(170)")
-
-
-@pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 900, "dark"), (360, 780, "light")])
-def test_nothing_is_cut_off_or_too_small(new_page: NEW, site: str, width: int, height: int, scheme: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme, has_touch=width < 720)
-    opened(page, site)
-    page.locator(".tfe-segments .tfe-stage-take").evaluate("(menu) => (menu.open = true)")
-    page.locator(".tfe-segments .tfe-export[data-kind=table]").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert min(one["size"] for one in marks(page, kind="text")) >= 11
-    if width < 720:
-        page.locator(".tfe-segments .tfe-export[data-kind=table]").click()
-        page.locator(".tfe-segments .tfe-stage-take").evaluate("(menu) => (menu.open = false)")  # it lies over the picture
-        page.locator(".tfe-segments .tfe-stage-board").scroll_into_view_if_needed()
-        page.touchscreen.tap(*row(page, 1, 140))
-        expect(page.locator(".tfe-segments > .tfe-hover")).to_contain_text("tap again: lock it")
-        drawn(page, ARRIVAL)
-        page.touchscreen.tap(*row(page, 1, 140))
-        drawn(page, "model=xl head=1.1 pos=140")
-
-
-def test_the_projector_shows_the_picture_and_the_sentence_alone(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.locator(".tfe-segments .tfe-stage-board").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-projector-title")).to_contain_text("What is remembered, and how far back")
-    page.keyboard.press("ArrowRight")
-    drawn(page, "model=xl head=2.1 pos=170")
-    assert min(one["size"] for one in marks(page, kind="text")) >= 20
-    bottoms = (
-        "[...document.querySelectorAll('.tfe-segments canvas, .tfe-segments .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"
-    )
-    assert max(page.evaluate(bottoms)) <= 900

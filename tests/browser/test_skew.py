@@ -23,7 +23,6 @@ from explorer.widgets.base import address
 from explorer.widgets.folded import Question, shown
 from tests.bench import Bench
 from tests.browser.waiting import stands
-from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -212,16 +211,6 @@ def test_the_tensors_are_taken_along(page_watch: Page, site: str) -> None:
     assert "var(--" not in saved(page, ".tfe-skew", "SVG").decode()
 
 
-def test_projected_every_text_is_large_and_the_controls_leave(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_skew=open&_sstep=reshape")
-    page.locator(".tfe-skew .tfe-stage-board").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-projector-title")).to_have_text("The same numbers in rows one shorter: each row slips by one")
-    expect(page.locator(".tfe-skew .tfe-folded > summary")).to_be_hidden()
-    small = "() => document.querySelector('.tfe-skew canvas').marks.every((one) => one.kind !== 'text' || one.size >= 20)"
-    page.wait_for_function(small)
-
-
 def test_the_meter_asks_anew_for_the_sizes_that_are_chosen(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_meter=open")
     words = page.locator(".tfe-meter .tfe-words")
@@ -231,36 +220,3 @@ def test_the_meter_asks_anew_for_the_sizes_that_are_chosen(page_watch: Page, sit
     assert "_mlength=4096" in page.url
     page.locator(".tfe-meter button", has_text="Sizes of the paper").click()
     expect(words).to_contain_text("L = 2,048")
-
-
-def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=zh&_skew=open&_meter=open")
-    stands(page, ".tfe-meter [data-drawn]")
-    found = page.locator(".tfe-skew").inner_text() + page.locator(".tfe-meter").inner_text()
-    latin = set(re.findall(r"[A-Za-z_]{2,}", found.replace(HOSTILE, "")))
-    assert latin <= {
-        "PNG",
-        "SVG",
-        "HTML",
-        "CSV",
-        "NPZ",
-        "pad",
-        "reshape",
-        "slice",
-        "E_r",
-        "S_rel",
-        "kB",
-        "MB",
-        "GB",
-        "TB",
-        "cpu",
-        "heads",
-    }, latin
-
-
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site, "lang=en&_skew=open&_meter=open")
-    stands(page, ".tfe-meter [data-drawn]")
-    for panel in (".tfe-skew", ".tfe-meter"):
-        assert_fits(page, panel)

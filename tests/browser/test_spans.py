@@ -444,25 +444,3 @@ def test_a_phone_shows_one_board_and_a_tap_previews_before_it_locks(new_page: NE
     drawn(page, "local_1d 4.2 529")
     page.touchscreen.tap(*at)
     drawn(page, "local_1d 4.2 285")
-
-
-def test_chinese_speaks_of_the_same_pixel(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, query="lang=zh")
-    words = said(page)
-    assert f"像素 {pixel(GREY[1], 529)}，第 530 个生成，在 2D 中能看到 {known(reach(GREY[1], 529, 1)[0])} 个像素" in words
-    assert not re.search(r"[A-Za-z]{3,}", words), words
-
-
-def test_the_projector_shows_the_boards_and_the_sentence_alone(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.locator(".tfe-spans .tfe-stage-board").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-projector-title")).to_have_text("Where may a pixel look: in rows, or in tiles?")
-    expect(page.locator(".tfe-spans .tfe-stage-transport")).to_be_hidden()
-    page.keyboard.press("ArrowRight")
-    drawn(page, "local_2d 4.2 530")
-    assert min(one["size"] for one in marks(page, kind="text")) >= 20
-    bottoms = "[...document.querySelectorAll('.tfe-spans canvas, .tfe-spans .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"
-    assert max(page.evaluate(bottoms)) <= 900
-    page.keyboard.press("Escape")
-    expect(page.locator(".tfe-spans .tfe-stage-transport")).to_be_visible()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -101,11 +100,3 @@ def test_a_text_is_coloured_by_loss_and_never_becomes_markup(site: str, page_wat
     assert rows[8][:3] == ["8", "7", "l"] and float(rows[8][4]) == pytest.approx(3.0)
     assert b"<svg" in picture.saved("SVG")[1] and picture.saved("PNG")[1].startswith(b"\x89PNG")
     assert picture.find("img").count() == 0 and b"<img" not in picture.saved("HTML")[1]
-
-
-@pytest.mark.parametrize("slug", ["word", "long", "book"])
-def test_a_phone_in_the_dark_and_in_chinese_fits_and_axe_finds_nothing(new_page: NEW, site: str, slug: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
-    picture = opened(page, site, slug, "lang=zh")
-    expect(picture.find(".tfe-words")).to_have_text(re.compile("第 \\d+ 个"))
-    picture.fits()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from explorer.widgets.folded import Question, refused, shown
 from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
-from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 SIZES: dict[str, Any] = {"length": 200, "segment": 64, "memory": 160, "layers": 2, "heads": 3}
@@ -174,27 +172,3 @@ def test_the_terms_are_taken_along(page_watch: Page, site: str) -> None:
     for one in rows[1::500]:
         assert sum(map(float, one[3:7])) == pytest.approx(float(one[7]), abs=1e-4)
     assert "var(--" not in saved(page, "SVG").decode()
-
-
-def test_projected_every_text_is_large_and_the_controls_leave(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.locator(".tfe-terms .tfe-stage-board").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-projector-title")).to_contain_text("Which of the four terms decides")
-    expect(page.locator(".tfe-terms .tfe-segmented")).to_be_hidden()
-    small = "() => document.querySelector('.tfe-terms canvas').marks.every((one) => one.kind !== 'text' || one.size >= 20)"
-    page.wait_for_function(small)
-    page.wait_for_function("document.querySelector('.tfe-terms .tfe-words').getBoundingClientRect().bottom <= 900")
-
-
-def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=zh&_terms=open")
-    found = page.locator(".tfe-terms").inner_text()
-    latin = set(re.findall(r"[A-Za-z_]{2,}", re.sub(r"“.”", "", found)))
-    assert latin <= {"PNG", "SVG", "HTML", "CSV", "NPZ", "Transformer", "XL", "Aij", "qi", "kj", "WRi"}, latin
-
-
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site)
-    assert_fits(page, ".tfe-terms")

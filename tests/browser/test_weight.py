@@ -107,10 +107,3 @@ def test_a_click_on_a_key_locks_it_in_the_map_too(site: str, page_watch: Page) -
     page.locator(f"{PANEL} canvas").click(position={"x": 300, "y": 12})  # the first of the rows
     settled(page, "cross 1.1 1 0 4")
     page.wait_for_selector(".tfe-attention[data-drawn*='row=1 col=0']", state="attached")
-
-
-def test_a_phone_needs_no_sideways_scrolling(site: str, new_page: NEW) -> None:
-    page, _ = new_page(width=360, height=780, has_touch=True)
-    opened(page, site, "_wstep=5")
-    settled(page, "cross")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -91,7 +91,8 @@ def _alike(told: Any, shown: Any) -> bool:
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_a_script_is_answered_or_refused_in_a_sentence_whatever_it_sends(lab: Lab, client: Client, offered: dict[str, Any]) -> None:
     names = [one["parameter_name"] for one in offered[lab.path]["parameters"]]
-    for name, value in zip(itertools.cycle(names), HOSTILE, strict=False):
+    at = 4 * LABS.index(lab)
+    for name, value in zip(itertools.cycle(names), itertools.islice(itertools.cycle(HOSTILE), at, at + 4), strict=False):
         try:
             told = client.predict(**{name: value}, api_name=lab.path)
         except AppError as error:

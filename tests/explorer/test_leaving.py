@@ -29,7 +29,7 @@ SLOW = ["-m", "tests.slow_site", "PORT"]
 @pytest.fixture(scope="module")
 def slow() -> Iterator[Running]:
     """A server whose translator pauses before each word, and comes to no end with a long sentence; the last of these tests ends it."""
-    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", HOLD="30")
+    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", HOLD="30", PAUSE="0.1")
     server.start()
     yield server
     server.close()
@@ -120,13 +120,6 @@ def test_who_leaves_without_listening_leaves_nothing_behind() -> None:
     assert not queue.pending_event_ids_session and not queue.pending_messages_per_session
 
 
-def test_the_stop_button_frees_the_worker(slow: Running) -> None:
-    stream, _ = streaming(slow, "stops", 4)
-    join(slow.url, event(slow.url, "/translation", "stop"), {}, "stops")
-    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
-    stream.close()
-
-
 def test_those_who_leave_the_queue_leave_no_work_behind(slow: Running) -> None:
     stream, _ = streaming(slow, "first", 5)
     number, streams = event(slow.url, "/translation", "ask"), []
@@ -178,7 +171,7 @@ def test_a_server_that_nobody_uses_costs_nothing(slow: Running) -> None:
 
     time.sleep(0.5)
     before, began = seconds(), time.monotonic()
-    time.sleep(2)
+    time.sleep(1)
     assert (seconds() - before) / (time.monotonic() - began) < 0.04, "an idle server is busy with something"
 
 

@@ -1,0 +1,117 @@
+"""Every picture and every input bar on a phone: nothing runs out of it; projected, a picture stands alone and large."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.bench import Bench, Place
+from tests.browser import (
+    attending,
+    test_digits,
+    test_drawing,
+    test_hashing,
+    test_masks,
+    test_missed,
+    test_motif,
+    test_nonautoregressive,
+    test_passage,
+    test_patterns,
+    test_pictures,
+    test_ponder,
+    test_reading,
+    test_rewind,
+    test_roll,
+    test_segments,
+    test_skew,
+    test_spans,
+    test_spelling,
+    test_surprise,
+    test_terms,
+)
+from tests.browser.staged import Picture
+from tests.browser.waiting import becomes, unfolded
+from tests.fitting import assert_fits, misfits
+
+# Each page with its picture as it is found there, and what of its address unfolds it.
+PAGES: dict[str, tuple[Place, str, str]] = {
+    "attention": (attending.page_of("longest"), "attention", "_kind=cross"),
+    "digits": (test_digits.page_of("three"), "digits", ""),
+    "hashing": (test_hashing.page_of("long"), "hashing", "_hashingstep=4"),
+    "masks": (test_masks.page_of(test_masks.STARTS["dynamic"]), "masks", ""),
+    "missed": (test_missed.page_of, "missed .tfe-asked", "_missed=open&_pos=38&_missedrounds=2"),
+    "passes": (test_nonautoregressive.page().place, "passes", ""),
+    "patterns": (test_patterns.page_of, "patterns", ""),
+    "paths": (test_patterns.page_of, "paths", ""),
+    "ponder": (test_ponder.page_of("addition"), "ponder", "_far=1"),
+    "story": (test_ponder.page_of("story"), "ponder", "_far=1"),
+    "parity": (test_ponder.page_of("parity"), "ponder", "_far=1"),
+    "reach": (test_reading.page_of("beside"), "reach", ""),
+    "reading": (test_reading.page_of("beside"), "reading", ""),
+    "rewind": (test_rewind.page_of, "rewind .tfe-asked", "_rewind=open&_pos=18"),
+    "roll": (test_roll.page_of("chorale"), "roll", ""),
+    "heads": (test_roll.page_of("chorale"), "heads", ""),
+    "segments": (test_segments.page_of("none"), "segments", ""),
+    "skew": (test_skew.page_of, "skew .tfe-asked", "_skew=open&_sstep=reshape"),
+    "spans": (test_spans.page_of("four"), "spans", ""),
+    "spelling": (test_spelling.page_of(test_spelling.LONG[:80], "word"), "spelling", ""),
+    "surprise": (test_surprise.page_of("grey"), "surprise", ""),
+    "terms": (test_terms.page_of, "terms .tfe-asked", "_terms=open"),
+}
+BOTTOM = """(name) => Math.max(...[...document.querySelectorAll(`.tfe-${name} :is(canvas, .tfe-words)`)]
+    .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().bottom))"""
+
+
+# Each input bar of its own kind, and what chooses the ways to begin that it has.
+BARS: dict[str, tuple[Place, str]] = {
+    "drawing": (test_drawing.PROGRAM.place, ".tfe-ask [data-key=text], .tfe-ask [data-key=digit], .tfe-picture-start > button"),
+    "motif": (test_motif.PROGRAM.place, ".tfe-motif-source [role=radio]"),
+    "passage": (test_passage.PROGRAM.place, ".tfe-ask-offers button"),
+    "pictures": (test_pictures.program().place, ".tfe-ask-head [role=radio]"),
+}
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: place for slug, (place, *_) in (PAGES | BARS).items()}, year=2018)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("slug", PAGES)
+def test_it_fits_a_phone_in_chinese_and_the_projector(new_page: Callable[..., tuple[Page, Any]], site: str, slug: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
+    _, name, query = PAGES[slug]
+    picture = Picture(page, name).open(f"{site}/{slug}?lang=zh&{query}")
+    expect(picture.find(".tfe-words").first).to_have_text(re.compile("[一-鿿]"))
+    becomes(page, lambda: bool(picture.marks("text")), True)
+    if slug != "reading":  # a long text scrolls within its board
+        picture.fits()
+    assert min(one["size"] for one in picture.marks("text")) >= 11
+    assert [text for text in picture.texts(face="ui") if re.search("[A-Za-z]{4}", text)] == []
+
+    page.set_viewport_size({"width": 1280, "height": 900})
+    picture.find("[role=application]").focus()
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-projector-title")).to_have_text(re.compile("[一-鿿]"))
+    expect(picture.find(".tfe-stage-take, .tfe-stage-transport, .tfe-stage-choices").filter(visible=True)).to_have_count(0)
+    becomes(page, lambda: [one["text"] for one in picture.marks("text") if one["size"] < 20], [])
+    becomes(page, lambda: page.evaluate(BOTTOM, name) <= 900, True)
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-projected")).to_have_count(0)
+
+
+@pytest.mark.parametrize("slug", BARS)
+def test_a_bar_is_used_with_a_finger_whichever_way_one_begins(new_page: Callable[..., tuple[Page, Any]], site: str, slug: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
+    page.goto(f"{site}/{slug}?lang=en")
+    unfolded(page)
+    ways = page.locator(BARS[slug][1])
+    expect(ways.first).to_be_visible()
+    for at in range(min(ways.count(), 4)):
+        ways.nth(at).click()
+        assert misfits(page, ".tfe-ask", 44) == []
+    assert_fits(page, ".tfe-ask", 44)
