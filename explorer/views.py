@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from explorer.controls import Value
@@ -91,12 +91,15 @@ def in_bertviz(
     """bertviz's own views of a run, opened on demand. attention(what was seen): what they show; InputError for a run that is too long.
 
     note: what a visitor has to know to compare them with the views around them. neuron: the engine function that watches queries and keys
-    of a run too, for the view that shows them; its answer is then what was seen.
+    of a run, `models.plane.Vectors` by the key of an attention, for the view that shows them.
     """
 
     def shown(found: Found[Any, Any], asked: bertviz.Look) -> Value:
-        drawn = attention(found.answer or found.run)
-        return bertviz.shown(asked, [drawn] if isinstance(drawn, bertviz.Attention) else drawn, views=opened)
+        drawn = attention(found.run)
+        each = [drawn] if isinstance(drawn, bertviz.Attention) else drawn
+        if found.answer is not None:
+            each = [replace(one, queries=found.answer[one.key].queries, keys=found.answer[one.key].keys) for one in each]
+        return bertviz.shown(asked, each, views=opened)
 
     look: Look[Any, Any] = Look(
         "show",

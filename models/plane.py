@@ -1,22 +1,25 @@
 """Queries and keys of one head, over many texts, in one plane: the nearer, the larger their score (Yeh et al., 2023, AttentionViz).
 
-A lab has this by one function, ``q_k(kind, layer, head) -> Sequence[Watched]``, one for each text: ``planes = drawn_by(q_k)``. No torch
-here.
+A lab has this by one function, ``vectors(requests)``: of each, the Vectors of its run by kind of attention, which bertviz's neuron view
+shows too. ``planes = drawn_by(vectors, requests)`` is then the engine function of the panel. No torch here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.arrays import frozen
-from models.errors import InputError
-from models.turns import each
+from models.errors import InputError, check_heads
+from models.turns import each, readable
 
 Array = NDArray[np.float32]
+Asked = TypeVar("Asked")  # a request of a lab
 SCALES = np.geomspace(1 / 8, 8, 33)
 
 
@@ -30,25 +33,27 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Watched:
-    """What a head made of one text. queries: (query, d_head), keys: (key, d_head); asks, looked: the piece of each; causal: query i sees
-    the keys up to i alone."""
+class Vectors:
+    """What all heads of one attention made of one text. queries: (layer, head, query, d_head), keys: (layer, head, key, d_head); asks,
+    looked: the piece of each; causal: query i sees the keys up to i alone."""
 
+    text: str
     queries: Array
     keys: Array
     asks: tuple[str, ...]
     looked: tuple[str, ...]
-    causal: bool
+    causal: bool = False
 
 
 @dataclass(frozen=True)
 class Plane:
-    """points: (point, 2), all queries and then all keys. pieces: of each; texts: the text that it is of, positions: where in it, from 0;
-    asks: is it a query? scale: queries were multiplied and keys divided by it. kept: share of the spread that the plane keeps.
-    before, after: correlation of nearness and score among the keys of a query, in all dimensions and in the plane."""
+    """points: (point, 2), all queries and then all keys. pieces: of each; texts: the text that it is of, by its number in `read`;
+    positions: where in it, from 0; asks: is it a query? scale: queries were multiplied and keys divided by it. kept: share of the spread
+    that the plane keeps. before, after: correlation of nearness and score among the keys of a query, in all dimensions and in the plane."""
 
     points: Array
     pieces: tuple[str, ...]
+    read: tuple[str, ...]
     texts: NDArray[np.int32]
     positions: NDArray[np.int32]
     asks: NDArray[np.bool_]
@@ -58,8 +63,8 @@ class Plane:
     after: float
 
 
-def plane(watched: Sequence[Watched]) -> Plane:
-    """All queries and keys in two dimensions, by their common principal components.
+def plane(watched: Sequence[Vectors], layer: int, head: int) -> Plane:
+    """All queries and keys of a head in two dimensions, by their common principal components.
 
     Keys are moved to have their middle where the queries have theirs: every score of a query changes by the same amount, so no weight does.
     Queries times c and keys divided by c have the same scores: of SCALES that c is taken with which −|c q − k / c| goes best with
@@ -67,7 +72,8 @@ def plane(watched: Sequence[Watched]) -> Plane:
     `after`, is the correlation of both, each less its mean over a query's pairs: a row of weights knows no more than how its scores
     differ.
     """
-    q, k = (np.concatenate(side).astype(np.float64) for side in ([one.queries for one in watched], [one.keys for one in watched]))
+    both_sides = ([one.queries[layer, head] for one in watched], [one.keys[layer, head] for one in watched])
+    q, k = (np.concatenate(side).astype(np.float64) for side in both_sides)
     k += q.mean(0) - k.mean(0)
     rows, columns = _pairs(watched)
     scores = (q[rows] * k[columns]).sum(1) / np.sqrt(q.shape[1])
@@ -85,6 +91,7 @@ def plane(watched: Sequence[Watched]) -> Plane:
     return Plane(
         frozen(points),
         tuple(piece for side in sides for pieces in side for piece in pieces),
+        tuple(one.text for one in watched),
         frozen([at for side in sides for at, pieces in enumerate(side) for _ in pieces], np.int32),
         frozen([at for side in sides for pieces in side for at in range(len(pieces))], np.int32),
         frozen(np.arange(len(both)) < len(q), np.bool_),
@@ -95,13 +102,13 @@ def plane(watched: Sequence[Watched]) -> Plane:
     )
 
 
-def _pairs(watched: Sequence[Watched]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pairs(watched: Sequence[Vectors]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The numbers of all queries and keys that see each other."""
     found, first, at = [], 0, 0
     for one in watched:
-        sees = np.ones((len(one.queries), len(one.keys)), bool)
+        sees = np.ones((len(one.asks), len(one.looked)), bool)
         found.append(np.argwhere(np.tril(sees) if one.causal else sees) + np.array((first, at)))
-        first, at = first + len(one.queries), at + len(one.keys)
+        first, at = first + len(one.asks), at + len(one.looked)
     rows, columns = np.concatenate(found).T
     return rows, columns
 
@@ -117,6 +124,22 @@ def correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return float(np.corrcoef(a, b)[0, 1]) if min(a.std(), b.std()) > 1e-9 else 0.0
 
 
-def drawn_by(q_k: Callable[[str, int, int], Sequence[Watched]]) -> Callable[[Sequence[Head]], list[Plane | InputError]]:
-    """The engine function of a lab: of each head that is asked for its plane, in order, or the InputError of `q_k`, a head that is none."""
-    return lambda heads: each(heads, lambda one: plane(q_k(one.kind, one.layer, one.head)))
+def drawn_by(
+    vectors: Callable[[Sequence[Asked]], Sequence[Mapping[str, Vectors] | InputError]], requests: Mapping[str, Sequence[Asked]]
+) -> Callable[[Sequence[Head]], list[Plane | InputError]]:
+    """The engine function of a lab: of each head that is asked for its plane, in order, or the InputError of a head that is none.
+
+    vectors: of requests the attentions of their runs, by kind. requests: of each kind of attention, or of each of a network,
+    "NETWORK.KIND", the texts that are read, once. A text whose run has fewer layers is left out.
+    """
+
+    @cache
+    def read(asked: tuple[Asked, ...]) -> list[Mapping[str, Vectors]]:
+        return readable(vectors(asked))
+
+    def drawn(one: Head) -> Plane:
+        runs = [run[one.kind.split(".")[-1]] for run in read(tuple(requests[one.kind]))]
+        check_heads([("", one.layer, one.head)], {"": max(run.queries.shape[:2] for run in runs)})
+        return plane([run for run in runs if len(run.queries) > one.layer], one.layer, one.head)
+
+    return lambda heads: each(heads, drawn)

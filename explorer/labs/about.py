@@ -52,6 +52,11 @@ def models(slug: str, variants: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {variant: known for variant in variants if (known := facts(slug, variant))}
 
 
+def sizes(known: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
+    """Layers and heads of each network, by variant. known: as `models`."""
+    return {variant: (int(one["config"]["n_layers"]), int(one["config"]["n_heads"])) for variant, one in known.items()}
+
+
 def runs(slug: str, variant: str) -> list[dict[str, Any]]:
     """What the model.json of every shipped seed of a variant says, first seed first, whatever it came to."""
     found = [facts(slug, path.parent.name) for path in folders.lab(slug, ASSETS).glob(f"{variant}*/model.json")]

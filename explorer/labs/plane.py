@@ -1,9 +1,9 @@
-"""The folded panel “Queries and keys in one plane”, for every lab whose models say `q_k` (models/plane.py)."""
+"""The folded panel “Queries and keys in one plane”, for every lab whose models say `vectors` (models/plane.py)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from explorer.controls import Value
@@ -11,7 +11,7 @@ from explorer.engine import Function
 from explorer.figures import plane as drawing
 from explorer.labels import Text, filled
 from explorer.labels import text as _
-from explorer.views import View, unfolded
+from explorer.views import Found, View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Question
 from models.plane import Head, Plane
@@ -48,20 +48,22 @@ COLUMNS: Final = (_("what", "类别"), _("piece", "词元"), _("position", "位�
 SIDES: Final = (_("key", "键"), _("query", "查询"))
 
 
-def wished(question: Question, sizes: Mapping[str, tuple[int, int]], first: Head) -> Head:
-    """The head that the address names, else `first`. sizes: (layers, heads) of each kind of attention."""
+def wished(question: Question, sizes: Mapping[str, tuple[int, int]], first: Sequence[Head], there: Mapping[str, str]) -> Head:
+    """The head that the address names, else the one of `first` that is of its kind. sizes: (layers, heads) of each kind of attention;
+    there: those of the run in view, by the address' word for them."""
     wish = question.wish if isinstance(question.wish, Mapping) else {}
-    kind = wish.get("kind") if wish.get("kind") in sizes else first.kind
+    begin = next((one.kind for one in first if one.kind in there.values()), next(iter(there.values())))
+    kind = there.get(str(wish.get("kind")), begin)
     named = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", str(wish.get("head") or ""))
-    layers, heads = sizes[str(kind)]
+    layers, heads = sizes[kind]
     if named and 1 <= int(named[1]) <= layers and 1 <= int(named[2]) <= heads:
-        return Head(str(kind), int(named[1]) - 1, int(named[2]) - 1)
-    return first if kind == first.kind else Head(str(kind), 0, 0)
+        return Head(kind, int(named[1]) - 1, int(named[2]) - 1)
+    return next((one for one in first if one.kind == kind), Head(kind, 0, 0))
 
 
-def value(seen: Plane, head: Head, label: Text, texts: Sequence[str], name: str) -> Value:
-    """What the panel draws. label: of the kind of attention; texts: that were read; name: of saved files."""
-    whole = [texts[at] for at in seen.texts]
+def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
+    """What the panel draws. label: of the kind of attention; name: of saved files."""
+    whole = [seen.read[at] for at in seen.texts]
     count = int(seen.asks.sum())
     said = filled(
         SAYS,
@@ -97,7 +99,7 @@ def value(seen: Plane, head: Head, label: Text, texts: Sequence[str], name: str)
 
     options = [{"key": key, "label": dict(text)} for key, text in BY.items()]
     return {
-        "notes": [dict(filled(INTRO, n=len(texts)))],
+        "notes": [dict(filled(INTRO, n=len(seen.read)))],
         "choices": [{"key": "planeby", "label": dict(COLOUR), "pick": "kind", "options": options}],
         "figures": [{"figure": drawn(by), "when": {"planeby": by}} for by in BY],
     }
@@ -108,15 +110,23 @@ def _two(number: float) -> str:
 
 
 def in_one_plane(
-    function: Function, kinds: Mapping[str, Text], sizes: Mapping[str, tuple[int, int]], texts: Sequence[str], first: Head, *, name: str
+    function: Function,
+    kinds: Mapping[str, Text],
+    sizes: Mapping[str, tuple[int, int]],
+    *first: Head,
+    name: str,
+    of: Callable[[Any], Mapping[str, str]] | None = None,
 ) -> View[Any, Any]:
-    """The panel of a lab. function: its `models.plane.drawn_by`, over `texts`. kinds, sizes: names and (layers, heads) of its kinds of
-    attention, as the address has them; first: the head that is shown while none is chosen."""
+    """The panel of a lab. function: its `models.plane.drawn_by`. kinds, sizes: names and (layers, heads) of its kinds of attention; first:
+    the heads that are shown while none is chosen. of(request): those of its run, by the address' word for them; all, if left out."""
+
+    def head(found: Found[Any, Any], question: Question) -> Head:
+        return wished(question, sizes, first, dict(zip(sizes, sizes, strict=True)) if of is None else of(found.request))
+
+    def drawn(found: Found[Any, Any], question: Question) -> Value:
+        one = head(found, question)
+        return value(found.answer, one, kinds[one.kind], f"{name}-plane")
+
     return unfolded(
-        "plane",
-        lambda: figure.opened("plane", TITLE, asks=("kind", "head")),
-        lambda found, question: value(found.answer, head := wished(question, sizes, first), kinds[head.kind], texts, f"{name}-plane"),
-        function=function,
-        wish=lambda _found, question: wished(question, sizes, first),
-        needs="request",
+        "plane", lambda: figure.opened("plane", TITLE, asks=("kind", "head")), drawn, function=function, wish=head, needs="request"
     )

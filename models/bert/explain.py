@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -17,10 +17,12 @@ from models.bert.hiding import hide
 from models.bert.model import Encoder
 from models.bert.pieces import Encoded, Pieces
 from models.bert.pretrained import PIECES, SLUG, load
-from models.bert.records import BEST, DRAWN, MAX_PIECES, SIDES, VARIANTS, WAYS, Explanation, Guess, Look, Request, Vectors
+from models.bert.records import BEST, DRAWN, MAX_PIECES, SIDES, VARIANTS, WAYS, Explanation, Guess, Request
 from models.bert.relations import patterns
+from models.captions import CAPTIONS
 from models.decoder import gains
-from models.errors import InputError, check_heads, no_head
+from models.errors import InputError, check_heads
+from models.plane import Vectors, drawn_by
 from models.trace import OFF, Trace
 from models.turns import each
 from models.windows import NONE
@@ -100,6 +102,11 @@ def seen(side: str, word: NDArray[np.int64], length: int) -> NDArray[np.bool_]:
         return np.ones(length, np.bool_)
     found: NDArray[np.bool_] = index <= word[-1] if side == SIDES[1] else index >= word[0]
     return found
+
+
+def _shown(one: _Given) -> tuple[str, ...]:
+    """(piece,) what is read."""
+    return tuple(now if kind else was for was, now, kind in zip(one.text.shown, one.pieces.shown(one.given), one.drawn, strict=True))
 
 
 def _read(one: _Given, ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None = None, trace: Trace = OFF) -> Tensor:
@@ -196,11 +203,10 @@ def _explained(request: Request) -> Explanation:
     beside = None if one.other is None else _read(one, one.other.ids[None])[0].cpu()
     vectors = [] if predicts else [sentence(part) for part in (behind, beside) if part is not None]
     pairs = np.zeros((0, 0)) if beside is None else shares(behind, beside).numpy()
-    read = [now if kind else was for was, now, kind in zip(text.shown, one.pieces.shown(one.given), one.drawn, strict=True)]
     return Explanation(
         variant=request.variant,
         pieces=text.shown,
-        read=tuple(read),
+        read=_shown(one),
         word=frozen(text.word, np.int64),
         unknown=frozen(text.ids == one.pieces.unknown, np.bool_),
         folded=one.pieces.folds(request.text),
@@ -220,15 +226,18 @@ def _explained(request: Request) -> Explanation:
 
 
 @torch.no_grad()
-def _looked(look: Look) -> Vectors:
-    one = _given(look.request)
-    layers, heads = len(one.model.layers), one.model.config.n_heads
-    if not (0 <= look.layer < layers and 0 <= look.head < heads):
-        raise no_head(look.layer, look.head, layers=layers, heads=heads, code="head")
-    trace = Trace(*(f"{look.layer}/self/{name}" for name in ("queries", "keys", "values")), keep={"head": (look.head,)})
-    _read(one, one.given[None], _allowed(one)[None], trace)
-    found = [trace.stack(f"{look.layer}/self/{name}")[0, 0, look.head] for name in ("queries", "keys", "values")]
-    return Vectors(one.text.shown, *map(frozen, found))
+def _vectors(request: Request) -> Mapping[str, Vectors]:
+    one = _given(request)
+    if not _allowed(one).all():
+        raise InputError(
+            "changed",
+            en="The neuron view works every weight out with all pieces in view. Let both sides be read first.",
+            zh="神经元视图在所有词片可见时计算每个权重。请先允许读两边。",
+        )
+    trace, read = Trace("*/self/queries", "*/self/keys"), _shown(one)
+    _read(one, one.given[None], trace=trace)
+    queries, keys = (frozen(trace.stack(f"*/self/{name}")[:, 0]) for name in ("queries", "keys"))
+    return {request.variant: Vectors(request.text, queries, keys, read, read)}
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
@@ -236,6 +245,9 @@ def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     return each(requests, _explained)
 
 
-def vectors(looks: Sequence[Look]) -> list[Vectors | InputError]:
-    """Queries, keys and values of a head; one answer per look, in order."""
-    return each(looks, _looked)
+def vectors(requests: Sequence[Request]) -> list[Mapping[str, Vectors] | InputError]:
+    """Queries and keys of all heads, by variant; one answer per request, in order. InputError too where a side is not read."""
+    return each(requests, _vectors)
+
+
+planes = drawn_by(vectors, {variant: [Request(caption, variant=variant) for caption in CAPTIONS] for variant in VARIANTS})

@@ -112,25 +112,6 @@ class Explanation:
     vectors: Array
 
 
-@dataclass(frozen=True)
-class Look:
-    """Queries and keys of one head, layer and head from 0, in the run of a request."""
-
-    request: Request
-    layer: int
-    head: int
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """queries, keys, values: (piece, d_head); pieces as in the run."""
-
-    pieces: tuple[str, ...]
-    queries: Array
-    keys: Array
-    values: Array
-
-
 def by_word(weights: NDArray[np.floating], word: NDArray[np.int64]) -> Array:
     """(…, word, word) weights between words of (…, piece, piece) ones: *to* the pieces of a word summed, *from* them the mean; [CLS] and
     [SEP] are left out (Clark et al., 2019, §4.1)."""

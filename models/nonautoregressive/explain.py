@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 
 from models.arrays import frozen
 from models.beam import EXTRA
+from models.captions import CAPTIONS
 from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
 from models.fields import check, shown
@@ -18,7 +19,8 @@ from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
 from models.nonautoregressive.decode import Pass, Read, again, filled, passes, possible, read
 from models.nonautoregressive.model import LONGER, MASK, SHORTER
 from models.nonautoregressive.pretrained import SLUG, Pretrained, load, teacher
-from models.nonautoregressive.records import MAX_TOKENS, SPACE, Array, Explanation, Joint, Neighbours, Request, Reread
+from models.nonautoregressive.records import MAX_TOKENS, SPACE, VARIANTS, Array, Explanation, Joint, Neighbours, Request, Reread
+from models.plane import Vectors, drawn_by
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
 from models.turns import each
@@ -193,6 +195,23 @@ def _explained(request: Request) -> Explanation:
 
 
 @torch.no_grad()
+def _vectors(request: Request) -> Mapping[str, Vectors]:
+    given, sides = _given(request), ("queries", "keys")
+    trace = Trace(*(f"{where}/{side}" for where in ("encoder/*/self", "*/decoder/*/*") for side in sides), budget=256 << 20)
+    source = read(given.shipped.model, [given.pieces.ids], trace)
+    *_, last = enumerate(_passes(given, source, _length(given, source), trace))
+    asks, looked = _pieces(given.shipped, last[1].tokens[0].tolist())[0], given.pieces.pieces
+    found = {}
+    for kind, where, rows, columns in (
+        ("encoder", "encoder/*/self", looked, looked),
+        ("decoder", f"{last[0]}/decoder/*/self", asks, asks),
+        ("cross", f"{last[0]}/decoder/*/cross", asks, looked),
+    ):
+        found[kind] = Vectors(request.sentence, *(frozen(trace.stack(f"{where}/{side}")[:, 0]) for side in sides), rows, columns)
+    return found
+
+
+@torch.no_grad()
 def _joint(wish: Neighbours) -> Joint:
     """Two neighbours. InputError where the request cannot be run, or has no such neighbours."""
     given, at = _given(wish.request), wish.position
@@ -227,6 +246,15 @@ def _joint(wish: Neighbours) -> Joint:
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Translate and watch, each request by itself: one answer per request, in order."""
     return each(requests, _explained)
+
+
+def vectors(requests: Sequence[Request]) -> list[Mapping[str, Vectors] | InputError]:
+    """Queries and keys of the encoder and of the last pass; one answer per request, in order."""
+    return each(requests, _vectors)
+
+
+READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
+planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.items() for kind in ("encoder", "decoder", "cross")})
 
 
 def neighbours(wishes: Sequence[Neighbours]) -> list[Joint | InputError]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from models.translation.records import Array, Explanation, Request
-
-Pair = tuple[Array, Array]  # queries and keys
+from models.translation.records import Array, Request
 
 
 @dataclass(frozen=True)
@@ -47,17 +45,3 @@ class Head:
     heads: int
     scaled: bool = True
     hidden: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """A run, and the queries and keys of its every layer and head, (layer, head, position, d_head), read-only.
-
-    Positions as in the explanation: source pieces for the encoder and for the keys of cross-attention, the
-    decoder's inputs ("<s>", then all produced pieces but the last) for the rest.
-    """
-
-    seen: Explanation
-    encoder: Pair
-    decoder: Pair
-    cross: Pair

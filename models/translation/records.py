@@ -75,13 +75,3 @@ EXAMPLES: tuple[Request, ...] = (
     Request("A man in a blue shirt is standing on a ladder and cleaning a window."),
     Request("Three people sit at a table in front of a restaurant.", beam=4),
 )
-SENTENCES: tuple[str, ...] = (  # of many of which queries and keys are looked at together
-    *(one.sentence for one in EXAMPLES),
-    "A brown dog runs across the grass with a ball in its mouth.",
-    "A woman in a white shirt is reading a book on a bench.",
-    "Two young boys are riding their bikes down the street.",
-    "A group of people stand in front of a large building.",
-    "An old man with a hat plays the guitar at night.",
-    "A child in a yellow jacket jumps into the water.",
-    "Several men are working on the roof of a house.",
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.plane import Vectors, drawn_by
 from models.pondering import Asked, earlier, joined, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
@@ -26,9 +27,10 @@ from models.universal_transformer.data import NONE, Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
-from models.universal_transformer.records import Beside, Explanation, Request
+from models.universal_transformer.records import TASKS, Beside, Explanation, Request
 
 SAMPLE = 120  # held-out inputs that a network is measured on
+TEXTS = 12  # that are read for the plane of queries and keys
 LETTERS, SUM = 12, 13  # characters of each of them, where they are no stories
 
 
@@ -128,6 +130,36 @@ def _folded(
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Answer and watch: one result per request, in order; an InputError stands where a request could not be read."""
     return together(each(requests, _read), lambda one: one.request.task, lambda read: _watched(read[0].request.task, read))
+
+
+@torch.no_grad()
+def _vectors(request: Request) -> Mapping[str, Vectors]:
+    one, trace = _read(request), Trace("step/*/queries", "step/*/keys")
+    pondered = _pass([one], _network(request.task), trace)[0].pondered
+    assert pondered is not None
+    queries, keys = (frozen(trace.stack(f"step/*/{side}")[: int(pondered.steps.max()), 0]) for side in ("queries", "keys"))
+    return {"self": Vectors(request.question or request.text, queries, keys, one.positions, one.positions)}
+
+
+def vectors(requests: Sequence[Request]) -> list[Mapping[str, Vectors] | InputError]:
+    """Queries and keys, step by step; one answer per request, in order."""
+    return each(requests, _vectors)
+
+
+def _drawn(task: str) -> Iterator[Request]:
+    """Inputs of a task, of which queries and keys are looked at together."""
+    generator = np.random.default_rng(3)
+    for needed in range(TEXTS):
+        if task == "stories":
+            facts, about = stories.story(generator, needed % 4)
+            yield Request(task, " ".join(f"{' '.join(fact.words())}." for fact in facts), " ".join(stories.question(about)))
+        elif task == "addition":
+            yield Request(task, "+".join(map(str, generator.integers(10**5, 10**6, 2))), "")
+        else:
+            yield Request(task, "".join(map(chr, generator.integers(ord("a"), ord("z") + 1, LETTERS - 2))), "")
+
+
+planes = drawn_by(vectors, {f"{task}.self": tuple(_drawn(task)) for task in TASKS})
 
 
 @lru_cache(maxsize=4)

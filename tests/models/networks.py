@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -26,6 +28,7 @@ from models.music.decode import reader
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config as MusicConfig
 from models.music.model import MusicTransformer
+from models.plane import Vectors
 from models.pretrained import Pretrained
 from models.sparse_transformer.decode import Reader as SparseReader
 from models.sparse_transformer.model import Config as SparseConfig
@@ -191,4 +194,15 @@ def answer(ask: Callable[[list[Any]], Any], kind: type[Any], request: Any) -> An
     assert isinstance(found, kind), found
     if kind is InputError:
         assert found.text["en"].endswith(".") and found.text["zh"].endswith("。") and len(found.text["en"]) < 400
+    return found
+
+
+def weights_of(heads: Vectors) -> NDArray[np.float32]:
+    """(layer, head, query, key) softmax(q · k / √d_head), what bertviz's neuron view works out."""
+    scores = heads.queries @ heads.keys.swapaxes(-1, -2) / np.sqrt(heads.queries.shape[-1])
+    assert scores.shape[2:] == (len(heads.asks), len(heads.looked))
+    if heads.causal:
+        scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    found: NDArray[np.float32] = raised / raised.sum(-1, keepdims=True)
     return found

@@ -21,11 +21,12 @@ from models.bert.hiding import hide
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
 from models.bert.pretrained import load
-from models.bert.records import DRAWN, PATTERNS, SIDES, Explanation, Look, Request, by_word
+from models.bert.records import DRAWN, PATTERNS, SIDES, VARIANTS, Explanation, Request, by_word
 from models.errors import DamagedFile, InputError
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.windows import NONE
+from tests.models.networks import weights_of
 
 SENTENCES = ("A man is standing on a ladder.", "Two dogs are running through the snow.", "The old man gave his dog a bone.")
 SIZES: dict[str, Any] = {"d_model": 24, "d_ff": 40, "n_heads": 3, "n_layers": 2, "dropout": 0.0, "max_positions": 32}
@@ -282,17 +283,14 @@ def test_a_silenced_head_adds_nothing_and_other_models_heads_stay(small: dict[st
     assert np.array_equal(one(text=SENTENCES[0], hidden=(1,), silenced=(("minilm", 0, 2),)).weights, plain.weights)
 
 
-def test_queries_and_keys_of_a_head_make_its_weights(small: dict[str, Encoder]) -> None:
-    request = Request(SENTENCES[0], hidden=(1,), side="left")
-    (found,) = vectors([Look(request, 1, 2)])
-    assert not isinstance(found, InputError)
-    run = one(text=SENTENCES[0], hidden=(1,), side="left")
-    scores = found.queries @ found.keys.T / np.sqrt(found.queries.shape[1])
-    scores[:, ~run.allowed] = -np.inf
-    weights = np.exp(scores - scores.max(1, keepdims=True))
-    assert run.weights[1, 2] == pytest.approx(weights / weights.sum(1, keepdims=True), abs=1e-3)
-    (refused,) = vectors([Look(request, 2, 0)])
-    assert isinstance(refused, InputError) and "layers are 1 to 2" in refused.text["en"]
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_queries_and_keys_make_the_weights_and_not_where_a_side_is_blanked(small: dict[str, Encoder], variant: str) -> None:
+    request = Request(SENTENCES[0], hidden=(1,), variant=variant)
+    found, refused = vectors([request, Request(SENTENCES[0], hidden=(1,), side="left")])
+    assert not isinstance(found, InputError) and isinstance(refused, InputError) and "both sides" in refused.text["en"]
+    run = one(text=SENTENCES[0], hidden=(1,), variant=variant)
+    assert run.weights == pytest.approx(weights_of(found[variant]), abs=1e-3)
+    assert found[variant].asks == found[variant].looked == run.read
 
 
 @pytest.mark.parametrize(

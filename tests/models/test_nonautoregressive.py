@@ -20,12 +20,12 @@ from models.multi30k import PAD, STOP, Batch, Tokenizer
 from models.nonautoregressive import decode, pretrained, recipe
 from models.nonautoregressive import explain as page
 from models.nonautoregressive.decode import mask_predict, passes, read
-from models.nonautoregressive.explain import explain, neighbours, reread
+from models.nonautoregressive.explain import explain, neighbours, reread, vectors
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
 from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request, Reread, written
 from models.pretrained import once
 from models.training import Schedule
-from tests.models.networks import answer
+from tests.models.networks import answer, weights_of
 from tests.models.translation.test_model import copy_attention
 
 SOURCE = [[4, 5, 6, 7, 8], [9, 10, 11]]
@@ -68,6 +68,14 @@ def test_the_decoder_is_that_of_torch_without_a_causal_mask(model: AllAtOnce) ->
     expected = theirs(model.embed(seen), memory, tgt_mask=None)
     for found in (model.fill(seen, memory, source != PAD), decode.filled(model, read(model, SOURCE[:1]), seen)):
         torch.testing.assert_close(found, expected.detach(), atol=1e-5, rtol=1e-5)
+
+
+def test_the_weights_of_the_last_pass_follow_from_its_queries_and_keys() -> None:
+    (seen,), (found,) = explain([DOGS]), vectors([DOGS])
+    assert isinstance(seen, Explanation) and not isinstance(found, InputError)
+    for kind, weights in (("encoder", seen.encoder), ("decoder", seen.decoder[-1]), ("cross", seen.cross[-1])):
+        np.testing.assert_allclose(weights_of(found[kind]), weights, atol=1e-5)
+    assert (found["cross"].asks, found["cross"].looked) == (seen.target, seen.source)
 
 
 def test_padding_changes_no_translation_and_no_length(model: AllAtOnce) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from explorer.figures.plane import KEY, QUERY
 from explorer.labs.plane import value, wished
 from explorer.widgets.folded import Question
-from models.plane import SCALES, Head, Plane, Watched, correlation, drawn_by, plane
-from models.translation.plane import q_k
-from models.translation.records import SENTENCES
+from models.errors import InputError
+from models.plane import SCALES, Head, Plane, Vectors, correlation, drawn_by, plane
 
 
-def watched(count: int = 3, length: int = 6, width: int = 4, causal: bool = False) -> list[Watched]:
+def watched(count: int = 3, length: int = 6, width: int = 4, causal: bool = False) -> list[Vectors]:
     """Texts whose keys lie near the queries of the same place, and both far from 0."""
     random = np.random.default_rng(3)
     found = []
@@ -21,19 +23,19 @@ def watched(count: int = 3, length: int = 6, width: int = 4, causal: bool = Fals
         asks = random.normal(0, 1, (length, width)).astype(np.float32)
         keys = (asks + random.normal(0, 0.3, asks.shape) + 5).astype(np.float32)
         names = [tuple(f"{side}{at}.{place}" for place in range(length)) for side in "qk"]
-        found.append(Watched(asks, keys, names[0], names[1], causal))
+        found.append(Vectors(f"<b>{at}", asks[None, None], keys[None, None], names[0], names[1], causal))
     return found
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_correlations_are_those_of_the_points_that_are_drawn(causal: bool) -> None:
     texts = watched(causal=causal)
-    seen = plane(texts)
+    seen = plane(texts, 0, 0)
     nearness: list[float] = []
     scores: list[float] = []
     whole: list[float] = []
     asks, keys = seen.points[seen.asks], seen.points[~seen.asks]
-    queries, looked = (np.concatenate(side).astype(float) for side in ([t.queries for t in texts], [t.keys for t in texts]))
+    queries, looked = (np.concatenate(side).astype(float) for side in ([t.queries[0, 0] for t in texts], [t.keys[0, 0] for t in texts]))
     looked += queries.mean(0) - looked.mean(0)
     for text in range(3):
         for i in range(6):
@@ -52,52 +54,65 @@ def test_the_correlations_are_those_of_the_points_that_are_drawn(causal: bool) -
 
 def test_two_dimensions_lose_nothing() -> None:
     texts = watched(width=2)
-    seen = plane(texts)
+    seen = plane(texts, 0, 0)
     assert seen.kept == pytest.approx(1) and seen.after == pytest.approx(seen.before, abs=1e-5)
 
 
 def test_what_a_row_of_weights_forgets_moves_no_point() -> None:
     texts = watched()
-    moved = [Watched(t.queries, t.keys + np.float32(7), t.asks, t.looked, t.causal) for t in texts]
-    np.testing.assert_allclose(plane(moved).points, plane(texts).points, atol=1e-3)
+    moved = [replace(t, keys=t.keys + np.float32(7)) for t in texts]
+    np.testing.assert_allclose(plane(moved, 0, 0).points, plane(texts, 0, 0).points, atol=1e-3)
 
 
 def test_points_know_their_pieces_places_and_texts() -> None:
     texts = watched(count=2, length=3)
-    seen = plane(texts)
+    seen = plane(texts, 0, 0)
     assert seen.pieces == ("q0.0", "q0.1", "q0.2", "q1.0", "q1.1", "q1.2", "k0.0", "k0.1", "k0.2", "k1.0", "k1.1", "k1.2")
     assert seen.positions.tolist() == [0, 1, 2] * 4 and seen.texts.tolist() == [0, 0, 0, 1, 1, 1] * 2
     assert seen.asks.tolist() == [True] * 6 + [False] * 6
-    drawn = value(seen, Head("cross", 0, 1), {"en": "Cross", "zh": "交叉"}, ("<b>one", "two"), "x")
+    drawn = value(seen, Head("cross", 0, 1), {"en": "Cross", "zh": "交叉"}, "x")
     by_kind, by_place = (one["figure"]["figures"]["en"]["data"] for one in drawn["figures"])  # type: ignore[attr-defined]
     assert [trace["marker"]["color"] for trace in by_kind] == [QUERY, KEY]
     assert [trace["marker"]["color"] for trace in by_place] == [[0, 1, 2] * 2] * 2
     hovered = by_kind[1]["customdata"][3]
-    assert "k1.0" in hovered[0] and hovered[1] == 0 and "two" in hovered[2]
-    assert "&lt;b&gt;one" in by_kind[0]["customdata"][0][2]
+    assert "k1.0" in hovered[0] and hovered[1] == 0 and "1" in hovered[2]
+    assert "&lt;b&gt;0" in by_kind[0]["customdata"][0][2]
     said = drawn["figures"][0]["figure"]["sentence"]["en"]  # type: ignore[index]
     assert said.startswith("Cross, head 1·2: 6 queries and 6 keys.") and f"r = {seen.after:.2f} in this plane".replace("-", "−") in said
     rows = drawn["figures"][0]["figure"]["table"]["rows"]  # type: ignore[index]
-    assert rows[9][1:4] == ["k1.0", 0, "two"] and rows[9][4] == pytest.approx(float(seen.points[9, 0]), abs=1e-4)
+    assert rows[9][1:4] == ["k1.0", 0, "<b>1"] and rows[9][4] == pytest.approx(float(seen.points[9, 0]), abs=1e-4)
 
 
-def test_the_address_names_the_head_and_nonsense_the_first() -> None:
-    sizes, first = {"encoder": (2, 4), "cross": (2, 4)}, Head("encoder", 1, 1)
-    for wish, head in (
-        ({"kind": "cross", "head": "2.4"}, Head("cross", 1, 3)),
-        ({"kind": "cross", "head": "3.1"}, Head("cross", 0, 0)),
-        ({"kind": "x", "head": None}, first),
-        ("nonsense", first),
+def test_the_address_names_the_head_of_the_run_in_view_and_nonsense_the_first() -> None:
+    sizes, first = (
+        {"one.encoder": (2, 4), "one.cross": (2, 4), "two.encoder": (1, 1)},
+        (Head("one.encoder", 1, 1), Head("two.encoder", 0, 0)),
+    )
+    one, two = {"encoder": "one.encoder", "cross": "one.cross"}, {"encoder": "two.encoder"}
+    for wish, there, head in (
+        ({"kind": "cross", "head": "2.4"}, one, Head("one.cross", 1, 3)),
+        ({"kind": "cross", "head": "3.1"}, one, Head("one.cross", 0, 0)),
+        ({"kind": "x", "head": None}, one, first[0]),
+        ("nonsense", one, first[0]),
+        ({"kind": "cross", "head": "2.4"}, two, first[1]),
     ):
-        assert wished(Question("", wish), sizes, first) == head
+        assert wished(Question("", wish), sizes, first, there) == head
 
 
 def test_nothing_that_varies_correlates_with_nothing() -> None:
     assert correlation(np.zeros(3), np.arange(3.0)) == 0
 
 
-def test_the_translator_s_own_heads_are_drawn_and_a_head_that_is_none_is_refused() -> None:
-    sees = q_k("cross", 0, 0)
-    assert [len(one.keys) for one in sees] == [len(one.looked) for one in sees] and len(sees) == len(SENTENCES)
-    seen, refused = drawn_by(q_k)([Head("cross", 0, 0), Head("cross", 99, 0)])
-    assert isinstance(seen, Plane) and isinstance(refused, Exception) and -1 <= seen.after <= seen.before + 0.2 <= 1.2
+def test_a_text_whose_run_has_fewer_layers_is_left_out_and_a_head_that_is_none_refused() -> None:
+    deep = [replace(one, queries=one.queries.repeat(2, 0), keys=one.keys.repeat(2, 0)) for one in watched(2)]
+    asked: list[str] = []
+
+    def vectors(texts: Sequence[str]) -> list[Mapping[str, Vectors] | InputError]:
+        asked.extend(texts)
+        return [{"self": deep[0]}, InputError("x", en="No.", zh="不。"), {"self": watched(1)[0]}]
+
+    planes = drawn_by(vectors, {"net.self": ["a", "b", "c"]})
+    first, second, refused = planes([Head("net.self", 0, 0), Head("net.self", 1, 0), Head("net.self", 2, 0)])
+    assert isinstance(first, Plane) and isinstance(second, Plane) and isinstance(refused, InputError)
+    assert (len(first.points), len(second.points)) == (24, 12) and "layers are 1 to 2" in refused.text["en"]
+    assert asked == ["a", "b", "c"]

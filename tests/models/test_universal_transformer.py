@@ -10,16 +10,18 @@ from benchmarks import ponder as benchmark
 from models.checkpoint import CheckpointError
 from models.hashing import belongs
 from models.layers.act import Stop
+from models.plane import Head, Plane
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.universal_transformer import explain as page
 from models.universal_transformer import stories
 from models.universal_transformer.data import CHARACTERS, NONE, characters, columns, lengths, sums, words
-from models.universal_transformer.explain import explain
+from models.universal_transformer.explain import explain, planes, vectors
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
 from models.universal_transformer.pretrained import Model
-from models.universal_transformer.records import Explanation, Request
+from models.universal_transformer.records import TASKS, Explanation, Request
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
+from tests.models.networks import weights_of
 
 
 def network(vocabulary: int = len(CHARACTERS), words: int = 1, steps: int = 0) -> UniversalTransformer:
@@ -176,6 +178,17 @@ def test_a_drawn_story_needs_the_facts_that_were_asked_for(needed: int) -> None:
         found, used = stories.answer(facts, about)
         assert len(used) == needed and (found == stories.NOBODY) == (needed == 0)
         assert stories.LEAST <= len(facts) <= stories.LONGEST
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_weights_of_every_step_follow_from_its_queries_and_keys(task: str) -> None:
+    request = Request(
+        task, {"stories": Request().text, "addition": "95+7"}.get(task, "abc"), Request().question if task == "stories" else ""
+    )
+    (seen,), (found,), (drawn,) = explain([request]), vectors([request]), planes([Head(f"{task}.self", 0, 1)])
+    assert isinstance(seen, Explanation) and not isinstance(found, Exception) and isinstance(drawn, Plane)
+    np.testing.assert_allclose(weights_of(found["self"]), seen.attention, atol=1e-5)
+    assert found["self"].asks == seen.positions and len(drawn.read) == 12
 
 
 def test_the_facts_that_an_answer_needs_are_named() -> None:

@@ -21,12 +21,6 @@ def facts() -> dict[str, dict[str, Any]]:
     return about.models(SLUG, VARIANTS)
 
 
-def size(variant: str) -> tuple[int, int]:
-    """Layers and heads of a network; ones where it is not shipped."""
-    config = facts().get(variant, {}).get("config", {})
-    return int(config.get("n_layers", 1)), int(config.get("n_heads", 1))
-
-
 @dataclass(frozen=True)
 class Found:
     """What a head of MiniLM finds. head: "3.5", from 1. test: how often, or with which mean weight; of a relation, offset: the best fixed

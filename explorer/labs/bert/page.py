@@ -6,16 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, Text, part
+from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts, views
+from explorer.labs.plane import in_one_plane
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.figure import own
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.bert.records import EXAMPLES, OFFERED, Explanation, Request
+from models.plane import Head
 
 EXPLAIN = "models.bert.explain:explain"
+VECTORS = "models.bert.explain:vectors"
+PLANES = "models.bert.explain:planes"
+FIRST = (Head("mlm", 1, 1), Head("minilm", 1, 1))  # of whose queries the plane tells most
 
 
 def program() -> Program[Request, Explanation]:
@@ -34,7 +41,10 @@ def program() -> Program[Request, Explanation]:
             View("attention", lambda value: stage("attention", value, texts={}), views.maps),
             View("sink", lambda value: own("sink", value), views.sink, at="beside", task="minilm"),
             View("similarity", lambda value: own("similarity", value), views.similarity, task="minilm"),
-            in_bertviz(("head", "model"), views.bertviz),
+            in_one_plane(
+                PLANES, texts.NAMES, sizes(about.facts()), *FIRST, name="bert", of=lambda request: {request.variant: request.variant}
+            ),
+            in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),
         change=Change(views.difference),

@@ -15,6 +15,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.heatmaps import Figure
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import Text, change_sentence, filled, two
+from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts
 from explorer.labs.heads import silenced
 from explorer.packing import pack
@@ -42,7 +43,7 @@ def controls() -> tuple[Control, ...]:
         Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={**ours, "way": ("draw",)}),
         Control("hidden", texts.HIDDEN, "items"),
         Control("side", texts.SIDES, "choice", names=texts.SIDE, change=True, says=texts.SIDE_SAYS.__getitem__, when=ours),
-        *silenced(names, {name: about.size(name) for name in names}, texts.HEAD),
+        *silenced(names, sizes(about.facts()), texts.HEAD),
     )
 
 

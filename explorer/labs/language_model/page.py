@@ -16,7 +16,7 @@ from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
-from models.language_model.records import EXAMPLES, KINDS, LINES, VARIANTS, Explanation, Request
+from models.language_model.records import EXAMPLES, KINDS, VARIANTS, Explanation, Request
 from models.plane import Head
 
 GENERATE = "models.language_model.explain:generate"
@@ -32,7 +32,7 @@ def program() -> Program[Request, Explanation]:
         return View(name, lambda value: stage(name, value, texts=words, picture=f"{picture}{name}"), draw, **how)
 
     sizes = {KINDS[0]: about.size(VARIANTS[0])}
-    plane = in_one_plane(PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, LINES, Head(KINDS[0], 1, 1), name="language-model")
+    plane = in_one_plane(PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, Head(KINDS[0], 1, 1), name="language-model")
     return Program(
         explain=GENERATE,
         kind=Request,

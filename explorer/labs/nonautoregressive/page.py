@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
+from explorer.labs.about import sizes
 from explorer.labs.nonautoregressive import about, texts, views
+from explorer.labs.plane import in_one_plane
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz, unfolded
 from explorer.widgets.figure import opened, own
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.nonautoregressive.records import SPACE, Explanation, Request
+from models.plane import Head
 
 EXPLAIN = "models.nonautoregressive.explain:explain"
 REREAD = "models.nonautoregressive.explain:reread"
 NEIGHBOURS = "models.nonautoregressive.explain:neighbours"
+VECTORS = "models.nonautoregressive.explain:vectors"
+PLANES = "models.nonautoregressive.explain:planes"
 START = views.OFFERED[0][0]
 
 
@@ -41,7 +47,15 @@ def program() -> Program[Request, Explanation]:
                 function=NEIGHBOURS,
                 wish=views.pair,
             ),
-            in_bertviz(("head", "model"), views.bertviz),
+            in_one_plane(
+                PLANES,
+                {f"{variant}.{kind}": label for variant in about.there() for kind, label in texts.KINDS_LAST.items()},
+                {f"{variant}.{kind}": size for variant, size in sizes(about.facts()).items() for kind in texts.KINDS_LAST},
+                *(Head(f"{variant}.cross", 1, 7) for variant in about.there()),
+                name="nonautoregressive",
+                of=lambda request: {kind: f"{request.variant}.{kind}" for kind in texts.KINDS_LAST},
+            ),
+            in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),
         change=Change(views.difference, REREAD, views.again),

@@ -102,6 +102,11 @@ KINDS: Final[Mapping[str, Text]] = {
     "decoder": _("decoder, pass {n}", "解码器，第 {n} 轮"),
     "cross": _("to the sentence, pass {n}", "看向句子，第 {n} 轮"),
 }
+KINDS_LAST: Final[Mapping[str, Text]] = {
+    "encoder": ENCODER,
+    "decoder": _("decoder, last pass", "解码器，最后一轮"),
+    "cross": _("to the sentence, last pass", "看向句子，最后一轮"),
+}
 KINDS_AGAIN: Final[Mapping[str, Text]] = {
     "decoder": _("decoder, once more", "解码器，再来一轮"),
     "cross": _("to the sentence, once more", "看向句子，再来一轮"),

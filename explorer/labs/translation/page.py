@@ -17,12 +17,12 @@ from explorer.widgets.bertviz import ENCODER_DECODER
 from explorer.widgets.figure import own
 from explorer.widgets.stage import stage
 from models.plane import Head
-from models.translation.records import EXAMPLES, SENTENCES, Explanation, Request
+from models.translation.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.translation.explain:generate"
 MEASURE = "models.translation.explain:measure"
 VECTORS = "models.translation.vectors:vectors"
-PLANES = "models.translation.plane:planes"
+PLANES = "models.translation.vectors:planes"
 FIRST = Head("encoder", 1, 0)  # of whose queries the plane tells most
 
 
@@ -42,7 +42,7 @@ def program() -> Program[Request, Explanation]:
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above"),
             View("roles", asked, views.roles_of, at="below"),
             *deeper.PANELS,
-            in_one_plane(PLANES, texts.KINDS, about.heads(), SENTENCES, FIRST, name="translation"),
+            in_one_plane(PLANES, texts.KINDS, about.heads(), FIRST, name="translation"),
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),
         ),
         change=Change(views.difference, MEASURE, views.again),

@@ -24,7 +24,6 @@ from explorer.labs.translation.deeper import paths
 from explorer.widgets import ask
 from explorer.widgets.change import Maps, Number
 from models.translation import records
-from models.translation.head_records import Vectors
 from models.translation.records import EXAMPLES, Again, Explanation, Request, Step
 
 Value = dict[str, object]
@@ -100,10 +99,9 @@ def roles_of(seen: Explanation, request: Request, _state: str) -> Value:
     return who.value(encoder, cross) or {}
 
 
-def bertviz(seen: Explanation | Vectors) -> list[drawing.Attention]:
-    """All attentions as bertviz shows them; with queries and keys where they were watched."""
-    run, vectors = (seen.seen, {kind: getattr(seen, kind) for kind in records.KINDS}) if isinstance(seen, Vectors) else (seen, None)
-    return list(drawing.encoder_decoder(run.encoder, run.decoder, run.cross, *tokens(run), vectors))
+def bertviz(seen: Explanation) -> list[drawing.Attention]:
+    """All attentions as bertviz shows them."""
+    return list(drawing.encoder_decoder(seen.encoder, seen.decoder, seen.cross, *tokens(seen)))
 
 
 def jobs(seen: Explanation) -> list[dict[str, Any]]:

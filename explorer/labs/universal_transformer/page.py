@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import gradio as gr
 
-from explorer.figures import bertviz as drawing
+from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
+from explorer.labs.plane import in_one_plane
 from explorer.labs.universal_transformer import about, texts, views
 from explorer.program import About, Program, lab_of
 from explorer.views import View, in_bertviz
@@ -16,9 +17,8 @@ from explorer.widgets import figure
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
-from models.universal_transformer.records import EXAMPLES, Explanation, Request
-
-OPENED: Final[tuple[drawing.View, ...]] = ("head", "model")  # bertviz's views of a run; queries and keys are not watched
+from models.plane import Head
+from models.universal_transformer.records import EXAMPLES, LIMIT, TASKS, Explanation, Request
 
 
 def lengths() -> Any:
@@ -28,6 +28,9 @@ def lengths() -> Any:
 
 
 EXPLAIN = "models.universal_transformer.explain:explain"
+VECTORS = "models.universal_transformer.explain:vectors"
+PLANES = "models.universal_transformer.explain:planes"
+STEPS = {f"{task}.self": (LIMIT, 4) for task in TASKS}  # and heads
 
 PROGRAM: Program[Request, Explanation] = Program(
     explain=EXPLAIN,
@@ -38,7 +41,15 @@ PROGRAM: Program[Request, Explanation] = Program(
         View("difficulty", lambda value: difficulty(value or None), lambda seen, request, _state: views.hard(seen, request), at="side"),
         View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),
-        in_bertviz(OPENED, views.bertviz),
+        in_one_plane(
+            PLANES,
+            dict.fromkeys(STEPS, texts.KIND),
+            STEPS,
+            Head("stories.self", 2, 1),
+            name="universal-transformer",
+            of=lambda request: {"self": f"{request.task}.self"},
+        ),
+        in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
         View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
     ),
     change=adaptive_depth.changes("models.universal_transformer.explain:measure", views.WORDS, text="", question=""),
