@@ -51,7 +51,7 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
 from starlette.routing import Mount, Route  # noqa: E402
 
-from explorer import api, gradio_files, journal, metrics, music_files, sound, uploads  # noqa: E402
+from explorer import api, gradio_files, journal, metrics, sound, uploads  # noqa: E402
 from explorer.cancelled import cancel, under_way  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
@@ -136,6 +136,8 @@ class Site:
         self.gradio_sheet, self.gradio_sheet_path = _sheet(gradio_files.sheet(GRADIO, self.gradio_names), "gradio")
         self.joined = self._join()
         self.ui = Shelf(self._scripts(), effort=9)
+        from explorer import music_files  # here, for it knows the styles of the models, which are somebody's own after the command line
+
         self.uploads = [*uploads.routes(), *music_files.routes()]
         self.app = Starlette(lifespan=self._life, routes=self._routes())
         self.app.router.redirect_slashes = False  # every address is the one that it is

@@ -35,6 +35,14 @@ MAX_SHIFT = 12  # semitones up or down
 STRETCH = (0.5, 2.0)  # of a motif's times
 
 
+def styles() -> tuple[str, ...]:
+    """The styles of which a trained model is there, in the order of STYLES."""
+    return tuple(style for style in STYLES if folders.trained("music", MODELS[style]))
+
+
+FIRST = (styles() or STYLES)[0]  # what a request asks for that names no style: chorales, except beside a piano model of somebody's own
+
+
 @dataclass(frozen=True)
 class Request:
     """A motif, what is to be made of it, and what is changed meanwhile.
@@ -46,8 +54,8 @@ class Request:
     semitones: the motif is moved by. stretch: of its times (piano).
     """
 
-    style: str = choice("chorale", STYLES, en="style", zh="风格")
-    mode: str = choice("harmonise", MODES, en="mode", zh="方式")
+    style: str = choice(FIRST, STYLES, en="style", zh="风格")
+    mode: str = choice("harmonise" if FIRST == "chorale" else "continue", MODES, en="mode", zh="方式")
     motif: str = anything("")
     length: int = number(256, 1, MAX_MADE["piano"], en="length", zh="长度")
     seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
@@ -174,11 +182,6 @@ def check(request: Request) -> None:
     check_models(request.silenced, MODELS[request.style])
 
 
-def styles() -> tuple[str, ...]:
-    """The styles of which a trained model is shipped, in the order of STYLES."""
-    return tuple(style for style in STYLES if folders.trained("music", MODELS[style]))
-
-
 def melody(pitches: Sequence[int], sixteenths: int = 4) -> str:
     """A soprano of notes as long as `sixteenths`, as a request carries it; 0 for a rest."""
     return sung(" ".join(f"{pitch}/{sixteenths}" for pitch in pitches))
@@ -258,10 +261,10 @@ ELISE = played(
 )
 
 CHORALES: tuple[Request, ...] = (
-    Request(motif=VOM_HIMMEL_HOCH),
-    Request(motif=ODE_TO_JOY),
-    Request(motif=JASMINE, seed=3),
-    Request(mode="continue", motif=EIN_FESTE_BURG, seed=3, temperature=0.8),
+    Request("chorale", "harmonise", VOM_HIMMEL_HOCH),
+    Request("chorale", "harmonise", ODE_TO_JOY),
+    Request("chorale", "harmonise", JASMINE, seed=3),
+    Request("chorale", "continue", EIN_FESTE_BURG, seed=3, temperature=0.8),
 )
 PIANO: tuple[Request, ...] = (
     Request("piano", "continue", PRELUDE, 512),

@@ -53,7 +53,7 @@ def program() -> Program[Request, Explanation]:
 
 def probes() -> list[Request]:
     """Of each style one event to make, which loads its models."""
-    short = {"chorale": Request(motif=melody((72,))), "piano": Request("piano", "continue", length=4)}
+    short = {"chorale": Request("chorale", "harmonise", melody((72,))), "piano": Request("piano", "continue", length=4)}
     return [short[style] for style in styles()]
 
 

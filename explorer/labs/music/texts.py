@@ -7,6 +7,7 @@ from typing import Final
 
 from explorer.labels import Text
 from explorer.labels import text as _
+from models import folders
 
 TITLE: Final = _("Music Transformer", "音乐 Transformer")
 SHORT: Final = _("Music", "音乐")
@@ -100,8 +101,8 @@ PIANO_LICENCE: Final = _(
 
 
 def licence(style: str) -> Text | None:
-    """What binds whoever takes along what is made; None for what is free."""
-    return PIANO_LICENCE if style == "piano" else None
+    """What binds whoever takes along what is made; None for what is free, and for a model of somebody's own."""
+    return PIANO_LICENCE if style == "piano" and not folders.own("music") else None
 
 
 # What may be changed, and what that does.

@@ -81,7 +81,7 @@ def asked() -> tuple[Control, ...]:
     named = {style: texts.STYLES[style] for style in known}
     return (
         *([Control("style", texts.STYLE, "choice", names=named)] if several else []),
-        Control("mode", texts.MODE, "choice", names=texts.MODES, hint=texts.MODE_HINT, when=chorale),
+        *([Control("mode", texts.MODE, "choice", names=texts.MODES, hint=texts.MODE_HINT, when=chorale)] if "chorale" in known else []),
         Control("motif", texts.MOTIF, "motif", script="labs/music/motif.js", own=Motifs(scores)),
         *lengths,
         Control("temperature", texts.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
