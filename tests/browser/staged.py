@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,6 +86,3 @@ def numbers(page: Page) -> dict[str, tuple[str, str]]:
     """Of each model in the picture of a change its signed number, and from what to what it goes."""
     texts = Picture(page, "change").marks("text")
     return {texts[at - 1]["whole"]: (one["whole"], texts[at + 1]["whole"]) for at, one in enumerate(texts) if one.get("face") == "title"}
-
-
-Opened = Callable[..., Picture]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,6 @@ from explorer.widgets.stage import asked
 from tests.bench import Bench
 from tests.browser.waiting import addressed, stands
 from tests.explorer import rewound
-
-NEW = Callable[..., tuple[Page, Any]]
 
 
 def page_of(lab: Lab, engine: object) -> None:

@@ -226,16 +226,3 @@ def hostile_reading() -> dict[str, object]:
         cross=random.random((2, 2, n, n)).astype(np.float32),
     )
     return forced.value(reading)
-
-
-def test_hostile_text_is_read_or_refused_and_never_run(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "forced")
-    for text in (HOSTILE[0], HOSTILE[9]):
-        page.locator(".tfe-forced-box").fill(text)
-        page.get_by_role("button", name="Score it").click()
-        page.wait_for_function(
-            """(typed) => [...document.querySelectorAll('.tfe-forced .tfe-error')].some((one) => !one.hidden && one.textContent) ||
-                document.querySelector('.tfe-forced canvas').marks.some((one) => one.text?.includes(typed))""",
-            arg=text[:1],
-        )
-    assert page.locator(".tfe-forced :is(img, script, iframe)").count() == 0
