@@ -30,9 +30,8 @@ from tests.browser.attending import (
     said,
     saved,
     tile,
-    view,
 )
-from tests.browser.waiting import quiet
+from tests.browser.waiting import looked, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 
@@ -49,7 +48,7 @@ def test_a_click_locks_the_cell_and_the_sentence_says_its_weight(page_watch: Pag
     click(page, 5, strongest)
     expect(page.locator(".tfe-words")).to_contain_text(f"“einem” (5) gives key “{SOURCE[strongest]}” ({strongest})")
     assert f"{cross()[2, 3, 5, strongest]:.2f}; the row sums to 1.00." in said(page)
-    assert (view(page)["_row"], view(page)["_col"]) == ("5", str(strongest))
+    assert (looked(page)["_row"], looked(page)["_col"]) == ("5", str(strongest))
     weakest = int(cross()[2, 3, 5].argmin())
     click(page, 5, weakest)
     expect(page.locator(".tfe-words")).to_contain_text(f"{cross()[2, 3, 5, weakest]:.2f}, 11th of 11; it gives most")
@@ -72,7 +71,7 @@ def test_the_name_of_a_row_locks_it_with_its_strongest_key(page_watch: Page, sit
     page.mouse.click(x - 50, y)
     strongest = int(cross()[2, 3, 5].argmax())
     expect(page.locator(".tfe-words")).to_contain_text(f"“einem” (5) gives key “{SOURCE[strongest]}” ({strongest})")
-    assert "_col" not in view(page)
+    assert "_col" not in looked(page)
 
 
 def test_arrows_step_rows_and_heads_and_escape_unlocks_only_where_the_focus_is(page_watch: Page, site: str) -> None:
@@ -87,7 +86,7 @@ def test_arrows_step_rows_and_heads_and_escape_unlocks_only_where_the_focus_is(p
     expect(page.locator(".tfe-words")).to_contain_text("In layer 3, head 5, query “chen” (10)")
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-words")).to_contain_text("the largest of 132 weights is")
-    assert view(page)["_row"] == "none"
+    assert looked(page)["_row"] == "none"
 
 
 def test_another_head_is_drawn_without_a_request(new_page: NEW, site: str) -> None:
