@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -51,8 +52,14 @@ def built(lab: Lab) -> gr.Blocks:
         return pool.submit(asyncio.run, inside()).result()
 
 
+@cache
+def page_of(slug: str) -> gr.Blocks:
+    """The page of a lab, built once for all who only look at it."""
+    return built(next(lab for lab in LABS if lab.slug == slug))
+
+
 def widgets_of(lab: Lab) -> list[gr.HTML]:
-    return [block for block in built(lab).blocks.values() if isinstance(block, gr.HTML)]
+    return [block for block in page_of(lab.slug).blocks.values() if isinstance(block, gr.HTML)]
 
 
 @labs

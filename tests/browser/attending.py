@@ -193,9 +193,3 @@ def cross() -> Array:
     """The weights that the trial page was sent."""
     weights: Array = kinds(*RUNS["trial"])[2].weights
     return weights
-
-
-def view(page: Page) -> dict[str, str]:
-    """What the address says is looked at."""
-    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
-    return found

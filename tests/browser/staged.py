@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tests.browser.waiting import becomes
 
 # Every mark, those of groups too, where they stand in the picture.
 MARKS = """(name) => { const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks, x + one.x, y + one.y)
-        : [{ ...one, data: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x, top: (one.y ?? one.box?.y0 ?? 0) + y }]));
+        : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x, top: (one.y ?? one.box?.y0 ?? 0) + y }]));
     return flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0); }"""
 
 
@@ -39,10 +38,10 @@ class Picture:
         """Waits until it shows "head=4.3 pos=5"."""
         self.page.wait_for_selector(f".tfe-{self.name}[data-drawn='{what}']", state="attached")
 
-    def marks(self, kind: str, **style: Any) -> list[dict[str, Any]]:
+    def marks(self, kind: str = "", **style: Any) -> list[dict[str, Any]]:
         """What the pen drew of a kind, in this style."""
         found = self.page.evaluate(MARKS, self.name)
-        return [one for one in found if one["kind"] == kind and all(one.get(key) == value for key, value in style.items())]
+        return [one for one in found if kind in {"", one["kind"]} and all(one.get(key) == value for key, value in style.items())]
 
     def texts(self, **style: Any) -> list[str]:
         """Every text in the picture."""
@@ -87,6 +86,3 @@ def numbers(page: Page) -> dict[str, tuple[str, str]]:
     """Of each model in the picture of a change its signed number, and from what to what it goes."""
     texts = Picture(page, "change").marks("text")
     return {texts[at - 1]["whole"]: (one["whole"], texts[at + 1]["whole"]) for at, one in enumerate(texts) if one.get("face") == "title"}
-
-
-Opened = Callable[..., Picture]

@@ -115,15 +115,6 @@ def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(
     addressed(page, times=None)
 
 
-@pytest.mark.parametrize("button", [".tfe-changed-chip", ".tfe-change-restore"])
-def test_a_button_takes_the_change_off_too(page_watch: Page, site: str, button: str) -> None:
-    page = opened(page_watch, site, "lang=en&v=1&text=xyz&loud=1")
-    expect(answer(page)).to_have_text("XYZXYZ")
-    page.locator(button).click()
-    expect(answer(page)).to_have_text("xyzxyz")
-    addressed(page, loud=None, text="xyz")
-
-
 def test_b_shows_the_run_before_while_it_is_held_and_a_tap_switches(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     moved(page, "times", "3")
@@ -163,23 +154,6 @@ def test_a_run_before_that_was_never_in_view_is_asked_for(page_watch: Page, site
     expect(view(page)).to_have_text("It says unseenunseen.")
     page.keyboard.press("b")
     expect(view(page)).to_have_text("It says unseen.")
-
-
-def test_a_new_input_begins_with_the_model_as_trained(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&v=1&text=xyz&loud=1&times=3")
-    expect(chip(page)).to_contain_text("said 3 times and said loud")
-    line(page).fill("q")
-    line(page).press("Enter")
-    expect(answer(page)).to_have_text("qq")
-    expect(chip(page)).to_be_hidden()
-
-
-def test_a_knob_that_is_dragged_has_not_been_run(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.locator("input[data-field=times]").evaluate("(it) => { it.value = 4; it.dispatchEvent(new Event('input', {bubbles: true})); }")
-    expect(badge(page)).to_have_text("not run yet")
-    expect(page.locator("output[for=tfe-change-times]")).to_have_text("4")
-    expect(answer(page)).to_have_text("abab")
 
 
 def test_a_run_can_be_stopped_and_the_knobs_go_back(page_watch: Page, site: str) -> None:
@@ -371,20 +345,6 @@ def test_a_story_is_asked_with_its_question_and_nothing_else_is(page_watch: Page
     expect(answer(page)).to_have_text("cdcd")
     addressed(page, task=None, text="cd", question=None)
     expect(page.locator(".tfe-ask-given")).to_have_text("cd")
-
-
-def test_a_link_with_a_story_brings_both_of_its_fields_back(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&v=1&task=story&text=john+took+it.&question=where&times=3")
-    expect(page.locator(".tfe-ask-story")).to_have_value("john took it.")
-    expect(page.locator(".tfe-ask-question")).to_have_value("where")
-    expect(page.get_by_role("radio", name="A story")).to_have_attribute("aria-checked", "true")
-    expect(badge(page)).to_have_text(LIVE)
-
-
-def test_a_story_leaves_room_for_the_mechanism_at_1280_pixels(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&v=1&task=story&text=john+took+it.&question=where")
-    panel = page.locator(".tfe-ask-panel").bounding_box()
-    assert panel is not None and panel["height"] < 290, panel
 
 
 def test_what_is_typed_while_an_answer_is_on_its_way_stays(page_watch: Page, site: str) -> None:

@@ -30,9 +30,8 @@ from tests.browser.attending import (
     said,
     saved,
     tile,
-    view,
 )
-from tests.browser.waiting import quiet
+from tests.browser.waiting import looked, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 
@@ -49,7 +48,7 @@ def test_a_click_locks_the_cell_and_the_sentence_says_its_weight(page_watch: Pag
     click(page, 5, strongest)
     expect(page.locator(".tfe-words")).to_contain_text(f"“einem” (5) gives key “{SOURCE[strongest]}” ({strongest})")
     assert f"{cross()[2, 3, 5, strongest]:.2f}; the row sums to 1.00." in said(page)
-    assert (view(page)["_row"], view(page)["_col"]) == ("5", str(strongest))
+    assert (looked(page)["_row"], looked(page)["_col"]) == ("5", str(strongest))
     weakest = int(cross()[2, 3, 5].argmin())
     click(page, 5, weakest)
     expect(page.locator(".tfe-words")).to_contain_text(f"{cross()[2, 3, 5, weakest]:.2f}, 11th of 11; it gives most")
@@ -72,17 +71,7 @@ def test_the_name_of_a_row_locks_it_with_its_strongest_key(page_watch: Page, sit
     page.mouse.click(x - 50, y)
     strongest = int(cross()[2, 3, 5].argmax())
     expect(page.locator(".tfe-words")).to_contain_text(f"“einem” (5) gives key “{SOURCE[strongest]}” ({strongest})")
-    assert "_col" not in view(page)
-
-
-def test_a_shift_click_adds_a_row(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.keyboard.down("Shift")
-    click(page, 5, 5)
-    page.keyboard.up("Shift")
-    expect(page.locator(".tfe-words")).to_contain_text("query “Händ” (9) gives most")
-    expect(page.locator(".tfe-words")).to_contain_text("query “einem” (5) gives most")
-    assert view(page)["_row"] == "9,5"
+    assert "_col" not in looked(page)
 
 
 def test_arrows_step_rows_and_heads_and_escape_unlocks_only_where_the_focus_is(page_watch: Page, site: str) -> None:
@@ -97,16 +86,7 @@ def test_arrows_step_rows_and_heads_and_escape_unlocks_only_where_the_focus_is(p
     expect(page.locator(".tfe-words")).to_contain_text("In layer 3, head 5, query “chen” (10)")
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-words")).to_contain_text("the largest of 132 weights is")
-    assert view(page)["_row"] == "none"
-
-
-def test_up_and_down_choose_heads_and_with_shift_layers(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.locator(".tfe-stage-board").focus()
-    for key, head in (("ArrowUp", "3.3"), ("Shift+ArrowUp", "2.3"), ("Shift+ArrowDown", "3.3"), ("ArrowDown", "3.4")):
-        page.keyboard.press(key)
-        drawn(page, f"head={head}", "row=9", "col=3")
-    assert view(page)["_head"] == "3.4"
+    assert looked(page)["_row"] == "none"
 
 
 def test_another_head_is_drawn_without_a_request(new_page: NEW, site: str) -> None:
@@ -277,16 +257,14 @@ def test_exact_rows_that_do_not_arrive_are_asked_for_again_by_the_next_click(new
     faults.console[:] = [told for told in faults.console if "ERR_FAILED" not in told and "Failed to fetch" not in told]
 
 
-@pytest.mark.parametrize("kind", ["cross", "decoder"])
-def test_hostile_tokens_are_text_everywhere(new_page: NEW, site: str, tmp_path: Path, kind: str) -> None:
+def test_hostile_tokens_are_text_everywhere(new_page: NEW, site: str, tmp_path: Path) -> None:
+    kind = "decoder"
     page, _ = new_page()
     opened(page, site, "hostile", f"_kind={kind}&_head=1.1&_row=0&_col=0")
     drawn(page, f"kind={kind}", "head=1.1")
     page.locator(".tfe-stage-take summary").click()
     page.locator(".tfe-export[data-kind=table]").click()
-    first = HOSTILE[0] if kind == "cross" else "<s>"
-    place = "0" if kind == "cross" else "−1"  # what stands before the text
-    expect(page.locator(".tfe-stage-table thead th").nth(1)).to_have_text(f"{first.replace(' ', '␠')}·{place}")
+    expect(page.locator(".tfe-stage-table thead th").nth(1)).to_have_text("<s>·−1")  # what stands before the text
     page.mouse.move(*cell(page, 2, 1))
     expect(page.locator(".tfe-hover")).to_contain_text('“<a␠href="javascript:alert(2)">x</a>” (2)')
     assert page.locator(".tfe-attention :is(img, iframe, script, a:not(.tfe-stage-take > a))").count() == 0
@@ -326,8 +304,7 @@ def test_a_phone_shows_all_heads_above_the_map_and_never_scrolls_sideways(new_pa
     expect(page.locator(".tfe-attention-strengths li")).to_have_count(strong)
 
 
-@pytest.mark.parametrize("by", ["pointer", "keys"])
-def test_a_head_is_asked_to_be_silenced(page_watch: Page, site: str, by: str) -> None:
+def test_a_head_is_asked_to_be_silenced_by_pointer_and_by_keys(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, query="_kind=cross&_head=2.6&_row=9&_col=3")
     page.evaluate(
         """async () => {
@@ -336,11 +313,11 @@ def test_a_head_is_asked_to_be_silenced(page_watch: Page, site: str, by: str) ->
             bus.on("silence", (detail) => { window.heard = detail; });
         }"""
     )
-    if by == "pointer":
-        page.keyboard.down("Shift")
-        page.mouse.click(*tile(page, 2, 6))
-        page.keyboard.up("Shift")
-    else:
-        page.locator(".tfe-stage-board").focus()
-        page.keyboard.press("Shift+Enter")
-    assert page.evaluate("window.heard") == {"kind": "cross", "layer": 1, "head": 5}
+    page.keyboard.down("Shift")
+    page.mouse.click(*tile(page, 2, 6))
+    page.keyboard.up("Shift")
+    head = {"kind": "cross", "layer": 1, "head": 5}
+    assert page.evaluate("() => [window.heard, delete window.heard][0]") == head
+    page.locator(".tfe-stage-board").focus()
+    page.keyboard.press("Shift+Enter")
+    assert page.evaluate("window.heard") == head

@@ -249,7 +249,7 @@ def test_the_run_in_the_address_is_shown_and_one_that_is_too_large_is_refused_in
 def test_axe_finds_nothing_in_its_frame(page_watch: Page, site: str) -> None:
     for view in ("head", "model", "neuron"):
         frame = opened(page_watch, site, f"{OTHER}&_bertviz={view}")
+        if view == "neuron":  # light was seen in the views before
+            page_watch.evaluate("document.body.classList.add('dark')")
+            frame.wait_for_function("() => document.documentElement.classList.contains('dark')")
         assert refused_by_axe(frame, "body") == []
-        page_watch.evaluate("document.body.classList.add('dark')")
-        frame.wait_for_function("() => document.documentElement.classList.contains('dark')")
-        assert refused_by_axe(frame, only=["color-contrast"]) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from tests.browser.staged import Picture, numbers
 from tests.browser.waiting import addressed, asked, becomes
 from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TOO_FAR, TOO_MUCH, pair, side
 
-NEW = Callable[..., tuple[Page, Any]]
 OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
 
 

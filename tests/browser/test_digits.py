@@ -23,7 +23,7 @@ from explorer.widgets.stage import stage
 from models.sparse_transformer.weights import look
 from tests.bench import Bench
 from tests.browser.staged import Picture
-from tests.browser.waiting import addressed, asked, becomes, quiet
+from tests.browser.waiting import addressed, becomes, looked, quiet
 from tests.explorer import drawn_digits
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -124,11 +124,6 @@ def pixel(position: int) -> str:
     return f"({position // 28}, {position % 28})"
 
 
-def viewed(page: Page) -> dict[str, str]:
-    """What the address says is looked at."""
-    return {key: value[0] for key, value in asked(page).items() if key.startswith("_")}
-
-
 def test_a_pixel_shows_what_it_could_look_at_and_what_the_head_in_view_looked_at(page_watch: Page, site: str) -> None:
     page = page_watch
     picture = opened(page, site)
@@ -153,7 +148,7 @@ def test_a_pixel_shows_what_it_could_look_at_and_what_the_head_in_view_looked_at
         drawn(picture, f"fixed {there}")
     page.keyboard.press("Escape")
     drawn(picture, "strided 2.3 552")
-    assert viewed(page) == {}
+    assert looked(page) == {}
 
 
 def test_digits_grow_in_place_each_at_its_own_pixel_and_are_played_again_without_the_server(new_page: NEW, site: str) -> None:
@@ -167,7 +162,7 @@ def test_digits_grow_in_place_each_at_its_own_pixel_and_are_played_again_without
     page.wait_for_function("Number(document.querySelector('.tfe-digits').dataset.drawn.match(/ pos=(\\d+)/)[1]) > 430")
     assert page.evaluate(place) == before
     drawn(picture, "strided 2.3 783", whole="1")
-    assert page.evaluate(place) == before and viewed(page) == {"_digitswhole": "1"}
+    assert page.evaluate(place) == before and looked(page) == {"_digitswhole": "1"}
     expect(words(picture)).to_contain_text(
         re.compile(r"The 14 given rows cost strided [\d.]+ nats, dense [\d.]+ and fixed [\d.]+; for the 392 pixels")
     )
@@ -180,7 +175,7 @@ def test_digits_grow_in_place_each_at_its_own_pixel_and_are_played_again_without
     assert len(faults.requests) == asked_for, faults.requests[asked_for:]
     expect(words(picture)).to_contain_text(re.compile(r"strided, head 2·3: pixel .*may look at"))
     picture.find(".tfe-stage-step.is-play").click()
-    becomes(page, lambda: 450 < int(viewed(page).get("_pos", "0")) < 783, True)
+    becomes(page, lambda: 450 < int(looked(page).get("_pos", "0")) < 783, True)
     picture.find(".tfe-stage-transport input").fill("770")
     picture.find(".tfe-stage-step.is-play").click()
     drawn(picture, "strided 2.3 783", whole="1")  # what was made stands there whole
@@ -222,7 +217,7 @@ def test_layers_rolled_out_reach_everything_and_surprise_and_the_given_digit_sta
     assert page.evaluate("window.hovered") == 600
     page.mouse.move(5, 5)
     expect(words(picture)).to_contain_text("pixel (19, 20) looks at")
-    assert "_pos" not in viewed(page) and page.evaluate("window.hovered") is None
+    assert "_pos" not in looked(page) and page.evaluate("window.hovered") is None
     page.mouse.move(*spot(picture, 0, 560))
     page.mouse.down()
     for position in (570, 580):

@@ -18,7 +18,6 @@ from tests.fitting import refused_by_axe, scrolls_sideways
 
 NewPage = Callable[..., tuple[Page, Any]]
 FIRST, LAST = LABS[0], LABS[-1]
-TYPED = next(lab for lab in LABS if lab.slug == "translation")  # one with a box for text
 FOCUS_NOWHERE = "document.activeElement.blur()"
 
 
@@ -101,17 +100,6 @@ def test_outside_the_lecture_arrows_and_pages_stay_the_browser_s(page_watch: Pag
         page.keyboard.press(key)
     expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_contain_text(FIRST.steps[0].title["en"])
     assert page.locator(".tfe-shell-rail .tfe-shell-back").is_disabled()
-
-
-def test_in_the_lecture_an_arrow_in_a_view_stays_the_view_s(page_watch: Page, site: str) -> None:
-    page = page_watch
-    page.goto(f"{site}{TYPED.path}?step=1&lecture=1&_thr=0")
-    expect(page.locator(".tfe-shell-note")).to_be_visible()
-    field = page.locator("main textarea").first
-    field.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("PageDown")
-    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_contain_text(TYPED.steps[0].title["en"])
 
 
 def test_the_page_of_the_lecture_fits_and_axe_finds_nothing(new_page: NewPage, site: str) -> None:

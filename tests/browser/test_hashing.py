@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -20,6 +19,7 @@ from explorer.labs.reformer.page import hashing
 from explorer.widgets.base import address
 from explorer.widgets.stage import looked
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer import hashed
 
@@ -84,14 +84,6 @@ def drawn(page: Page, what: str) -> None:
 def said(page: Page, text: str) -> None:
     """Waits until the sentence says so."""
     expect(page.locator(".tfe-hashing .tfe-words")).to_contain_text(text)
-
-
-def saved(page: Page, kind: str) -> bytes:
-    """What the menu saves."""
-    page.locator(".tfe-hashing .tfe-stage-take").evaluate("(menu) => (menu.open = true)")
-    with page.expect_download() as download:
-        page.locator(f".tfe-hashing .tfe-export[data-kind={kind}]").click()
-    return Path(download.value.path()).read_bytes()
 
 
 def at(page: Page, position: int, length: int) -> tuple[float, float]:
@@ -215,7 +207,7 @@ def test_other_heads_rounds_and_models_are_asked_for_as_somebody_looks(page_watc
     drawn(page, "lsh_4 1.4 40 5 all")
     union = int(hashed.seen(made, 0, 3).sum())
     said(page, f"{union:,} of 1,378 pairs with an earlier position were computed in 4 rounds, {100 * union / 1378:.0f} %.")
-    arrays = np.load(io.BytesIO(saved(page, "NPZ")))
+    arrays = np.load(io.BytesIO(Picture(page, "hashing").saved("NPZ")[1]))
     np.testing.assert_allclose(arrays["weights"], hashed.weights(made, 0, 3), atol=2e-4)
     np.testing.assert_array_equal(arrays["buckets"], made.buckets[0, 3])
     page.get_by_role("radio", name="LSH, 2 rounds").click()
@@ -277,23 +269,23 @@ def test_picture_table_and_numbers_are_taken_along_and_text_is_never_markup(page
     assert (look.sector == look.buckets).all(), "with four buckets the plane decides"
     drawn(page, f"text {picked['head']} 20 1 1")
     expect(page.get_by_role("radiogroup", name="Plane")).to_have_count(0)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "CSV").decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(Picture(page, "hashing").saved("CSV")[1].decode("utf-8-sig"))))
     assert [int(row["bucket"]) for row in rows] == look.buckets.tolist()
     assert [int(row["place"]) for row in rows] == np.argsort(look.order).tolist()
     assert [int(row["may_look_at"]) for row in rows] == np.tril(look.seen, -1).sum(1).tolist()
     assert rows[2]["token"] == "<" and rows[11]["token"] == tokens[11]
-    arrays = np.load(io.BytesIO(saved(page, "NPZ")))
+    arrays = np.load(io.BytesIO(Picture(page, "hashing").saved("NPZ")[1]))
     np.testing.assert_allclose(arrays["rotated"], look.rotated, atol=1e-6)
     assert "".join(arrays["tokens"]) == hashed.ODD
     step(page, 2)
     drawn(page, f"text {picked['head']} 20 2 1")
-    text = saved(page, "SVG").decode()
+    text = Picture(page, "hashing").saved("SVG")[1].decode()
     assert "var(--" not in text and "&lt;</text>" in text and "😀</text>" in text and "<b>bold" not in text
     assert len(re.findall(r'text-anchor="middle"[^>]*>(\d)</text>', text)) >= len(tokens)
-    assert saved(page, "PNG").startswith(b"\x89PNG")
+    assert Picture(page, "hashing").saved("PNG")[1].startswith(b"\x89PNG")
     alone = page.context.new_page()
     alone.on("pageerror", lambda error: pytest.fail(str(error)))
-    alone.set_content(saved(page, "HTML").decode())
+    alone.set_content(Picture(page, "hashing").saved("HTML")[1].decode())
     alone.wait_for_selector("[data-drawn*='hashingstep=2']:not([data-drawn$=waits])")
     alone.locator(".tfe-stage-board").focus()
     alone.keyboard.press("ArrowLeft")

@@ -74,6 +74,9 @@ def test_the_rail_unfolds_the_year_of_its_lab_and_is_no_higher_than_the_screen(s
 def test_on_a_phone_every_lab_of_24_is_two_touches_away(site: str, new_page: NewPage) -> None:
     page, _ = new_page(width=360, height=780, has_touch=True)
     page.goto(site + "/family")
+    expect(page.locator(".tfe-home-card")).to_have_count(len(MANY))
+    shown = page.evaluate(CARDS)
+    assert all(a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for at, a in enumerate(shown) for b in shown[at + 1 :])
     page.locator(".tfe-shell-menu").tap()
     for year in page.locator(".tfe-shell-family summary").all():
         year.tap()

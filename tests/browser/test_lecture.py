@@ -7,7 +7,6 @@ import http.client
 import itertools
 import json
 import random
-import re
 import socket
 import threading
 import time
@@ -96,22 +95,6 @@ def test_a_site_that_nobody_invited_cannot_frame_a_lab(new_page: NEW, site: str)
 
 
 # --- results held ready -------------------------------------------------------------------------------------------------------------
-
-
-def test_examples_and_steps_come_without_the_queue(visit: Visit, lab: Page) -> None:
-    before = len(visit.faults.requests)
-    for number in (1, 2, 4):
-        lab.locator(".tfe-ask-example").nth(number).click()
-        expect(lab.locator(".tfe-ask-example").nth(number)).to_have_attribute("aria-pressed", "true")
-        expect(badge(lab)).to_have_text("stored")
-        expect(lab.locator(".tfe-ask-story")).to_have_value(EXAMPLES[number].sentence)
-    expect(lab.locator(".tfe-pieces-guesses tbody tr")).to_have_count(EXAMPLES[4].beam)
-    step = next(step for step in LAB.steps if "silenced" in step.query)
-    lab.get_by_role("button", name=re.compile(re.escape(step.title["en"]))).first.click()
-    expect(lab.locator(".tfe-change-picture canvas")).to_be_visible()
-    made = visit.faults.requests[before:]
-    assert len([address for address in made if "/stored/" in address]) == 4
-    assert not [address for address in made if "/queue/" in address]
 
 
 def test_a_page_that_knows_results_of_another_version_asks_the_model(lab: Page) -> None:
@@ -289,7 +272,7 @@ STOPS = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("path", "width"), [("/", 1280), (LAB.path, 360), (LAB.path, 1280)])
+@pytest.mark.parametrize(("path", "width"), [("/", 1280), (LAB.path, 360)])
 def test_the_focus_moves_in_reading_order_over_named_things_and_out_again(new_page: NEW, site: str, path: str, width: int) -> None:
     page, _ = new_page(width=width)
     page.goto(site + path)

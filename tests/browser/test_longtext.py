@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,12 +9,10 @@ from explorer.lab import Lab
 from explorer.labs.adaptive_span.page import LAB as SPAN
 from explorer.labs.transformer_xl.page import LAB as XL
 from tests.browser.conftest import Visit
-from tests.browser.staged import numbers
-from tests.browser.visiting import error, finished, go, number, restored
-from tests.browser.waiting import addressed, becomes
+from tests.browser.visiting import error, finished, go
+from tests.browser.waiting import addressed
 
-NUMBER = re.compile(r"^[+−]?\d\.\d{2,3}$")
-SENTENCE = "The captain went down to the harbour, and nobody saw him come back. "
+SENTENCE = "The captain 漢 <img src=x onerror=alert(1)> went down to the harbour, and nobody saw him come back. "
 LABS = pytest.mark.parametrize("lab", [XL, SPAN], ids=["transformer_xl", "adaptive_span"])
 OWN = "v=1&length=2"  # our page, of which little is written on: measured at once
 MECHANISM = {XL.slug: "segments", SPAN.slug: "masks"}
@@ -30,15 +26,9 @@ def opened(visit: Visit, lab: Lab, query: str = "") -> Page:
     return page
 
 
-def cost(page: Page) -> float:
-    """What the change costs, in bits per character, once it is known."""
-    becomes(page, lambda: any(NUMBER.fullmatch(said) for said, _ in numbers(page).values()), True)
-    return number(page)
-
-
 @LABS
 def test_a_text_of_one_s_own_is_read_and_written_on_and_what_cannot_be_read_is_refused(visit: Visit, lab: Lab) -> None:
-    page = opened(visit, lab)
+    page = opened(visit, lab, OWN)
     box = page.locator(".tfe-ask-box")
     box.fill(SENTENCE * 4)
     box.press("Control+Enter")
@@ -46,42 +36,11 @@ def test_a_text_of_one_s_own_is_read_and_written_on_and_what_cannot_be_read_is_r
     addressed(page, text=SENTENCE * 4)
     expect(page.locator(".tfe-reading")).to_contain_text(f"The first {len(SENTENCE) * 4} characters were given")
     expect(box).to_have_value(SENTENCE * 4)
+    expect(page.locator(".tfe-ask-note")).to_contain_text("漢")
+    assert page.locator("img[onerror], img[src=x]").count() == 0
     for text, said in ((" \n\t ", "white space"), ("a" * 100_000, "100,000 characters")):
         box.fill(text)
         go(page).click()
         expect(error(page)).to_contain_text(said)
         expect(box).to_have_value(text)
         expect(page.locator(".tfe-reading .tfe-words")).to_contain_text("bits")
-
-
-@LABS
-def test_characters_that_no_book_holds_are_named_and_never_markup(visit: Visit, lab: Lab) -> None:
-    page = opened(visit, lab)
-    page.locator(".tfe-ask-box").fill("<img src=x onerror=alert(1)> 漢字 שלום, he said, and went on.")
-    go(page).click()
-    finished(page)
-    expect(page.locator(".tfe-ask-note")).to_contain_text("漢")
-    assert page.locator("img[onerror], img[src=x]").count() == 0
-
-
-def test_cutting_the_memory_makes_the_text_dearer_and_restoring_it_brings_it_back(visit: Visit) -> None:
-    page = opened(visit, XL, OWN)
-    page.locator("[data-knob=intervention]").get_by_role("radio", name="nothing").click()
-    cut = cost(page)
-    assert cut > 0.01
-    addressed(page, intervention="cut")
-    expect(page.locator(".tfe-segments .tfe-words")).to_contain_text("cut")
-    expect(page.locator(".tfe-change")).to_contain_text("nothing remembered")
-    restored(page)
-    addressed(page, intervention=None)
-    expect(page.locator(".tfe-segments .tfe-words")).to_contain_text("memory")
-    assert 0 < cost(opened(visit, XL, f"{OWN}&memory=64")) < cut, "a shorter memory costs less than none"
-
-
-def test_dragging_a_span_moves_the_loss(visit: Visit) -> None:
-    page = opened(visit, SPAN, OWN)
-    page.locator(".tfe-masks").get_by_role("radio", name="all heads").click()
-    page.get_by_role("slider", name=re.compile("^Span z of all heads")).press("Home")  # every head sees its ramp alone
-    assert cost(page) > 0.005
-    becomes(page, lambda: "spans=" in page.evaluate("location.search"), True)
-    expect(page.locator(".tfe-change")).to_contain_text("With every head at z = 0")

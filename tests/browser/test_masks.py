@@ -35,8 +35,6 @@ from tests.browser.waiting import addressed, becomes
 from tests.explorer import spanned
 from tests.explorer.spanned import RAMP, SPAN
 
-NEW = Callable[..., tuple[Page, Any]]
-
 
 def _soft_mask(z: float) -> np.ndarray:
     """m_z(x) = clamp((R + z − x) / R, 0, 1) of the distances 0 … S − 1."""

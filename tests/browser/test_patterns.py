@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from tests.bench import Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 
-NEW = Callable[..., tuple[Page, Any]]
 # Strides that divide and that do not, every column a summary, one column, strides as long as everything and longer.
 SIZES = ((36, 6, 2), (40, 7, 3), (25, 5, 5), (30, 1, 1), (24, 24, 4), (20, 33, 8), (49, 10, 1))
 IMAGE = 236  # px of an image at most

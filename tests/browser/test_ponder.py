@@ -19,16 +19,14 @@ from explorer.lab import Lab
 from explorer.packing import pack
 from explorer.widgets.stage import stage
 from tests.bench import Bench
-from tests.browser.waiting import quiet
+from tests.browser.staged import Picture
+from tests.browser.waiting import looked, quiet
 from tests.fitting import refused_by_axe
 
 NEW = Callable[..., tuple[Page, Any]]
 TEXTS = {"title": {"en": "How long each position is thought about", "zh": "每个位置思考多久"}, "step": {"en": "step", "zh": "步"}}
 POSITION = {"en": "position", "zh": "位置"}
 INPUT = {"en": "input", "zh": "输入"}
-# What the pen drew: every mark, those of groups too.
-MARKS = """() => { const flat = (marks) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks) : [one]));
-    return flat(document.querySelector(".tfe-ponder canvas").marks).map(({ data, ...one }) => one); }"""
 HOSTILE = '<img src=x onerror="alert(1)">&amp;'
 
 
@@ -146,42 +144,11 @@ def opened(page: Page, site: str, slug: str = "addition", query: str = "lang=en"
     return page
 
 
-def drawn(page: Page, what: str) -> None:
-    """Waits until the picture shows "pos=5 step=3"."""
-    page.wait_for_selector(f".tfe-ponder[data-drawn='{what}']", state="attached")
-
-
-def marks(page: Page, kind: str) -> list[dict[str, Any]]:
-    """What the pen drew of a kind."""
-    return [one for one in page.evaluate(MARKS) if one["kind"] == kind]
-
-
-def texts(page: Page) -> list[str]:
-    """Every text in the picture."""
-    return [one["whole"] for one in marks(page, "text")]
-
-
-def viewed(page: Page) -> dict[str, str]:
-    """What the address says is looked at."""
-    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
-    return found
-
-
 def column(page: Page, p: int) -> tuple[float, float]:
     """Where a position's label stands on the screen."""
     box = page.locator(".tfe-ponder canvas").bounding_box()
     assert box
-    return box["x"] + max(one["x"] for one in marks(page, "text") if one["whole"] == str(p)), box["y"] + 100
-
-
-def saved(page: Page, kind: str) -> tuple[str, bytes]:
-    """Name and content of what the export bar saves."""
-    menu = page.locator(".tfe-ponder .tfe-stage-take")
-    if not menu.evaluate("(menu) => menu.open"):
-        menu.locator("summary").click()
-    with page.expect_download() as download:
-        menu.locator(f".tfe-export[data-kind='{kind}']").click()
-    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+    return box["x"] + max(one["x"] for one in Picture(page, "ponder").marks("text") if one["whole"] == str(p)), box["y"] + 100
 
 
 def lines(page: Page) -> list[str]:
@@ -191,11 +158,11 @@ def lines(page: Page) -> list[str]:
 
 def test_the_position_of_the_answer_that_thinks_longest_is_locked_on_arrival(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site)
-    drawn(page, "pos=8 step=6")
+    Picture(page, "ponder").drawn("pos=8 step=6")
     words = page.locator(".tfe-ponder .tfe-words")
     expect(words).to_contain_text("Position “8” (8) was updated 6 times, up to the limit M = 6")
     expect(words).to_contain_text("reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is right.")
-    assert viewed(page) == {}
+    assert looked(page) == {}
 
 
 def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(site: str, page_watch: Page) -> None:
@@ -203,7 +170,7 @@ def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(sit
     assert lines(page)[0] == "N = M = 6, Σ h = 0.60 < 0.99: the limit M stops it"
     rows, board = page.locator(".tfe-ponder-sums tbody tr"), page.locator(".tfe-stage-board")
     page.mouse.click(*column(page, 1))
-    drawn(page, "pos=1 step=6")
+    Picture(page, "ponder").drawn("pos=1 step=6")
     assert rows.nth(3).inner_text().split() == ["4", "0.17", "0.75", "0.17"]
     assert rows.nth(4).inner_text().split() == ["5", "0.58", "1.33", "R", "=", "0.25"]
     assert lines(page) == [
@@ -214,7 +181,7 @@ def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(sit
     ]
     board.press("Home")
     board.press("ArrowRight")
-    drawn(page, "pos=1 step=2")
+    Picture(page, "ponder").drawn("pos=1 step=2")
     assert rows.nth(1).inner_text().split() == ["2", "0.19", "0.34", "0.19"]
     assert rows.nth(2).inner_text().split() == ["3", "·", "·", "·"]
     assert lines(page) == ["Σ h = 0.34 < 0.99: it goes on"]
@@ -223,11 +190,11 @@ def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(sit
     board.press("Escape")
     low = page.locator(".tfe-ponder canvas").bounding_box()
     page.locator(".tfe-stage-choices .tfe-chip").click()
-    drawn(page, "pos=8 step=6 far")
+    Picture(page, "ponder").drawn("pos=8 step=6 far")
     high = page.locator(".tfe-ponder canvas").bounding_box()
     assert low and high and high["height"] > low["height"] + 60
-    assert viewed(page) == {"_far": "1"}
-    assert any("distance to the last state, 0 … 1.80" in text for text in texts(page))
+    assert looked(page) == {"_far": "1"}
+    assert any("distance to the last state, 0 … 1.80" in text for text in Picture(page, "ponder").texts())
 
 
 def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site: str, new_page: NEW) -> None:
@@ -238,20 +205,20 @@ def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site
     page.locator(".tfe-stage-board").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("PageUp")
-    drawn(page, "pos=8 step=4")
+    Picture(page, "ponder").drawn("pos=8 step=4")
     here = page.locator(".tfe-ponder-chip[aria-current]")
     expect(here).to_contain_text("after 4")
     expect(here).to_contain_text("✗ 1 of 3 wrong")
     assert here.locator(".off").all_inner_texts() == ["5"]
     expect(page.locator(".tfe-stage-count")).to_have_text("step 4 of 6")
     expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("If all stopped now, the answer would be 853; right is 863.")
-    assert viewed(page) == {"_step": "4"}
+    assert looked(page) == {"_step": "4"}
     page.keyboard.press("PageDown")
-    drawn(page, "pos=8 step=5")
+    Picture(page, "ponder").drawn("pos=8 step=5")
     page.locator(".tfe-ponder-chip").first.click()
-    drawn(page, "pos=8 step=1")
+    Picture(page, "ponder").drawn("pos=8 step=1")
     page.locator(".tfe-stage-transport .tfe-range").fill("3")
-    drawn(page, "pos=8 step=3")
+    Picture(page, "ponder").drawn("pos=8 step=3")
     assert len(faults.requests) == before, "scrubbing asks for nothing"
 
 
@@ -268,14 +235,14 @@ def test_a_click_locks_a_position_and_pointing_only_previews(site: str, page_wat
     expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("“_” (8)")
     expect(card).to_be_hidden()
     page.mouse.click(x, y)
-    drawn(page, "pos=9 step=6")
-    assert viewed(page) == {"_pos": "9"}
+    Picture(page, "ponder").drawn("pos=9 step=6")
+    assert looked(page) == {"_pos": "9"}
 
 
 def test_keys_change_position_and_step_and_reset_only_where_the_focus_is(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site)
     page.keyboard.press("ArrowLeft")
-    drawn(page, "pos=8 step=6")
+    Picture(page, "ponder").drawn("pos=8 step=6")
     page.locator(".tfe-stage-board").focus()
     for key, there in (
         ("ArrowUp", "7 6"),
@@ -286,13 +253,13 @@ def test_keys_change_position_and_step_and_reset_only_where_the_focus_is(site: s
         ("ArrowRight", "8 6"),
     ):
         page.keyboard.press(key)
-        drawn(page, "pos={} step={}".format(*there.split()))
+        Picture(page, "ponder").drawn("pos={} step={}".format(*there.split()))
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowLeft")
-    drawn(page, "pos=7 step=5")
+    Picture(page, "ponder").drawn("pos=7 step=5")
     page.keyboard.press("Escape")
-    drawn(page, "pos=8 step=6")
-    assert viewed(page) == {}
+    Picture(page, "ponder").drawn("pos=8 step=6")
+    assert looked(page) == {}
 
 
 def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, page_watch: Page) -> None:
@@ -309,7 +276,7 @@ def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, pa
         }"""
     )
     page.keyboard.press(" ")
-    drawn(page, "pos=8 step=6")
+    Picture(page, "ponder").drawn("pos=8 step=6")
     expect(play).to_have_attribute("aria-label", "Play")
     assert "pos=8 step=5, Pause" in page.evaluate("window.passed")
     page.keyboard.press(" ")
@@ -320,10 +287,10 @@ def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, pa
 
 def test_sentences_stand_in_rows_with_the_facts_that_the_answer_needs(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "story")
-    drawn(page, "pos=5 step=5")
-    assert any(text.startswith("sandra put the letter in the suitcase") for text in texts(page))
+    Picture(page, "ponder").drawn("pos=5 step=5")
+    assert any(text.startswith("sandra put the letter in the suitcase") for text in Picture(page, "ponder").texts())
     expect(page.locator(".tfe-stage-legend")).to_contain_text("the answer needs it")
-    rings = len([one for one in marks(page, "rect") if one.get("line") == "key"])
+    rings = len([one for one in Picture(page, "ponder").marks("rect") if one.get("line") == "key"])
     assert rings == 3
     box = page.locator(".tfe-ponder canvas").bounding_box()
     assert box
@@ -333,7 +300,7 @@ def test_sentences_stand_in_rows_with_the_facts_that_the_answer_needs(site: str,
 
 def test_a_single_input_lies_on_its_side_and_says_what_it_is_called(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "parity")
-    drawn(page, "pos=0 step=9")
+    Picture(page, "ponder").drawn("pos=0 step=9")
     expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("Input “1011001” was updated 9 times")
     assert page.locator(".tfe-ponder-chip").count() == 9
     terms = lines(page)[1]
@@ -351,15 +318,15 @@ def test_a_low_threshold_stops_early_and_leaves_the_rest_to_the_remainder(site: 
     page = opened(page_watch, site, "hasty", "lang=en&_pos=1")
     assert lines(page)[:2] == ["N = min { n : Σ h ≥ 0.1 } = 2", "R = 1 − 0.05 = 0.95"]
     expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("ε = 0.9")
-    assert {"1 − ε", "R 0.95"} <= set(texts(page))
+    assert {"1 − ε", "R 0.95"} <= set(Picture(page, "ponder").texts())
 
 
 def test_another_run_lets_go_of_the_lock_and_none_says_so(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, query="lang=en&_pos=1&_step=3")
-    drawn(page, "pos=1 step=3")
+    Picture(page, "ponder").drawn("pos=1 step=3")
     page.click("#other")
-    drawn(page, "pos=5 step=5")
-    assert viewed(page) == {}
+    Picture(page, "ponder").drawn("pos=5 step=5")
+    assert looked(page) == {}
     page.click("#nothing")
     expect(page.locator(".tfe-ponder .tfe-empty")).to_have_text("Nothing has been run yet.")
     expect(page.locator(".tfe-stage-board")).to_be_hidden()
@@ -371,28 +338,28 @@ def test_hostile_positions_and_answers_stay_text(site: str, page_watch: Page) ->
     page.locator(".tfe-ponder .tfe-export[data-kind=table]").click()
     assert page.locator(".tfe-ponder img").count() == 0
     expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text(HOSTILE)
-    assert any(text.startswith(HOSTILE) for text in texts(page))
+    assert any(text.startswith(HOSTILE) for text in Picture(page, "ponder").texts())
     expect(page.locator(".tfe-ponder-chip .answer").first).to_have_text(HOSTILE)
-    name, content = saved(page, "HTML")
+    name, content = Picture(page, "ponder").saved("HTML")
     assert name.endswith(".html") and b"<img" not in content
 
 
 def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(site: str, page_watch: Page, tmp_path: Path) -> None:
     page = opened(page_watch, site, query="lang=en&_pos=1&_step=4")
-    name, content = saved(page, "PNG")
+    name, content = Picture(page, "ponder").saved("PNG")
     assert name == "addition-ponder-pos_1-step_4.png" and min(Image.open(io.BytesIO(content)).size) > 800
-    _, content = saved(page, "SVG")
+    _, content = Picture(page, "ponder").saved("SVG")
     assert b"<svg" in content and b"has added up 0.75" in content
-    _, content = saved(page, "CSV")
+    _, content = Picture(page, "ponder").saved("CSV")
     table = content.decode("utf-8-sig").splitlines()
     assert table[0].startswith("position,index,n,hₙ,Σh,pₙ") and len(table) == 1 + sum(map(len, SUM))
     assert "7,1,5,0.58,1.33,0.25,0,5,0.25,Σh ≥ 1 − ε" in table
-    _, content = saved(page, "NPZ")
+    _, content = Picture(page, "ponder").saved("NPZ")
     with np.load(io.BytesIO(content)) as files:
         assert files["steps"].tolist() == [len(each) for each in SUM]
         np.testing.assert_allclose(files["halting"][:5, 1], SUM[1], atol=1e-6)
         np.testing.assert_allclose(files["weights"].sum(0), 1, atol=1e-5)
-    _, content = saved(page, "HTML")
+    _, content = Picture(page, "ponder").saved("HTML")
     (tmp_path / "page.html").write_bytes(content)
     page.unroute_all()
     other = page.context.new_page()
@@ -418,9 +385,9 @@ def test_a_tap_previews_before_it_locks(site: str, new_page: NEW) -> None:
     at = column(page, 9)
     page.touchscreen.tap(*at)
     expect(page.locator(".tfe-ponder > .tfe-hover")).to_contain_text("tap again: lock it")
-    drawn(page, "pos=8 step=6")
+    Picture(page, "ponder").drawn("pos=8 step=6")
     page.touchscreen.tap(*at)
-    drawn(page, "pos=9 step=6")
+    Picture(page, "ponder").drawn("pos=9 step=6")
 
 
 def test_a_table_that_is_opened_can_be_read_by_everybody(new_page: NEW, site: str) -> None:

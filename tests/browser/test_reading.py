@@ -19,15 +19,13 @@ from explorer.lab import Lab
 from explorer.labs.passages import TEXT_VIEW
 from explorer.widgets.stage import stage
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer import readings
 
 NEW = Callable[..., tuple[Page, Any]]
 PICK = {"model": "xl", "head": "2.3", "pos": 420}
 ARRIVAL = "model=xl head=2.3 pos=420 read=592"
-# The outlines of characters, by the colour of their role, and where the canvas stands.
-MARKS = """() => { const flat = (marks) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks) : [one]));
-    return flat(document.querySelector(".tfe-reading canvas").marks).map(({ data, ...one }) => one); }"""
 
 
 async def grow() -> AsyncGenerator[dict[str, object], None]:
@@ -92,20 +90,11 @@ def claim(made: readings.Made, position: int, layer: int, head: int) -> str:
 
 def spot(page: Page, by: int = 0, text: int = 0) -> tuple[float, float]:
     """Where a character stands on the screen: the locked one of the first text, or so many columns beside it, in that text."""
-    locked = [one["box"] for one in page.evaluate(MARKS) if one["kind"] == "rect" and one.get("line") == "query"][text]
+    locked = [one["box"] for one in Picture(page, "reading").marks("rect", line="query")][text]
     paper = page.locator(".tfe-reading .tfe-stage-paper").bounding_box()
     assert paper
     wide = locked["x1"] - locked["x0"] - 1
     return paper["x"] + locked["x0"] + wide * (by + 0.5), paper["y"] + (locked["y0"] + locked["y1"]) / 2
-
-
-def saved(page: Page, kind: str, view: str = "reading") -> bytes:
-    """What the menu saves."""
-    menu = page.locator(f".tfe-{view} .tfe-stage-take")
-    menu.evaluate("(menu) => (menu.open = true)")
-    with page.expect_download() as download:
-        menu.locator(f".tfe-export[data-kind='{kind}']").click()
-    return Path(download.value.path()).read_bytes()
 
 
 def test_a_character_is_locked_by_click_or_key_and_the_sentence_tells_its_cost_and_where_its_head_looked(
@@ -224,24 +213,24 @@ def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(new_page: NEW
     page, _ = new_page()
     opened(page, site)
     xl, absolute = readings.run()[0]
-    picture = saved(page, "SVG").decode()
+    picture = Picture(page, "reading").saved("SVG")[1].decode()
     assert "<svg" in picture and "var(--" not in picture and 'href="http' not in picture and ">海<" in picture
-    lines = saved(page, "CSV").decode("utf-8-sig").split("\r\n")
+    lines = Picture(page, "reading").saved("CSV")[1].decode("utf-8-sig").split("\r\n")
     assert lines[0] == (
         'position,origin,"character, Transformer-XL","loss, bits, Transformer-XL","character, Without a memory",'
         '"loss, bits, Without a memory",weight of 2.3'
     )
     assert len(lines) == 2 + max(len(xl.text), len(absolute.text))
     assert lines[421].startswith(f"420,given,{xl.text[420]},{xl.nats[420] / np.log(2):.4f}"[:-2])
-    with np.load(io.BytesIO(saved(page, "NPZ"))) as files:
+    with np.load(io.BytesIO(Picture(page, "reading").saved("NPZ")[1])) as files:
         assert "".join(map(chr, files["xl_characters"])) == xl.text
         np.testing.assert_allclose(files["absolute_nats"], absolute.nats, rtol=1e-6)
         exact = readings.rows(xl, 1, 2, [420])[0][: len(xl.text)]
         np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)  # of each character, not of the key that carries it
         assert list(files["weights_axes"]) == ["character"]
-    with np.load(io.BytesIO(saved(page, "NPZ", "reach"))) as files:
+    with np.load(io.BytesIO(Picture(page, "reach").saved("NPZ")[1])) as files:
         assert files["xl_weight_by_band"].shape == (readings.LAYERS, readings.HEADS, len(files["xl_bands"]) - 1)
-    (tmp_path / "text.html").write_bytes(saved(page, "HTML"))
+    (tmp_path / "text.html").write_bytes(Picture(page, "reading").saved("HTML")[1])
     said = words(page).inner_text()
     page.goto(f"file://{tmp_path}/text.html")
     expect(words(page)).to_have_text(said)  # with the weights that were looked at
@@ -256,7 +245,7 @@ def test_a_phone_shows_one_model_at_a_time_and_a_tap_previews_before_it_locks(ne
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     xl = readings.run()[0][0]
     expect(words(page)).to_contain_text(f"字符“{xl.text[420]}”（420）花了 {xl.nats[420] / np.log(2):.2f} 比特")
-    names = [one["whole"] for one in page.evaluate(MARKS) if one["kind"] == "text" and one.get("weight") == 650]
+    names = Picture(page, "reading").texts(weight=650)
     assert names == ["Transformer-XL"]
     page.locator(".tfe-reading .tfe-stage-board").scroll_into_view_if_needed()
     at = spot(page, 3)

@@ -6,12 +6,10 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from explorer.labs.reformer import about
 from explorer.labs.reformer.page import LAB
-from explorer.labs.reformer.texts import NAMES
 from tests.browser.conftest import Visit
 from tests.browser.staged import Picture
-from tests.browser.visiting import answer, chip, error, finished, restored
+from tests.browser.visiting import answer, chip, finished, restored
 from tests.browser.waiting import addressed, becomes
 
 MAP = "document.querySelector('.tfe-attention canvas').marks?.findLast((mark) => mark.kind === 'cells' && mark.rows === mark.columns)"
@@ -78,29 +76,6 @@ def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(vis
         "document.querySelector('.tfe-attention canvas').marks.some(({ text }) => /^Row 1[34]\\d, all 159 keys/.test(text))"
     )
     expect(page.locator(".tfe-attention .tfe-words")).to_contain_text(re.compile("gives key .*; the row sums to 1.00"))
-
-
-def test_the_head_in_view_is_silenced_and_given_back(visit: Visit) -> None:
-    model = list(about.sizes("word"))[-1]
-    name = NAMES[model]["en"]
-    page = visit(f"{LAB.path}?_model={model}&_head=1.3")
-    knob = page.locator(".tfe-knob[data-knob=silenced]")
-    knob.get_by_role("button", name=f"Silence head 1·3 of {name}").click()
-    addressed(page, silenced=f"{model}.0.2")
-    expect(page.locator(".tfe-change .tfe-words")).to_contain_text(f"Without head 1·3 of {name}")
-    expect(page.locator(".tfe-change-picture")).to_be_visible()  # four heads that do one job: without one, maybe nothing changes
-    knob.locator(".tfe-knob-chip").click()
-    addressed(page, silenced=None)
-
-
-def test_a_letter_that_no_word_has_is_named_and_the_last_answer_stays(visit: Visit) -> None:
-    page = visit(LAB.path)
-    before = answer(page).inner_text()
-    page.locator(".tfe-ask-line").fill("<b>Word</b>")
-    page.locator(".tfe-ask-line").press("Enter")
-    expect(error(page)).to_contain_text("but not: / < > W")
-    assert error(page).locator("b").count() == 0
-    assert answer(page).inner_text() == before
 
 
 def test_both_panels_answer_for_the_run_in_view(page_watch: Page, site: str) -> None:

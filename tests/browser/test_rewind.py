@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,9 @@ from explorer.labs.reformer.deeper import rewind
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.stage import asked
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed, stands
 from tests.explorer import rewound
-
-NEW = Callable[..., tuple[Page, Any]]
 
 
 def page_of(lab: Lab, engine: object) -> None:
@@ -48,10 +46,6 @@ def site(bench: Bench) -> str:
     return bench.put(__name__, {"trial": page_of}, year=2020)
 
 
-# What the pen drew: every mark.
-MARKS = "document.querySelector('.tfe-rewind .tfe-stage-paper canvas').marks.map(({ data, ...one }) => one)"
-
-
 def opened(page: Page, site: str, query: str = "lang=en&_rewind=open") -> Page:
     """The page with the panel open and drawn."""
     page.goto(f"{site}/trial?{query}")
@@ -59,28 +53,9 @@ def opened(page: Page, site: str, query: str = "lang=en&_rewind=open") -> Page:
     return page
 
 
-def drawn(page: Page, said: str) -> None:
-    """Waits until the picture stands so: "rewindstep=8 pos=7"."""
-    expect(page.locator(".tfe-rewind .tfe-asked")).to_have_attribute("data-drawn", said)
-
-
-def marks(page: Page, **style: object) -> list[dict[str, Any]]:
-    """What the pen drew in a style."""
-    return [one for one in page.evaluate(MARKS) if all(one.get(key) == value for key, value in style.items())]
-
-
 def back(page: Page) -> int:
     """Of how many layers the inputs have come back."""
-    return len(marks(page, kind="path", line="out"))
-
-
-def saved(page: Page, kind: str) -> bytes:
-    """What the menu of the picture saves."""
-    menu = page.locator(".tfe-rewind .tfe-stage-take")
-    menu.evaluate("(menu) => (menu.open = true)")
-    with page.expect_download() as download:
-        menu.locator(f".tfe-export[data-kind={kind}]").click()
-    return Path(download.value.path()).read_bytes()
+    return len(Picture(page, "rewind .tfe-asked").marks(kind="path", line="out"))
 
 
 def said(page: Page) -> Any:
@@ -91,7 +66,7 @@ def said(page: Page) -> Any:
 def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     found = rewound.parts()
-    drawn(page, "rewindstep=8")
+    Picture(page, "rewind .tfe-asked").drawn("rewindstep=8")
     expect(said(page)).to_contain_text(
         f"inputs of 4 layers come back: they differ from what went in by {power(found['single'].max())} at most"
     )
@@ -100,26 +75,31 @@ def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(pa
     board = page.locator(".tfe-rewind .tfe-stage-board")
     board.focus()
     page.keyboard.press("ArrowLeft")
-    drawn(page, "rewindstep=7")
+    Picture(page, "rewind .tfe-asked").drawn("rewindstep=7")
     addressed(page, _rewindstep="7")
     assert back(page) == 3
     expect(said(page)).to_contain_text("Back through layer 2 of 4: x₂ = y₂ − FF(y₁), then x₁ = y₁ − Attention(x₂)")
     expect(said(page)).to_contain_text(f"differs from what went in by {power(found['single'][1])} at most in float32")
     page.locator(".tfe-rewind .tfe-stage-transport input").fill("2")
-    drawn(page, "rewindstep=2")
+    Picture(page, "rewind .tfe-asked").drawn("rewindstep=2")
     expect(said(page)).to_contain_text("Forward through layer 2 of 4")
-    assert back(page) == 0 and len(marks(page, kind="path", line="ink")) + len(marks(page, kind="path", line="ink2")) == 2
+    assert (
+        back(page) == 0
+        and len(Picture(page, "rewind .tfe-asked").marks(kind="path", line="ink"))
+        + len(Picture(page, "rewind .tfe-asked").marks(kind="path", line="ink2"))
+        == 2
+    )
     board.focus()
     page.keyboard.press("Home")
     expect(said(page)).to_have_text("Nothing has gone in yet.")
     addressed(page, _rewindstep="0")
     page.keyboard.press("Escape")
-    drawn(page, "rewindstep=8")
+    Picture(page, "rewind .tfe-asked").drawn("rewindstep=8")
 
 
 def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_rewind=open&_pos=2,7")
-    drawn(page, "rewindstep=8 pos=2,7")
+    Picture(page, "rewind .tfe-asked").drawn("rewindstep=8 pos=2,7")
     found = rewound.parts()
     expect(said(page)).to_contain_text(
         f"At position “{rewound.TOKENS[7]}” (7) a vector of length {found['forward'][0, 7]:.4f} went into layer 1"
@@ -136,7 +116,10 @@ def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Pa
     expect(page.locator(".tfe-rewind .is-play")).to_have_attribute("aria-label", "Play")
     page.keyboard.press("Shift+ArrowRight")
     addressed(page, _pos="8")
-    row, paper = marks(page, kind="rect", fill="accent-soft")[0]["box"], page.locator(".tfe-rewind .tfe-stage-paper").bounding_box()
+    row, paper = (
+        Picture(page, "rewind .tfe-asked").marks(kind="rect", fill="accent-soft")[0]["box"],
+        page.locator(".tfe-rewind .tfe-stage-paper").bounding_box(),
+    )
     assert paper
     spot = (paper["x"] + row["x0"] + (row["x1"] - row["x0"]) * 12.5 / 19, paper["y"] + row["y0"] + 5)
     page.mouse.move(*spot)
@@ -170,24 +153,24 @@ def test_stored_and_live_figures_stand_below_and_say_which_they_are(page_watch: 
     expect(notes).to_have_count(2)
     expect(notes.first).to_contain_text("once python -m benchmarks reversible --save has measured it")
     expect(page.locator(".tfe-rewind [data-drawn=memory-depth]")).to_have_count(0)
-    drawn(page, "rewindstep=2")
+    Picture(page, "rewind .tfe-asked").drawn("rewindstep=2")
     expect(said(page)).to_contain_text("inputs of 1 layer come back")
 
 
 def test_norms_and_differences_are_taken_along(page_watch: Page, site: str, tmp_path: Path) -> None:
     page = opened(page_watch, site)
     found = rewound.parts()
-    with np.load(io.BytesIO(saved(page, "NPZ"))) as files:
+    with np.load(io.BytesIO(Picture(page, "rewind .tfe-asked").saved("NPZ")[1])) as files:
         np.testing.assert_allclose(files["forward"], found["forward"], rtol=1e-6)
         np.testing.assert_allclose(files["double"], found["double"])
         assert list(files["tokens"]) == list(rewound.TOKENS) and list(files["again_axes"]) == ["layer", "position"]
-    rows = list(csv.DictReader(io.StringIO(saved(page, "CSV").decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(Picture(page, "rewind .tfe-asked").saved("CSV")[1].decode("utf-8-sig"))))
     assert len(rows) == 4 * 19 and float(rows[20]["went in, length"]) == pytest.approx(float(found["forward"][1, 1]), rel=1e-6)
-    assert "float64" in saved(page, "SVG").decode()
+    assert "float64" in Picture(page, "rewind .tfe-asked").saved("SVG")[1].decode()
     page.locator(".tfe-rewind .tfe-stage-take .tfe-export[data-kind=table]").click()
     cells = page.locator(".tfe-rewind .tfe-stage-table tbody tr").nth(2).locator("td").all_text_contents()
     assert cells == [power(float(found["single"][2])), power(float(found["double"][2]))]
-    (tmp_path / "rewind.html").write_bytes(saved(page, "HTML"))
+    (tmp_path / "rewind.html").write_bytes(Picture(page, "rewind .tfe-asked").saved("HTML")[1])
     page.goto(f"file://{tmp_path}/rewind.html")
     page.locator(".tfe-stage-board").focus()
     page.keyboard.press("ArrowLeft")

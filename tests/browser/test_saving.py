@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import spanned
 from tests.explorer.test_saving import MEASURED, value
-
-NEW = Callable[..., tuple[Page, Any]]
 
 
 def page_of(lab: Lab, engine: object) -> None:

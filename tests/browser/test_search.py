@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -17,10 +15,10 @@ from explorer.labs.translation.deeper import beam, forced
 from models.translation.forced_records import Forced, Reading
 from models.translation.records import EXAMPLES, Request
 from models.translation.search_records import Search, Tree, outcome, score
+from tests.browser.conftest import Visit
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed, asked, becomes, quiet
 
-NEW = Callable[..., tuple[Page, Any]]
 SENTENCE = "Three people sit at a table in front of a restaurant."
 RUN = f"v=1&sentence={quote(SENTENCE)}&beam=3"
 HOSTILE = [
@@ -47,9 +45,9 @@ HOSTILE = [
 ]
 
 
-def opened(page: Page, site: str, panel: str, query: str = "") -> Page:
+def opened(visit: Visit, panel: str, query: str = "") -> Page:
     """The translation page with a panel open and drawn."""
-    page.goto(f"{site}/translation?_{panel}=open&{query}")
+    page = visit(f"/translation?_{panel}=open&{query}")
     page.wait_for_selector(f".tfe-{panel} .tfe-stage[data-drawn]:not([data-drawn$=waits])")
     return page
 
@@ -68,19 +66,18 @@ def number(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
-def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_server_nothing(site: str, new_page: NEW) -> None:
+def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_server_nothing(visit: Visit) -> None:
     from models.translation.explain import explain
     from models.translation.search import search
 
     (tree,) = search([Search(SENTENCE, 3)])
     assert isinstance(tree, Tree)
-    page, faults = new_page()
-    opened(page, site, "beam", RUN)
+    page = opened(visit, "beam", RUN)
     expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(
         re.compile(r"live · [\d.]+ m?s|remembered")
     )  # the run itself may come after its panel
-    quiet(page, faults)
-    faults.requests.clear()
+    quiet(page, visit.faults)
+    visit.faults.requests.clear()
     for alpha in (0.6, 0.0, 1.2, 2.0):
         page.locator(".tfe-beam input[max='2']").evaluate(
             "(slide, alpha) => { slide.value = alpha; slide.dispatchEvent(new Event('input')); }", alpha
@@ -93,11 +90,11 @@ def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_s
         assert [number(cells[-1]) for cells in shown] == pytest.approx([score(tree, node, alpha) for node in found.ranking], abs=0.0051)
         (seen,) = explain([Request(SENTENCE, 3, alpha)])
         assert [cells[0] for cells in shown] == [text for text, _, _ in seen.hypotheses]
-    assert not [asked for asked in faults.requests if "/qr" not in asked]
+    assert not [asked for asked in visit.faults.requests if "/qr" not in asked]
 
 
-def test_steps_nodes_and_playing_work_by_keyboard(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "beam", RUN)
+def test_steps_nodes_and_playing_work_by_keyboard(visit: Visit) -> None:
+    page = opened(visit, "beam", RUN)
     last = last_step(page)
     for said in ("were pruned", "greedy"):
         expect(page.locator(".tfe-beam .tfe-words")).to_contain_text(said)
@@ -122,8 +119,8 @@ def test_steps_nodes_and_playing_work_by_keyboard(site: str, page_watch: Page) -
     expect(detail).to_contain_text(f"in step {last}")
 
 
-def test_another_width_and_no_stop_token_are_other_searches(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "beam", RUN)
+def test_another_width_and_no_stop_token_are_other_searches(visit: Visit) -> None:
+    page = opened(visit, "beam", RUN)
     page.locator(".tfe-beam [data-key='2']").first.click()
     searched(page, "btree=2 ")
     page.locator(".tfe-beam [data-key='2.endless']").click()
@@ -134,10 +131,10 @@ def test_another_width_and_no_stop_token_are_other_searches(site: str, page_watc
     expect(page.locator(".tfe-beam .tfe-words")).to_contain_text(f"the limit of {limit} pieces")
 
 
-def test_a_german_sentence_is_scored_as_the_model_scores_it(site: str, page_watch: Page) -> None:
+def test_a_german_sentence_is_scored_as_the_model_scores_it(visit: Visit) -> None:
     from models.translation.forced import forced as judge
 
-    page = opened(page_watch, site, "forced")
+    page = opened(visit, "forced")
     expect(page.locator(".tfe-forced-box")).to_have_value(forced.FIRST)
     (expected,) = judge([Reading(EXAMPLES[0].sentence, "Zwei Katzen spielen Fußball.")])
     assert isinstance(expected, Forced)
@@ -166,8 +163,8 @@ def test_a_german_sentence_is_scored_as_the_model_scores_it(site: str, page_watc
     expect(page.locator(".tfe-forced .tfe-words")).to_contain_text("what the model itself says")
 
 
-def test_german_that_cannot_be_scored_gets_one_sentence_and_stays(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "forced")
+def test_german_that_cannot_be_scored_gets_one_sentence_and_stays(visit: Visit) -> None:
+    page = opened(visit, "forced")
     for german, says in (("", "empty"), ("Hund " * 70, "70 word pieces"), ("狗", "never writes “狗”"), ("x" * 3000, "3,000")):
         page.locator(".tfe-forced-box").fill(german)
         page.get_by_role("button", name="Score it").click()
@@ -226,16 +223,3 @@ def hostile_reading() -> dict[str, object]:
         cross=random.random((2, 2, n, n)).astype(np.float32),
     )
     return forced.value(reading)
-
-
-def test_hostile_text_is_read_or_refused_and_never_run(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "forced")
-    for text in (HOSTILE[0], HOSTILE[9]):
-        page.locator(".tfe-forced-box").fill(text)
-        page.get_by_role("button", name="Score it").click()
-        page.wait_for_function(
-            """(typed) => [...document.querySelectorAll('.tfe-forced .tfe-error')].some((one) => !one.hidden && one.textContent) ||
-                document.querySelector('.tfe-forced canvas').marks.some((one) => one.text?.includes(typed))""",
-            arg=text[:1],
-        )
-    assert page.locator(".tfe-forced :is(img, script, iframe)").count() == 0

@@ -20,15 +20,13 @@ from explorer.labs.transformer_xl import texts
 from explorer.widgets.stage import stage
 from models.transformer_xl.weights import look
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
 NEW = Callable[..., tuple[Page, Any]]
 SIZES = {"given": 200, "segment": 32, "memory": 64, "layers": 3}
 PICK = {"model": "xl", "head": "2.1", "pos": 138}
-# What the pen drew: every mark, those of groups too.
-MARKS = """() => { const flat = (marks) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks) : [one]));
-    return flat(document.querySelector(".tfe-segments canvas").marks).map(({ data, ...one }) => one); }"""
 ARRIVAL = "model=xl head=2.1 pos=138"
 HOSTILE = "<img src=x onerror=alert(1)> is שלום 𝄞 " * 8
 
@@ -78,41 +76,22 @@ def opened(page: Page, site: str, slug: str = "none", query: str = "lang=en") ->
     return page
 
 
-def drawn(page: Page, what: str) -> None:
-    """Waits until the picture shows "model=xl head=2.1 pos=138", its weights too."""
-    page.wait_for_selector(f".tfe-segments[data-drawn='{what}']", state="attached")
-
-
 def said(page: Page) -> str:
     """The sentence under the picture."""
     return page.locator(".tfe-segments .tfe-words").inner_text()
 
 
-def marks(page: Page, **style: object) -> list[dict[str, Any]]:
-    """What the pen drew in a style."""
-    return [one for one in page.evaluate(MARKS) if all(one.get(key) == value for key, value in style.items())]
-
-
 def row(page: Page, layer: int, position: int) -> tuple[float, float]:
     """Where a position of its segment stands in the row of a layer, on the screen."""
-    rows = [one["box"] for one in marks(page, kind="rect", fill="panel", line="line")]  # the last layer first
+    rows = [one["box"] for one in Picture(page, "segments").marks(kind="rect", fill="panel", line="line")]  # the last layer first
     box, paper = rows[len(rows) - layer], page.locator(".tfe-segments .tfe-stage-paper").bounding_box()
     assert paper
     return paper["x"] + box["x0"] + (box["x1"] - box["x0"]) * (position % 32 + 0.5) / 32, paper["y"] + (box["y0"] + box["y1"]) / 2
 
 
-def saved(page: Page, kind: str) -> bytes:
-    """What the menu saves."""
-    menu = page.locator(".tfe-segments .tfe-stage-take")
-    menu.evaluate("(menu) => (menu.open = true)")
-    with page.expect_download() as download:
-        menu.locator(f".tfe-export[data-kind='{kind}']").click()
-    return Path(download.value.path()).read_bytes()
-
-
 def test_the_sentence_says_what_crosses_how_far_one_knows_and_where_gradients_stop(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    drawn(page, ARRIVAL)
+    Picture(page, "segments").drawn(ARRIVAL)
     seen = segmented.run()[0][0]
     weights = look(seen, 1, 0, [138])[0]
     best = int(weights.argmax())
@@ -121,12 +100,12 @@ def test_the_sentence_says_what_crosses_how_far_one_knows_and_where_gradients_st
         f"its largest weight, {weights.max():.2f}, goes to “{seen.text[best - 1].replace(' ', '␠')}” ({best - 1}); "
         "after 3 layers it can know of characters from 0 on: 138 back; the gradient stops at 128."
     ) == said(page)
-    assert len(marks(page, kind="rect", fill="out-soft")) == 4
-    assert len(marks(page, kind="rect", fill="key-soft")) == 3, "what the last layer made is not remembered"
-    assert len(marks(page, cap="round")) >= 3
-    reach = [one["text"] for one in marks(page, kind="text", colour="query", weight=600)]
+    assert len(Picture(page, "segments").marks(kind="rect", fill="out-soft")) == 4
+    assert len(Picture(page, "segments").marks(kind="rect", fill="key-soft")) == 3, "what the last layer made is not remembered"
+    assert len(Picture(page, "segments").marks(cap="round")) >= 3
+    reach = [one["text"] for one in Picture(page, "segments").marks(kind="text", colour="query", weight=600)]
     assert reach == ["after 1 layer: 74 back", "after 2 layers: 138 back", "after 3 layers: 138 back"]
-    told = [float(one["text"]) for one in marks(page, kind="text", colour="key", halo="panel")]
+    told = [float(one["text"]) for one in Picture(page, "segments").marks(kind="text", colour="key", halo="panel")]
     expected = [seen.across[0, :, 138].mean(), seen.across[1, 0, 138], seen.across[2, :, 138].mean()]
     np.testing.assert_allclose(told, np.asarray(expected, np.float32), atol=0.006)
 
@@ -144,20 +123,20 @@ def test_keys_go_through_segments_and_heads_and_reset(page_watch: Page, site: st
         ("ArrowUp", "2.2 pos=170"),
     ):
         page.keyboard.press(key)
-        drawn(page, f"model=xl head={there}")
+        Picture(page, "segments").drawn(f"model=xl head={there}")
     addressed(page, _pos="170", _head="2.2")
     page.locator(".tfe-segments [data-key=mean]").click()
-    drawn(page, "model=xl head=mean pos=170")
+    Picture(page, "segments").drawn("model=xl head=mean pos=170")
     assert "layers 1 to 3 give" in said(page)
     page.goto(page.url)
-    drawn(page, "model=xl head=mean pos=170")
+    Picture(page, "segments").drawn("model=xl head=mean pos=170")
     board.focus()
     page.keyboard.press(" ")
-    drawn(page, "model=xl head=mean pos=234")
+    Picture(page, "segments").drawn("model=xl head=mean pos=234")
     expect(page.locator(".tfe-segments .is-play")).to_have_attribute("aria-label", "Play segment by segment")
     expect(page.locator(".tfe-segments .tfe-stage-count")).to_have_text("segment 8 of 8")
     page.keyboard.press("Escape")
-    drawn(page, ARRIVAL)
+    Picture(page, "segments").drawn(ARRIVAL)
     addressed(page, _pos=None, _head=None, _model=None)
 
 
@@ -175,11 +154,11 @@ def test_a_click_locks_a_character_and_a_layer_and_hovering_tells_the_page(page_
     expect(card).to_contain_text(f"layer 3, mean of heads: {share:.2f} to the memory")
     assert page.evaluate("window.told") == [150]
     page.mouse.click(*row(page, 3, 150))
-    drawn(page, "model=xl head=3.1 pos=150")
+    Picture(page, "segments").drawn("model=xl head=3.1 pos=150")
     page.keyboard.down("Shift")
     page.mouse.click(*row(page, 3, 155))
     page.keyboard.up("Shift")
-    drawn(page, "model=xl head=3.1 pos=150,155")
+    Picture(page, "segments").drawn("model=xl head=3.1 pos=150,155")
     addressed(page, _pos="150,155", _head="3.1")
     page.mouse.move(2, 2)
     expect(card).to_be_hidden()
@@ -196,14 +175,14 @@ def test_a_click_locks_a_character_and_a_layer_and_hovering_tells_the_page(page_
 def test_without_a_memory_of_its_own_text_the_picture_says_so(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     page.locator(".tfe-segments [data-key=absolute]").click()
-    drawn(page, "model=absolute head=2.1 pos=138")
+    Picture(page, "segments").drawn("model=absolute head=2.1 pos=138")
     assert said(page).startswith("Transformer remembers nothing, and nothing crosses the border: to say")
     assert "from 128 on: 10 back; the gradient stops at 128" in said(page)
-    assert not marks(page, kind="rect", fill="key-soft")
-    assert marks(page, text="nothing is remembered: nothing crosses")
+    assert not Picture(page, "segments").marks(kind="rect", fill="key-soft")
+    assert Picture(page, "segments").marks(text="nothing is remembered: nothing crosses")
     opened(page, site, "foreign")
     assert "of its attention to the memory, which holds Moby Dick" in said(page) and "10 back" in said(page)
-    assert marks(page, text="memory of Moby Dick")
+    assert Picture(page, "segments").marks(text="memory of Moby Dick")
     expect(page.locator(".tfe-segments .tfe-stage-legend")).to_contain_text("memory of Moby Dick")
     opened(page, site, "cut")
     assert said(page).startswith("The memory is cut, and nothing crosses the border")
@@ -224,7 +203,7 @@ def test_a_text_is_seen_to_be_read_and_nothing_jumps_when_it_is_done(page_watch:
     )
     page.click("#grow")
     page.wait_for_function("window.seen.length > 3")
-    drawn(page, ARRIVAL)  # the same text: what is looked at stays
+    Picture(page, "segments").drawn(ARRIVAL)  # the same text: what is looked at stays
     heights, words = zip(*page.evaluate("window.seen"), strict=True)
     assert len(set(heights)) == 1
     assert any("of 250 characters are read and written, 32 at a time" in each for each in words), words
@@ -234,7 +213,7 @@ def test_what_is_taken_along_holds_the_numbers(new_page: NEW, site: str, tmp_pat
     page, _ = new_page()
     opened(page, site)
     seen, (model, _) = segmented.run()
-    with np.load(io.BytesIO(saved(page, "NPZ"))) as files:
+    with np.load(io.BytesIO(Picture(page, "segments").saved("NPZ")[1])) as files:
         np.testing.assert_allclose(files["share_to_memory"], seen[0].across, atol=1e-4)
         np.testing.assert_array_equal(files["knows_from"], model.travelled)
         np.testing.assert_array_equal(files["remembered"], seen[0].remembered)
@@ -242,11 +221,11 @@ def test_what_is_taken_along_holds_the_numbers(new_page: NEW, site: str, tmp_pat
         np.testing.assert_allclose(files["weights"][:-1], exact[1:250], atol=1e-4)  # of each character, not of the state that carries it
         np.testing.assert_allclose(files["weight_of_start"], exact[:1], atol=1e-4)
         assert "".join(files["characters"]) == seen[0].text
-    lines = saved(page, "CSV").decode("utf-8-sig").split("\r\n")
+    lines = Picture(page, "segments").saved("CSV")[1].decode("utf-8-sig").split("\r\n")
     at = lines[0].split(",").index("head 2·1")
     assert len(lines) == 252 and float(lines[139].split(",")[at]) == pytest.approx(float(seen[0].across[1, 0, 138]), abs=1e-3)
-    assert "gradient stops here" in saved(page, "SVG").decode()
-    (tmp_path / "segments.html").write_bytes(saved(page, "HTML"))
+    assert "gradient stops here" in Picture(page, "segments").saved("SVG")[1].decode()
+    (tmp_path / "segments.html").write_bytes(Picture(page, "segments").saved("HTML")[1])
     words = said(page)
     page.goto(f"file://{tmp_path}/segments.html")
     expect(page.locator(".tfe-words")).to_have_text(words)

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -22,6 +21,7 @@ from explorer.labs.music.deeper.skew import wished
 from explorer.widgets.base import address
 from explorer.widgets.folded import Question, shown
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import stands
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -103,14 +103,6 @@ def cell(page: Page, board: int, row: int, column: int, shape: tuple[int, int]) 
         [board, row, column, *shape],
     )
     return box[0], box[1]
-
-
-def saved(page: Page, where: str, kind: str) -> bytes:
-    """What an export bar saves."""
-    page.locator(f"{where} .tfe-stage-take").evaluate_all("(menus) => menus.forEach((menu) => (menu.open = true))")
-    with page.expect_download() as download:
-        page.locator(f"{where} .tfe-export[data-kind={kind}]").click()
-    return Path(download.value.path()).read_bytes()
 
 
 def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page, site: str) -> None:
@@ -203,12 +195,12 @@ def test_the_tensors_are_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_skew=open&_squeries=8")
     drawn(page, "head=1.2 sstep=all squeries=8 sfrom=0")
     expected = tensors(8, 0, 1)
-    arrays = np.load(io.BytesIO(saved(page, ".tfe-skew", "NPZ")))
+    arrays = np.load(io.BytesIO(Picture(page, "skew .tfe-asked").saved("NPZ")[1]))
     for name in ("product", "padded", "reshaped", "sliced", "direct"):
         np.testing.assert_array_equal(arrays[name], expected[name])
-    rows = list(csv.DictReader(io.StringIO(saved(page, ".tfe-skew", "CSV").decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(Picture(page, "skew .tfe-asked").saved("CSV")[1].decode("utf-8-sig"))))
     assert len(rows) == 36 and all(row["skewed"] == row["direct"] for row in rows)
-    assert "var(--" not in saved(page, ".tfe-skew", "SVG").decode()
+    assert "var(--" not in Picture(page, "skew .tfe-asked").saved("SVG")[1].decode()
 
 
 def test_the_meter_asks_anew_for_the_sizes_that_are_chosen(page_watch: Page, site: str) -> None:

@@ -25,7 +25,8 @@ from explorer.labs.image_transformer import texts
 from explorer.looks import Look, looks
 from explorer.widgets.stage import stage
 from tests.bench import Bench
-from tests.browser.waiting import addressed, becomes, quiet
+from tests.browser.staged import Picture
+from tests.browser.waiting import addressed, becomes, looked, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
@@ -141,11 +142,6 @@ def site(bench: Bench) -> str:
     return bench.put(__name__, {slug: page_of(slug) for slug in ("still", "four", "colour")}, year=2018)
 
 
-# What the pen drew: every mark, those of groups too.
-MARKS = """() => { const flat = (marks) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks) : [one]));
-    return flat(document.querySelector(".tfe-spans canvas").marks).map(({ data, image, ...one }) => one); }"""
-
-
 def opened(page: Page, site: str, slug: str = "still", query: str = "lang=en") -> Page:
     """The page once its boards stand and the weights of the first view are there."""
     page.goto(f"{site}/{slug}?{query}")
@@ -161,14 +157,9 @@ def drawn(page: Page, what: str) -> None:
     page.wait_for_selector(f".tfe-spans[data-drawn^='{begins}']:not([data-drawn$=waits])", state="attached")
 
 
-def marks(page: Page, **style: object) -> list[dict[str, Any]]:
-    """What the pen drew in a style."""
-    return [one for one in page.evaluate(MARKS) if all(one.get(key) == value for key, value in style.items())]
-
-
 def boards(page: Page) -> list[dict[str, float]]:
     """Where the boards stand in the picture: they are the large ones."""
-    boxes = [one["box"] for one in marks(page, kind="pixels")]
+    boxes = [one["box"] for one in Picture(page, "spans").marks(kind="pixels")]
     return [box for box in boxes if box["x1"] - box["x0"] > 150]
 
 
@@ -183,7 +174,7 @@ def spot(page: Page, board: int, row: int, column: int) -> tuple[float, float]:
 
 def text(page: Page, said: str) -> tuple[float, float]:
     """Where a text of the picture stands on the screen."""
-    mark, paper = marks(page, kind="text", text=said)[0], page.locator(".tfe-spans .tfe-stage-paper").bounding_box()
+    mark, paper = Picture(page, "spans").marks(kind="text", text=said)[0], page.locator(".tfe-spans .tfe-stage-paper").bounding_box()
     assert paper
     return paper["x"] + mark["x"], paper["y"] + mark["y"]
 
@@ -197,12 +188,6 @@ def click(page: Page, board: int, row: int, column: int) -> None:
 def said(page: Page) -> str:
     """The sentence under the boards."""
     return page.locator(".tfe-spans .tfe-words").inner_text()
-
-
-def viewed(page: Page) -> dict[str, str]:
-    """What the address says is looked at."""
-    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
-    return found
 
 
 def colour(page: Page, board: int, row: int, column: int) -> list[int]:
@@ -220,15 +205,6 @@ def colour(page: Page, board: int, row: int, column: int) -> list[int]:
         [box["x0"] + (column + 0.25) * cell, box["y0"] + (row + 0.25) * cell],
     )
     return found
-
-
-def saved(page: Page, kind: str) -> tuple[str, bytes]:
-    """Name and content of what the menu saves."""
-    menu = page.locator(".tfe-spans .tfe-stage-take")
-    menu.evaluate("(menu) => (menu.open = true)")
-    with page.expect_download() as download:
-        menu.locator(f".tfe-export[data-kind='{kind}']").click()
-    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
 def pixel(layout: Layout, position: int) -> str:
@@ -253,14 +229,14 @@ def test_a_click_locks_a_pixel_and_draws_its_blocks(page_watch: Page, site: str)
     position = int(np.flatnonzero(GREY[1].order == 16 * 28 + 9)[0])
     drawn(page, f"local_2d 4.2 {position}")
     assert f"Pixel (16, 9), made {position + 1}th, sees {known(reach(GREY[1], position, 1)[0])} pixels in 2D" in said(page)
-    assert viewed(page) == {"_pos": str(position)}
+    assert looked(page) == {"_pos": str(position)}
     red, green, blue = colour(page, 1, 16, 9)
     assert red > 150 and green < 100 and blue < 60, "the asking pixel wears the colour of the query"
     made_already, unmade = colour(page, 1, 3, 3), colour(page, 1, 24, 3)
     assert max(made_already) < 10 and min(unmade) > 200, "what is not made yet is not black"
     page.mouse.move(*spot(page, 0, 20, 12))
     expect(page.locator(".tfe-spans > .tfe-hover")).to_contain_text("(20, 12) · made 573rd of 784")
-    assert len(marks(page, dash=[5, 4], line="query")) == 1, "its own blocks are previewed"
+    assert len(Picture(page, "spans").marks(dash=[5, 4], line="query")) == 1, "its own blocks are previewed"
     # A mouse that is held down locks one pixel after the other.
     page.mouse.down()
     page.mouse.move(*spot(page, 0, 16, 9), steps=4)
@@ -307,12 +283,12 @@ def test_keys_step_pixels_and_heads_play_and_reset_only_where_the_focus_is(page_
     expect(page.locator(".tfe-spans .is-play")).to_have_attribute("aria-label", "Pause")
     page.wait_for_function("Number(/pos=(\\d+)/.exec(document.querySelector('.tfe-spans').dataset.drawn)[1]) > 28")
     page.keyboard.press(" ")
-    becomes(page, lambda: "_whole" in viewed(page), False)
-    reached = int(viewed(page)["_pos"])
+    becomes(page, lambda: "_whole" in looked(page), False)
+    reached = int(looked(page)["_pos"])
     assert 28 < reached < 783
     page.keyboard.press("Escape")
     drawn(page, "local_2d 4.2 529")
-    assert viewed(page) == {}
+    assert looked(page) == {}
 
 
 def test_a_picture_grows_in_place_and_stays_whole_when_it_is_done(page_watch: Page, site: str) -> None:
@@ -334,7 +310,7 @@ def test_a_picture_grows_in_place_and_stays_whole_when_it_is_done(page_watch: Pa
     places = places[next(i for i, place in enumerate(places) if place < 400) :]
     assert places == sorted(places) and len(set(places)) > 10, places
     assert {tall for *_, tall in seen} == {before}, "nothing jumps"
-    assert viewed(page) == {"_whole": "1"}
+    assert looked(page) == {"_whole": "1"}
     assert colour(page, 1, 26, 26) == [0, 0, 0]
 
 
@@ -344,7 +320,7 @@ def test_the_field_shows_what_a_pixel_knows_of_and_the_address_restores_it(page_
     page.mouse.click(*(n - 12 for n in text(page, str(one))))
     sentence = page.locator(".tfe-spans .tfe-words")
     expect(sentence).to_contain_text(f"three layers let it know {one} in 1D and {two} in 2D, all there are")
-    assert viewed(page) == {"_field": "3", "_pattern": "local_1d", "_pos": "529"}
+    assert looked(page) == {"_field": "3", "_pattern": "local_1d", "_pos": "529"}
     before = said(page)
     page.goto(page.url)
     page.wait_for_selector(".tfe-spans[data-drawn]", state="attached")
@@ -357,13 +333,13 @@ def test_the_field_shows_what_a_pixel_knows_of_and_the_address_restores_it(page_
 
 def test_a_silenced_head_is_struck_and_a_shift_click_asks_for_another(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    assert len(marks(page, kind="path", line="ink", width=2)) == 1
+    assert len(Picture(page, "spans").marks(kind="path", line="ink", width=2)) == 1
     page.evaluate(
         """async () => { const address = [...document.querySelectorAll("link[rel=modulepreload]")].map((each) => each.href)
             .find((each) => each.endsWith("/lib/state.js"));
             (await import(address)).bus.on("silence", (detail) => { window.silenced = detail; }); }"""
     )
-    tile = lambda head: [box for one in marks(page, kind="rect", fill="sunk") if (box := one["box"])][head - 1]  # noqa: E731
+    tile = lambda head: [box for one in Picture(page, "spans").marks(kind="rect", fill="sunk") if (box := one["box"])][head - 1]  # noqa: E731
     paper = page.locator(".tfe-spans .tfe-stage-paper").bounding_box()
     assert paper
     middle = (paper["x"] + tile(4)["x0"] + 20, paper["y"] + tile(4)["y0"] + 20)
@@ -382,42 +358,42 @@ def test_a_silenced_head_is_struck_and_a_shift_click_asks_for_another(page_watch
 
 def test_four_continuations_stand_beside_the_truth(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "four")
-    assert len([one for one in marks(page, kind="pixels") if one["box"]["x1"] - one["box"]["x0"] < 60]) == 10
-    assert len(marks(page, text="given")) == 2 and marks(page, text=" · 14 rows given, above the line")
+    assert len([one for one in Picture(page, "spans").marks(kind="pixels") if one["box"]["x1"] - one["box"]["x0"] < 60]) == 10
+    assert len(Picture(page, "spans").marks(text="given")) == 2 and Picture(page, "spans").marks(text=" · 14 rows given, above the line")
     x, y = text(page, "3")
     page.mouse.click(x, y - 30)
     drawn(page, "local_1d 4.2 529")
     expect(page.locator(".tfe-spans .tfe-stage-below")).to_have_text("Heads are watched on the first picture only.")
-    assert viewed(page)["_pic"] == "3"
+    assert looked(page)["_pic"] == "3"
 
 
 def test_a_coloured_picture_grows_value_by_value_beside_what_it_starts_from(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "colour")
     assert len(boards(page)) == 2
-    assert marks(page, text="What it starts from") and marks(page, text=" · 8 × 8 pixels, seen whole")
+    assert Picture(page, "spans").marks(text="What it starts from") and Picture(page, "spans").marks(text=" · 8 × 8 pixels, seen whole")
     assert f"Pixel {pixel(COLOUR[0], 529)} green, made 530th" in said(page)
     expect(page.locator(".tfe-spans .tfe-stage-count")).to_have_text("value 530 / 768")
 
 
 def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(page_watch: Page, site: str, tmp_path: Path) -> None:
     page = opened(page_watch, site, query="lang=en&_pos=529")
-    name, content = saved(page, "PNG")
+    name, content = Picture(page, "spans").saved("PNG")
     assert name.endswith("spans-pos_529.png") and min(Image.open(io.BytesIO(content)).size) > 800
-    _, content = saved(page, "SVG")
+    _, content = Picture(page, "spans").saved("SVG")
     assert b"<svg" in content and b"data:image/png" in content and b'href="http' not in content
-    _, content = saved(page, "NPZ")
+    _, content = Picture(page, "spans").saved("NPZ")
     with np.load(io.BytesIO(content)) as files:
         np.testing.assert_array_equal(files["local_2d_pictures"], made(GREY[1]).pictures)
         np.testing.assert_allclose(files["local_2d_layer_4_weights"], weights(GREY[1], 3), atol=1e-4)
         np.testing.assert_array_equal(files["local_2d_keys_of_query"], GREY[1].keys(529))
         assert list(files["local_2d_layer_4_weights_axes"]) == ["head", "position", "slot"] and files["local_2d_bits_unit"] == "bits"
-    lines = saved(page, "CSV")[1].decode("utf-8-sig").splitlines()
+    lines = Picture(page, "spans").saved("CSV")[1].decode("utf-8-sig").splitlines()
     assert lines[0].startswith('rank,row,column,level,"head 1, weight"') and len(lines) == 1 + len(GREY[1].keys(529))
     assert float(lines[1].split(",")[5]) == pytest.approx(float(weights(GREY[1], 3)[1, 529].max()), abs=1e-3)
-    _, content = saved(page, "PNG 8×")
+    _, content = Picture(page, "spans").saved("PNG 8×")
     picture = np.asarray(Image.open(io.BytesIO(content)).convert("L"))
     np.testing.assert_array_equal(picture[4 : 28 * 8 : 8, 4::8], made(GREY[0]).pictures[0])
-    _, content = saved(page, "HTML")
+    _, content = Picture(page, "spans").saved("HTML")
     (tmp_path / "page.html").write_bytes(content)
     assert not re.search(rb"(?:src|href)=\"?https?:", content)
     words = said(page)

@@ -20,7 +20,6 @@ from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer import duplicated
 
-NEW = Callable[..., tuple[Page, Any]]
 WORD = "locality sensitive hashing"
 LONG = "the quick brown fox jumps over the lazy dog, and the dog - lazy as it is - sleeps on."
 PROSE = "It was late.\n<img src=x onerror=alert(1)> “Yes,” she said. " * 3

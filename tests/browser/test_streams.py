@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
-from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.translation.page import LAB
 
-NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.,]+ m?s|remembered")
 
 # A busy browser: it hears a second late that its stream of answers has ended. window.ended: such a word is on its way to the page.
@@ -56,10 +52,9 @@ window.fetch = async (...asked) => {
 """
 
 
-@pytest.mark.parametrize("browser", [LATE, BEHIND], ids=["late to hear of the end", "late to hear that its event was taken"])
-def test_whoever_asks_as_an_answer_ends_is_answered(new_page: NEW, site: str, browser: str) -> None:
-    page, _ = new_page()
-    page.add_init_script(browser)
+def test_whose_browser_is_late_to_hear_that_an_event_was_taken_is_answered(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.add_init_script(BEHIND)
     page.goto(site + LAB.path)
     for text, said in ((f"{random.random()} dogs", ""), ("A dog runs.", "Hund")):
         page.locator(".tfe-ask-story").fill(text)

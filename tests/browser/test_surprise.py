@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from explorer.lab import Lab
 from explorer.labs.image_transformer import texts
 from explorer.widgets.stage import stage
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 
 READ = (np.arange(28 * 28, dtype=np.int64) * 37 % 256).astype(np.uint8).reshape(28, 28)
@@ -39,15 +39,6 @@ def site(bench: Bench) -> str:
     return bench.put(__name__, {slug: page_of(slug) for slug in ("grey", "colour")}, year=2018)
 
 
-def saved(page: Page, kind: str) -> bytes:
-    """What the menu saves."""
-    menu = page.locator(".tfe-surprise .tfe-stage-take")
-    menu.evaluate("(menu) => (menu.open = true)")
-    with page.expect_download() as download:
-        menu.locator(f".tfe-export[data-kind='{kind}']").click()
-    return Path(download.value.path()).read_bytes()
-
-
 def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site: str) -> None:
     page = page_watch
     page.goto(f"{site}/grey?lang=en")
@@ -62,9 +53,9 @@ def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site:
     addressed(page, _bit="15,14")
     page.locator(".tfe-surprise canvas").click(position={"x": 4, "y": 4})
     expect(words).to_contain_text(f"Pixel (0, 0), level {int(READ[0, 0])}")
-    lines = saved(page, "CSV").decode("utf-8-sig").splitlines()
+    lines = Picture(page, "surprise").saved("CSV")[1].decode("utf-8-sig").splitlines()
     assert lines[0] == 'row,column,level,"1D, bits","2D, bits","PixelCNN, bits"' and len(lines) == 1 + 28 * 28
-    with np.load(io.BytesIO(saved(page, "NPZ"))) as files:
+    with np.load(io.BytesIO(Picture(page, "surprise").saved("NPZ")[1])) as files:
         np.testing.assert_array_equal(files["picture"], READ)
         np.testing.assert_allclose(files["local_2d_bits"], READ / 50, atol=0.05)
     page.keyboard.press("Escape")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -18,6 +17,7 @@ from explorer.lab import Lab
 from explorer.labs.transformer_xl.deeper.terms import place, wished
 from explorer.widgets.folded import Question, refused, shown
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
@@ -67,12 +67,6 @@ def drawn(page: Page, head: str, tcell: str) -> None:
     page.wait_for_selector(f".tfe-terms .tfe-stage[data-drawn='{what}']", state="attached")
 
 
-def marks(page: Page, kind: str) -> list[dict[str, Any]]:
-    """What the pen drew of a kind."""
-    found: list[dict[str, Any]] = page.evaluate("document.querySelector('.tfe-terms canvas').marks.map(({ data, ...one }) => one)")
-    return [one for one in found if one["kind"] == kind]
-
-
 def expected(last: int = 180, queries: int = 32, layer: int = 0, head: int = 1) -> dict[str, Any]:
     """The numbers of the page, at most the last 160 keys."""
     found = segmented.cut(segmented.reading(**SIZES), layer, head, last, queries)
@@ -81,19 +75,13 @@ def expected(last: int = 180, queries: int = 32, layer: int = 0, head: int = 1) 
 
 def point(page: Page, name: str, query: int, key: int, shape: tuple[int, int]) -> tuple[float, float]:
     """The middle of a cell on the screen."""
-    box, paper = marks(page, "cells")[NAMES.index(name)]["box"], page.locator(".tfe-terms .tfe-stage-paper").bounding_box()
+    box, paper = (
+        Picture(page, "terms .tfe-asked").marks("cells")[NAMES.index(name)]["box"],
+        page.locator(".tfe-terms .tfe-stage-paper").bounding_box(),
+    )
     assert paper
     wide, tall = box["x1"] - box["x0"], box["y1"] - box["y0"]
     return paper["x"] + box["x0"] + wide * (key + 0.5) / shape[1], paper["y"] + box["y0"] + tall * (query + 0.5) / shape[0]
-
-
-def saved(page: Page, kind: str) -> bytes:
-    """What the menu saves."""
-    menu = page.locator(".tfe-terms .tfe-stage-take")
-    menu.evaluate("(menu) => (menu.open = true)")
-    with page.expect_download() as download:
-        menu.locator(f".tfe-export[data-kind={kind}]").click()
-    return Path(download.value.path()).read_bytes()
 
 
 def said(value: float) -> str:
@@ -111,9 +99,9 @@ def test_six_maps_tell_of_one_cell_and_the_terms_add_up(page_watch: Page, site: 
     drawn(page, "1.2", f"11.{distance}")
     addressed(page, _tcell=f"11.{distance}")
     numbers = [said(float(found[name][20, 100])) for name in NAMES]
-    texts = [one["text"] for one in marks(page, "text")]
+    texts = [one["text"] for one in Picture(page, "terms .tfe-asked").marks("text")]
     assert all(number in texts for number in numbers), numbers
-    assert len(marks(page, "cells")) == 8
+    assert len(Picture(page, "terms .tfe-asked").marks("cells")) == 8
     words = page.locator(".tfe-terms .tfe-words")
     expect(words).to_contain_text(f"Query “{found['queries'][20][1].replace(' ', '␠')}” (169), key")
     expect(words).to_contain_text(f", {distance} back: {numbers[0]} ")
@@ -162,13 +150,13 @@ def test_another_character_and_fewer_queries_are_fetched_and_a_refusal_is_one_se
 def test_the_terms_are_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     found = expected()
-    with np.load(io.BytesIO(saved(page, "NPZ"))) as files:
+    with np.load(io.BytesIO(Picture(page, "terms .tfe-asked").saved("NPZ")[1])) as files:
         for name in NAMES:
             np.testing.assert_allclose(files[name], found[name], atol=1e-5)
         np.testing.assert_array_equal(files["u"], found["u"])
         np.testing.assert_allclose(files["weights"].sum(1) + files["elsewhere"], 1, atol=2e-3)
-    rows = list(csv.reader(io.StringIO(saved(page, "CSV").decode("utf-8-sig"))))
+    rows = list(csv.reader(io.StringIO(Picture(page, "terms .tfe-asked").saved("CSV")[1].decode("utf-8-sig"))))
     assert len(rows) == 1 + int(found["allowed"][:, -160:].sum())
     for one in rows[1::500]:
         assert sum(map(float, one[3:7])) == pytest.approx(float(one[7]), abs=1e-4)
-    assert "var(--" not in saved(page, "SVG").decode()
+    assert "var(--" not in Picture(page, "terms .tfe-asked").saved("SVG")[1].decode()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from playwright.sync_api import Page, expect
 
 from explorer.labs import about
 from explorer.labs.translation.deeper import training
 from tests.browser.waiting import addressed, becomes, stands
 
-NewPage = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-training"
 
 

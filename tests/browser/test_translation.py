@@ -15,7 +15,7 @@ from tests.browser.staged import Picture, numbers
 from tests.browser.visiting import badge, error, finished, go, number, restored
 from tests.browser.waiting import addressed, asked, becomes, note, noted
 
-LOST = "A dog </script><img src=x onerror=alert(1)> runs."
+LOST = "A dog \x00 שלום </script><img src=x onerror=alert(1)> runs e\u0301 👩‍👩‍👧."
 
 
 @pytest.fixture
@@ -33,13 +33,6 @@ def translate(page: Page, sentence: str) -> None:
 
 def pieces(page: Page) -> list[str]:
     return page.locator(".tfe-pieces-piece").all_inner_texts()
-
-
-def test_input_mechanism_sentence_and_knob_fit_one_screen(page: Page) -> None:
-    for part in (".tfe-ask-story", ".tfe-attention", ".tfe-attention .tfe-words", "[data-knob=silenced] button"):
-        box = page.locator(part).first.bounding_box()
-        assert box is not None, part
-        assert box["y"] + (0 if part == ".tfe-attention" else box["height"]) <= 900, part
 
 
 def test_a_typed_sentence_comes_back_word_by_word_with_every_head_in_view_and_little_travels(page: Page) -> None:
@@ -121,67 +114,27 @@ def test_a_silenced_head_has_a_number_three_maps_of_one_shape_and_is_restored(pa
     addressed(page, silenced=None)
 
 
-def test_hiding_a_word_changes_the_number(page: Page) -> None:
-    chips = page.locator("[data-knob=hidden] .tfe-change-item")
-    chips.nth(1).click()
-    first = number(page)
-    addressed(page, hidden="1")
-    expect(page.locator(".tfe-change .tfe-words")).to_contain_text("hidden")
-    chips.nth(2).click()
-    becomes(page, lambda: number(page) != first, True)
-    chips.nth(2).press("Escape")
-    expect(page.locator(".tfe-change-picture")).to_be_hidden()
-
-
-PARTS = {"scale": "the largest weight", "mask": "what comes later", "position": "encoder head"}
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_leaving_a_part_out_changes_the_number(page: Page, part: str) -> None:
-    left_out = page.locator("[data-knob=without] .tfe-change-item").nth([*PARTS].index(part))
-    left_out.click()
-    assert abs(number(page)) > 0.005
-    addressed(page, without=part)
-    expect(page.locator(".tfe-change .tfe-words")).to_contain_text(PARTS[part])
-    expect(left_out).to_have_attribute("aria-pressed", "true")
-    restored(page)
-    addressed(page, without=None)
-
-
-@pytest.mark.parametrize(("text", "says"), [("x" * 1_000_000, "1,000,000 characters"), ("🎈🎈🎈", "no letter")], ids=["million", "emoji"])
-def test_bad_input_gets_one_sentence_and_stays_in_the_box(page: Page, text: str, says: str) -> None:
+def test_a_million_letters_get_one_sentence_and_stay_in_the_box(page: Page) -> None:
+    text = "x" * 1_000_000
     page.evaluate(
         "text => { const box = document.querySelector('.tfe-ask-story'); box.value = text; box.dispatchEvent(new Event('input')); "
         "box.form.requestSubmit(); }",
         text,
     )
-    expect(error(page)).to_contain_text(says)
+    expect(error(page)).to_contain_text("1,000,000 characters")
     expect(badge(page)).to_have_text("refused")
     assert page.locator(".tfe-ask-story").evaluate("(box, text) => box.value === text", text)
     translate(page, "A dog runs.")  # nothing is broken
 
 
-@pytest.mark.parametrize(
-    "text", ["שלום world", "A dog \x00 runs.", "e\u0301tude 👩‍👩‍👧 ok", LOST], ids=["hebrew", "nul", "combined", "markup"]
-)
-def test_unusual_text_is_read_and_never_markup(page: Page, text: str) -> None:
-    translate(page, text)
+def test_unusual_text_is_read_and_never_markup(page: Page) -> None:
+    translate(page, LOST)
     assert page.locator(".tfe-main img[src=x], .tfe-main script").count() == 0
-    if text == LOST:
-        chips = page.locator("[data-knob=hidden] .tfe-change-item").all_inner_texts()
-        assert "</script>" in "".join(re.sub(r"\s*·\d+$", "", chip) for chip in chips)
+    chips = page.locator("[data-knob=hidden] .tfe-change-item").all_inner_texts()
+    assert "</script>" in "".join(re.sub(r"\s*·\d+$", "", chip) for chip in chips)
 
 
 def test_unknown_keys_of_a_link_are_named(visit: Visit) -> None:
     page = visit(f"{LAB.path}?v=1&sentence=A+dog+runs.&colour=blue")
     expect(page.locator(".tfe-ask-note")).to_contain_text("“colour”")
     addressed(page, colour=None)
-
-
-def test_the_model_card_unfolds_with_the_curve_of_the_training(page: Page) -> None:
-    curve = page.locator(".tfe-card-curve")
-    expect(curve).to_be_hidden()
-    page.get_by_role("button", name="About this model").click()
-    expect(curve.locator(".tfe-words")).to_contain_text("held-out loss")
-    page.locator(".tfe-card-more").click()
-    expect(curve).to_be_hidden()

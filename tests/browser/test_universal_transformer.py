@@ -112,19 +112,3 @@ def test_what_is_no_story_is_refused_in_one_sentence_and_the_last_answer_stays(p
         assert error(page).locator("b").count() == 0
         expect(page.locator(".tfe-ask-story")).to_have_value(story)
         assert answer(page).inner_text() == before
-
-
-def test_nobody_knows_where_somebody_is_who_never_appeared(page: Page) -> None:
-    tell(page, "emma took the ball. john went to the kitchen. emma went to the school.", "where is peter")
-    expect(page.locator(".tfe-ask-given")).to_contain_text("peter")
-    expect(answer(page)).to_have_text("nobody knows")
-    expect(page.locator(".tfe-ask-mark")).to_contain_text("right")
-
-
-def test_every_word_that_the_network_knows_is_a_chip(page: Page) -> None:
-    chips = page.locator(".tfe-ask-vocabulary button")
-    expect(chips.filter(has_text="suitcase")).to_have_count(1)
-    page.locator(".tfe-ask-story").fill("sandra took")
-    page.locator(".tfe-ask-story").press("End")
-    chips.filter(has_text="suitcase").first.click()
-    expect(page.locator(".tfe-ask-story")).to_have_value(re.compile(r"^sandra took the suitcase\s?$"))

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Visit
 from tests.browser.waiting import quiet
 
-NEW = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-weight"
 STAGE = f"{PANEL} .tfe-stage"
 BOARD = f"{PANEL} .tfe-stage-board"
 
 
-def opened(page: Page, site: str, query: str) -> Page:
+def opened(visit: Visit, query: str) -> Page:
     """The translation page with the panel open and drawn."""
-    page.goto(f"{site}/translation?_weight=open&{query}")
+    page = visit(f"/translation?_weight=open&{query}")
     settled(page, "")
     return page
 
@@ -46,8 +44,8 @@ def table(page: Page, where: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(saved(page, where, "CSV").decode("utf-8-sig"))))
 
 
-def test_it_comes_to_the_weight_of_the_map_in_every_kind(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "_kind=encoder&_head=2.3&_row=3&_col=1")
+def test_it_comes_to_the_weight_of_the_map_in_every_kind(visit: Visit) -> None:
+    page = opened(visit, "_kind=encoder&_head=2.3&_row=3&_col=1")
     for at, (kind, cell) in enumerate([("encoder", "2.3 3 1"), ("decoder", "4.8"), ("cross", "1.2")]):
         if at:
             page.locator(".tfe-attention [role=radio]").nth(at).click()
@@ -63,25 +61,24 @@ def test_it_comes_to_the_weight_of_the_map_in_every_kind(site: str, page_watch: 
             assert [row["score"] for row in mine].count("masked") == len(mine) - 1 - int(mine[0]["query_index"])
 
 
-def test_rows_and_heads_already_fetched_ask_the_server_nothing(site: str, new_page: NEW) -> None:
-    page, faults = new_page()
-    opened(page, site, "_kind=cross&_head=1.1&_row=1&_col=1&_wstep=4")
+def test_rows_and_heads_already_fetched_ask_the_server_nothing(visit: Visit) -> None:
+    page = opened(visit, "_kind=cross&_head=1.1&_row=1&_col=1&_wstep=4")
     settled(page, "cross 1.1")
     page.locator(BOARD).focus()
     page.keyboard.press("ArrowDown")
     settled(page, "cross 1.2 1 1")  # the same cell of the next head
-    quiet(page, faults)
-    faults.requests.clear()
+    quiet(page, visit.faults)
+    visit.faults.requests.clear()
     page.keyboard.press("ArrowUp")
     settled(page, "cross 1.1 1 1")
     page.locator(".tfe-attention .tfe-stage-board").focus()
     page.keyboard.press("ArrowRight")
     settled(page, "cross 1.1 2")
-    assert faults.requests == []
+    assert visit.faults.requests == []
 
 
-def test_the_five_steps_are_walked_by_keys_and_projected(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "_kind=cross&_head=1.1&_row=1&_col=1")
+def test_the_five_steps_are_walked_by_keys_and_projected(visit: Visit) -> None:
+    page = opened(visit, "_kind=cross&_head=1.1&_row=1&_col=1")
     sentences = set()
     page.locator(BOARD).focus()
     for step in range(1, 6):
@@ -99,10 +96,11 @@ def test_the_five_steps_are_walked_by_keys_and_projected(site: str, page_watch: 
         f"() => document.querySelector('{PANEL} canvas').marks.every((one) => one.kind !== 'text' || (one.size >= 20 && one.size < 100))"
     )
     expect(page.locator(f"{PANEL} .tfe-folded > summary")).to_be_hidden()
+    page.keyboard.press("Escape")
 
 
-def test_a_click_on_a_key_locks_it_in_the_map_too(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site, "_kind=cross&_head=1.1&_row=1&_col=1&_wstep=4")
+def test_a_click_on_a_key_locks_it_in_the_map_too(visit: Visit) -> None:
+    page = opened(visit, "_kind=cross&_head=1.1&_row=1&_col=1&_wstep=4")
     settled(page, "cross 1.1 1 1 4")
     page.locator(f"{PANEL} canvas").click(position={"x": 300, "y": 12})  # the first of the rows
     settled(page, "cross 1.1 1 0 4")

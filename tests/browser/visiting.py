@@ -11,7 +11,6 @@ from tests.browser.staged import numbers
 from tests.browser.waiting import becomes
 
 LIVE = re.compile(r"^live · [\d.,]+ m?s\b|^remembered$")
-HERE = re.compile(r"^stored$|^live · [\d.,]+ m?s\b|^remembered$")
 
 
 def badge(page: Page) -> Any:
@@ -61,9 +60,3 @@ def restored(page: Page) -> None:
     """Gives the model back what was changed."""
     page.locator(".tfe-change-restore").click()
     expect(page.locator(".tfe-change-picture, .tfe-change-result").filter(visible=True)).to_have_count(0)
-
-
-def latin(page: Page, within: str, but: str = "") -> set[str]:
-    """The words in Latin letters that a part of the page says, without those of a text."""
-    said = " ".join(page.locator(within).all_inner_texts()).replace(but or "\0", "")
-    return set(re.findall(r"[A-Za-z_]{2,}", said))

@@ -31,6 +31,11 @@ def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.evaluate("location.href")).query)
 
 
+def looked(page: Page) -> dict[str, str]:
+    """What the address says is looked at."""
+    return {key: value[0] for key, value in asked(page).items() if key.startswith("_")}
+
+
 def addressed(page: Page, /, **said: str | None) -> None:
     """Waits until the address says this of each of these keys; None: nothing."""
     becomes(page, lambda: {key: asked(page).get(key, [None])[0] for key in said}, said)
