@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from models.__main__ import main
+from models.captions import read
 from models.characters import books
-from models.multi30k import read
 from models.own import Own, Refused, cuts, pairs, text
 from models.transformer_xl.recipe import RECIPE, XL
 from tests.conftest import Running
