@@ -15,7 +15,8 @@ from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
-from models.encoder_decoder import Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Transformer
 from models.multi30k import PAD, START, STOP
 from models.searching import Source, greedy_search, laid_out
 

@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.decode import BATCH, SOURCE, ours
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
-from models.encoder_decoder import Config
+from models.encoder import Config
 from models.multi30k import STOP
 from models.nonautoregressive.decode import mask_predict
 from models.nonautoregressive.model import SHORTER, AllAtOnce

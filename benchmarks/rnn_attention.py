@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from benchmarks.decode import BATCH, PIECES, SOURCE, ours
 from benchmarks.measure import Report, interleaved, median, ratio
-from models.encoder_decoder import Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Transformer
 from models.multi30k import STOP, Batch
 from models.rnn_attention import model as recurrent
 from models.rnn_attention.decode import encoded, search

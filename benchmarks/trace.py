@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio, threads
-from models.encoder_decoder import Config, EncoderLayer, Gains, Transformer
+from models.encoder import Config, EncoderLayer
+from models.encoder_decoder import Gains, Transformer
 from models.layers.attention import MultiHeadAttention, attend
 from models.layers.masks import keys_allowed
 from models.trace import Trace

@@ -1,6 +1,9 @@
-"""Captions like those of Multi30k, of many of which a lab's queries and keys are looked at together."""
+"""The captions of Multi30k, and some like them, of which a lab's queries and keys are looked at together."""
 
 from __future__ import annotations
+
+import gzip
+from pathlib import Path
 
 CAPTIONS: tuple[str, ...] = (
     "Children are playing soccer on a green field.",
@@ -16,3 +19,20 @@ CAPTIONS: tuple[str, ...] = (
     "A child in a yellow jacket jumps into the water.",
     "Several men are working on the roof of a house.",
 )
+
+
+def read(data: Path, split: str) -> tuple[list[str], list[str]]:
+    """English and German sentences of a split, one per line of `multi30k/<split>.{en,de}.gz`.
+
+    FileNotFoundError where the files are missing, ValueError where their lengths differ.
+    """
+    sides: list[list[str]] = []
+    for language in ("en", "de"):
+        path = data / "multi30k" / f"{split}.{language}.gz"
+        if not path.is_file():
+            raise FileNotFoundError(f"no {path}: give the folder that holds multi30k/ with --data or EXPLORER_DATA")
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            sides.append(file.read().split("\n")[:-1])
+    if len(sides[0]) != len(sides[1]):
+        raise ValueError(f"{split}: {len(sides[0])} English sentences beside {len(sides[1])} German ones")
+    return sides[0], sides[1]

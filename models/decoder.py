@@ -6,10 +6,9 @@ its layers attend (`Layer.attend`, or another attention module) and what is embe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Protocol
 
-import torch
 from torch import Tensor, nn
 
 from models.layers.attention import MultiHeadAttention
@@ -115,20 +114,3 @@ def quiet_start(tables: Iterable[nn.Embedding], *groups: Iterable[Any]) -> None:
         for linear in (one for layer in group for one in (layer.attention.project_out, layer.feedforward.outer)):
             nn.init.xavier_uniform_(linear.weight, BRANCH)
             nn.init.zeros_(linear.bias)
-
-
-def gains(requests: Sequence[Any], of: str, model: Any, layers: int = 0) -> Tensor | None:
-    """(layer, request, head), 0 where a request silences a head of this model and else 1; None where none does.
-
-    requests: with `silenced`, (model, layer, head) of each. A head that there is not is passed over. layers: of the model, where its config
-    does not say it.
-    """
-    layers, heads = layers or model.config.n_layers, model.config.n_heads
-    named = [(row, at, head) for row, one in enumerate(requests) for name, at, head in one.silenced if name == of]
-    told = [(row, at, head) for row, at, head in named if at < layers and head < heads]
-    if not told:
-        return None
-    found = torch.ones(layers, len(requests), heads)
-    for row, at, head in told:
-        found[at, row, head] = 0
-    return found.to(next(model.parameters()).device)

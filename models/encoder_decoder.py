@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from models.encoder import Config, EncoderLayer
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
 from models.layers.feedforward import FeedForward
@@ -22,19 +23,6 @@ from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
 
 BRANCH = 0.2  # size of what leads out of a sublayer at the start of training, against Xavier's
-
-
-@dataclass(frozen=True)
-class Config:
-    """What the network is."""
-
-    vocabulary: int = 6000  # pieces of the joint vocabulary, special ones included
-    d_model: int = 192  # width of a position
-    d_ff: int = 512  # width inside the feed-forward sublayer
-    n_heads: int = 8  # attention heads of each attention sublayer
-    n_layers: int = 4  # layers of the encoder, and as many of the decoder
-    dropout: float = 0.1  # probability, on embeddings and on every sublayer's output
-    max_positions: int = 256  # positions for which sinusoids are kept
 
 
 @dataclass(frozen=True)
@@ -84,36 +72,6 @@ class Changes:
 
 
 AS_PUBLISHED = Changes()
-
-
-class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each with residual and layer normalisation behind it (§3.1)."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.n_heads)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff)
-        self.norms = nn.ModuleList(nn.LayerNorm(config.d_model) for _ in range(2))
-        self.dropout = Dropout(config.dropout)
-
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor | None,
-        gain: Tensor | None = None,
-        trace: Trace = OFF,
-        scale: float | None = None,
-        paths: Sequence[float] = (1, 1),
-    ) -> Tensor:
-        """x: (batch, source, d_model); mask: (batch, 1, 1, source); gain: (batch, head); scale as in `attend`; paths as in `Paths`.
-
-        Taps `self/weights`, and `output` (batch, source, d_model).
-        """
-        own = self.self_attention(x, mask=mask, gain=gain, trace=trace.within("self"), scale=scale)
-        x = self.norms[0](torch.add(self.dropout(own), x, alpha=paths[0]))
-        x = self.norms[1](torch.add(self.dropout(self.feed_forward(x)), x, alpha=paths[1]))
-        trace.tap("output", "batch source d_model", x)
-        return x
 
 
 class DecoderLayer(nn.Module):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,23 +22,6 @@ PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE = "\u2581"  # stands for a space inside pieces
 BLANK = "\u2420"  # shows a piece that is nothing but a space
-
-
-def read(data: Path, split: str) -> tuple[list[str], list[str]]:
-    """English and German sentences of a split, one per line of `multi30k/<split>.{en,de}.gz`.
-
-    FileNotFoundError where the files are missing, ValueError where their lengths differ.
-    """
-    sides: list[list[str]] = []
-    for language in ("en", "de"):
-        path = data / "multi30k" / f"{split}.{language}.gz"
-        if not path.is_file():
-            raise FileNotFoundError(f"no {path}: give the folder that holds multi30k/ with --data or EXPLORER_DATA")
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            sides.append(file.read().split("\n")[:-1])
-    if len(sides[0]) != len(sides[1]):
-        raise ValueError(f"{split}: {len(sides[0])} English sentences beside {len(sides[1])} German ones")
-    return sides[0], sides[1]
 
 
 def cleaned(sentence: str) -> str:

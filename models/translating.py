@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from models import checkpoint, driver
 from models.beam import EXTRA, Hypothesis
+from models.captions import read
 from models.driver import Asked, Job, Measured, Plan
 from models.encoder_decoder import Transformer
 from models.layers.loss import smoothed_loss
-from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, padded, pairs, read
+from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, padded, pairs
 from models.multi30k import Translator as Shipped
 from models.searching import Source, beam_search, greedy_search
 

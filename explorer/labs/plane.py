@@ -67,7 +67,7 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
     count = int(seen.asks.sum())
     said = filled(
         SAYS,
-        kind=label,
+        kind={**label, "en": label["en"][:1].upper() + label["en"][1:]},
         name=f"{head.layer + 1}·{head.head + 1}",
         queries=count,
         keys=len(seen.asks) - count,

@@ -6,7 +6,7 @@ import { unpack } from "../widgets/lib/arrays.js";
 import { lang, t } from "../widgets/lib/lang.js";
 import { ink, shade } from "../widgets/lib/pen.js";
 import { oneOf } from "../widgets/lib/looking.js";
-import { rounded, sign } from "../widgets/lib/signs.js";
+import { placed, rounded, sign } from "../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right step through the text, Escape resets.", zh: "{title}。左右键在文本中移动，Esc 复位。" },
@@ -109,7 +109,7 @@ function scene(run, look, pen) {
 function before(run, pos) {
   if (!pos && !run.read) return t(TEXT.start);
   const [symbol, at] = run.read ? [run.read[pos], pos] : [run.symbols[pos - 1], pos - 1];
-  return lang() === "zh" ? `${quoted(symbol)}（${at}）` : `${quoted(symbol)} (${at})`;
+  return placed(show(symbol), at);
 }
 
 function card(run, set, pos) {

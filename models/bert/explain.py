@@ -20,8 +20,8 @@ from models.bert.pretrained import PIECES, SLUG, load
 from models.bert.records import BEST, DRAWN, MAX_PIECES, SIDES, VARIANTS, WAYS, Explanation, Guess, Request
 from models.bert.relations import patterns
 from models.captions import CAPTIONS
-from models.decoder import gains
 from models.errors import InputError, check_heads
+from models.gains import gains
 from models.plane import Vectors, drawn_by
 from models.trace import OFF, Trace
 from models.turns import each
@@ -113,7 +113,8 @@ def _read(one: _Given, ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None
     """(row, piece, d_model) of rows of pieces, under what the request changes."""
     device = one.model.words.weight.device
     mask = None if allowed is None or allowed.all() else torch.from_numpy(allowed).to(device)
-    return one.model(torch.from_numpy(ids).to(device), mask, gains([one.request] * len(ids), one.request.variant, one.model), trace)  # type: ignore[no-any-return]
+    gain = gains([one.request] * len(ids), one.request.variant, one.model)
+    return one.model(torch.from_numpy(ids).to(device), mask, gain, trace, one.request.positions)  # type: ignore[no-any-return]
 
 
 def _word(one: _Given, place: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import encoder_decoder
+from models import encoder
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
 from models.layers.feedforward import FeedForward
@@ -24,7 +24,7 @@ BRANCH = 0.2  # size of what leads out of a sublayer at the start of training, a
 
 
 @dataclass(frozen=True)
-class Config(encoder_decoder.Config):
+class Config(encoder.Config):
     """What the network is."""
 
     types: int = 0  # kinds of segments that it tells apart
@@ -39,7 +39,7 @@ class Gelu(FeedForward):
         return self.outer(F.gelu(self.inner(x)))  # type: ignore[no-any-return]
 
 
-class Layer(encoder_decoder.EncoderLayer):
+class Layer(encoder.EncoderLayer):
     """Self-attention, then feed-forward with GELU, each with residual and layer normalisation behind it."""
 
     def __init__(self, config: Config) -> None:
@@ -84,16 +84,18 @@ class Encoder(nn.Module):
                     nn.init.xavier_uniform_(linear.weight, BRANCH)
                     nn.init.zeros_(linear.bias)
 
-    def forward(self, pieces: Tensor, allowed: Tensor | None = None, gains: Tensor | None = None, trace: Trace = OFF) -> Tensor:
+    def forward(
+        self, pieces: Tensor, allowed: Tensor | None = None, gains: Tensor | None = None, trace: Trace = OFF, positions: bool = True
+    ) -> Tensor:
         """pieces: (batch, position); (batch, position, d_model) behind the last layer.
 
         allowed: (batch, position), False where nobody may read; None: all are read. gains: (layer, batch, head), what a head's output is
-        multiplied by. Taps `<layer>/self/…` and `<layer>/output`. ValueError past the last position.
+        multiplied by. positions: are they added? Taps `<layer>/self/…` and `<layer>/output`. ValueError past the last position.
         """
         length = pieces.shape[1]
         if length > self.config.max_positions:
             raise ValueError(f"{length} pieces: the model reads {self.config.max_positions} at once")
-        x = self.words(pieces) + self.places.weight[:length]
+        x = self.words(pieces) + self.places.weight[:length] if positions else self.words(pieces)
         x = self.dropout(self.norm(x if self.types is None else x + self.types.weight[0]))
         mask = None if allowed is None else keys_allowed(allowed)
         for i, layer in enumerate(self.layers):

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import driver, multi30k, training
+from models import driver, training
 from models.bert import counts, minilm, relations
 from models.bert.hiding import Row, hide
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
 from models.bert.pretrained import PIECES, SLUG, read
 from models.bert.records import SIDES
+from models.captions import read as read_captions
 from models.characters import books
 from models.corpus import corpus, unwrapped
 from models.driver import Asked, Job, Lab, Measured, Plan
@@ -120,7 +121,7 @@ def cut(text: Row, window: int, pieces: Pieces) -> list[Row]:
 
 def captions(data: Path, split: str, pieces: Pieces) -> list[Row]:
     """The English captions of a split, each a row."""
-    return [pieces.row(one) for one in pieces.encode_all(multi30k.read(data, split)[0])]
+    return [pieces.row(one) for one in pieces.encode_all(read_captions(data, split)[0])]
 
 
 def sentences(texts: Sequence[str]) -> list[str]:
@@ -157,7 +158,7 @@ def guessed(model: Encoder, hidden: tuple[Row, Row, Row], side: str = SIDES[0]) 
 def plan(job: Job[Task]) -> Plan[Batch]:
     """Windows of the books beside captions and sentences, hidden anew each time that they are drawn."""
     config, recipe = job.task.config, job.recipe
-    learned, described = corpus(job.data), multi30k.read(job.data, "train")[0]
+    learned, described = corpus(job.data), read_captions(job.data, "train")[0]
     pieces = Pieces.train([*learned, *described], config.vocabulary)
     texts = pieces.encode_all(learned)
     alone = [pieces.row(one) for one in pieces.encode_all(sentences(learned))]

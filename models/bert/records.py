@@ -36,7 +36,7 @@ class Request:
     hidden: words of `text`, counted from 0 as `Explanation.word` has them; those behind its end hide nothing; `mlm` alone. side: what the
     map's run may read, up to the first hidden word or from the last one on. way: `draw` hides as training does, drawn by `seed`, and
     `hidden` counts for nothing.
-    other: a second text, `minilm` alone; "" for none. silenced: (variant, layer, head) from 0.
+    other: a second text, `minilm` alone; "" for none. silenced: (variant, layer, head) from 0. positions: are they added?
     """
 
     text: str = fields.characters("", MAX_TEXT)
@@ -47,6 +47,7 @@ class Request:
     seed: int = fields.number(1, 0, MAX_SEED, en="seed", zh="随机种子")
     other: str = fields.characters("", MAX_TEXT)
     silenced: tuple[tuple[str, int, int], ...] = fields.heads(VARIANTS)
+    positions: bool = fields.switch(True)
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch. None does: each is a batch of its own, a row for each hidden word."""
@@ -59,7 +60,7 @@ class Request:
 
     def plain(self) -> Request:
         """The same with nothing changed in the model and both sides read."""
-        return replace(self, side=SIDES[0], silenced=())
+        return replace(self, side=SIDES[0], silenced=(), positions=True)
 
 
 @dataclass(frozen=True)

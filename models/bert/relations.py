@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models import multi30k
+from models import captions
 from models.bert.model import Encoder
 from models.bert.pieces import Pieces
 from models.bert.pretrained import PIECES
@@ -131,7 +131,7 @@ def pattern_heads(model: Encoder, pieces: Pieces, data: Path) -> list[dict[str, 
     """Of each pattern the head (from 0) that is best on captions of val, and its mean weight on captions of the test part."""
     means = []
     for split in ("val", "test_2016_flickr"):
-        rows = [pieces.row(ids) for ids in pieces.encode_all(multi30k.read(data, split)[0][:SENTENCES])]
+        rows = [pieces.row(ids) for ids in pieces.encode_all(captions.read(data, split)[0][:SENTENCES])]
         means.append(np.mean([patterns(watched(model, ids), ids) for ids in rows], 0))
     chosen, reported = means
     found = []

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from models.arrays import frozen
-from models.decoder import gains
 from models.errors import InputError
+from models.gains import gains
 from models.image_transformer.colour import CHANNELS, ColourTransformer
 from models.image_transformer.data import reduced
 from models.image_transformer.decode import Generation, Wanted, uniforms

@@ -17,8 +17,8 @@ from models import checkpoint, fields
 from models.arrays import frozen
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
-from models.decoder import gains
 from models.errors import InputError, check_heads
+from models.gains import gains
 from models.language_model import polarity
 from models.language_model.decode import How, Reader, climbed
 from models.language_model.model import LanguageModel

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch.nn import functional as F
 
 from models.arrays import frozen
-from models.decoder import gains
 from models.errors import InputError, check_heads
+from models.gains import gains
 from models.layers.relative import skewing
 from models.music import chorales, events
 from models.music.data import batch_of

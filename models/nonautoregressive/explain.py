@@ -207,7 +207,8 @@ def _vectors(request: Request) -> Mapping[str, Vectors]:
         ("decoder", f"{last[0]}/decoder/*/self", asks, asks),
         ("cross", f"{last[0]}/decoder/*/cross", asks, looked),
     ):
-        found[kind] = Vectors(request.sentence, *(frozen(trace.stack(f"{where}/{side}")[:, 0]) for side in sides), rows, columns)
+        queries, keys = (frozen(trace.stack(f"{where}/{side}")[:, 0]) for side in sides)
+        found[kind] = Vectors(request.sentence, queries, keys, rows, columns)
     return found
 
 

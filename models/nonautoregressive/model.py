@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.encoder_decoder import Changes, Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Changes, Transformer
 from models.layers.loss import smoothed_loss
 from models.multi30k import PAD, START, Batch, Pairs
 from models.trace import OFF, Trace

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from models import checkpoint
-from models.encoder_decoder import Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Transformer
 from models.multi30k import Translator, with_pieces
 from models.nonautoregressive.model import AllAtOnce
 from models.pretrained import by_variant, described, once, restored

@@ -15,9 +15,11 @@ import numpy as np
 from torch import nn
 
 from models import checkpoint, driver, translating
+from models.captions import read
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.encoder_decoder import Config, Transformer
-from models.multi30k import Batch, read
+from models.encoder import Config
+from models.encoder_decoder import Transformer
+from models.multi30k import Batch
 from models.nonautoregressive import pretrained
 from models.nonautoregressive.decode import mask_predict
 from models.nonautoregressive.model import AllAtOnce, Objective, held_out_loss

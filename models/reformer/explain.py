@@ -15,8 +15,8 @@ from models import checkpoint
 from models.arrays import frozen
 from models.characters import Alphabet
 from models.checkpoint import CheckpointError
-from models.decoder import gains
 from models.errors import check_heads
+from models.gains import gains
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
 from models.reformer.data import Batch, said_twice

@@ -14,8 +14,8 @@ from torch.nn import functional as F
 from models import pixels
 from models.arrays import frozen
 from models.characters import Alphabet
-from models.decoder import gains
 from models.errors import InputError, check_heads
+from models.gains import gains
 from models.layers.patterns import Pattern
 from models.pretrained import Pretrained, shipped
 from models.sampling import FREE, Writer, wanted

@@ -15,7 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from models.encoder_decoder import Config, Paths, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Paths, Transformer
 from models.multi30k import PAD, padded
 from models.trace import Trace
 

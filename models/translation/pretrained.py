@@ -6,7 +6,8 @@ import dataclasses
 from pathlib import Path
 
 from models import checkpoint
-from models.encoder_decoder import Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Transformer
 from models.multi30k import Translator, with_pieces
 from models.pretrained import by_variant, described, once, restored
 from models.searching import laid_out

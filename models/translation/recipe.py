@@ -9,9 +9,11 @@ from functools import partial
 from typing import Any
 
 from models import driver, translating
+from models.captions import read
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.encoder_decoder import Config, Transformer
-from models.multi30k import Batch, Tokenizer, pairs, read
+from models.encoder import Config
+from models.encoder_decoder import Transformer
+from models.multi30k import Batch, Tokenizer, pairs
 from models.training import Schedule
 from models.translating import CHOSEN, OPTIONS, TASK, evaluated, translate
 from models.translation import pretrained

@@ -11,7 +11,8 @@ import torch
 from explorer.figures import training as drawing
 from explorer.labs import about
 from explorer.labs.translation.deeper import training as panel
-from models.encoder_decoder import Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Transformer
 from models.layers.dropout import Dropout
 from models.layers.loss import smoothed_loss
 from models.training import Schedule

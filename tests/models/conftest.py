@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from models import checkpoint
-from models.encoder_decoder import Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Transformer
 from models.multi30k import Tokenizer
 from models.translation.pretrained import Pretrained
 

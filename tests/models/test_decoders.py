@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.decoder import gains
+from models.gains import gains
 from models.sampling import FREE, Wanted, Writer, uniforms, written
 from models.trace import Trace
 from tests.models.networks import KINDS, PATTERNS, decoder, music

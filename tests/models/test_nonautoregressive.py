@@ -14,7 +14,8 @@ import torch
 from torch import nn
 
 from models import checkpoint
-from models.encoder_decoder import Config, MultiHeadAttention
+from models.encoder import Config
+from models.encoder_decoder import MultiHeadAttention
 from models.errors import DamagedFile, InputError
 from models.multi30k import PAD, STOP, Batch, Tokenizer
 from models.nonautoregressive import decode, pretrained, recipe

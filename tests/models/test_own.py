@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from models.__main__ import main
+from models.captions import read
 from models.characters import books
-from models.multi30k import read
 from models.music.events import notes_of
 from models.music.midi import midi_of
 from models.music.performances import performances

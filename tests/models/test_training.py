@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from models import device, training
-from models.encoder_decoder import Config, Transformer
+from models.encoder import Config
+from models.encoder_decoder import Transformer
 from models.multi30k import Batch, Pairs, Tokenizer
 from models.training import Schedule, Trained, mean_of_weights
 from models.translating import Epoch, Objective, validation_loss

@@ -4,8 +4,8 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
-import { lang, t } from "../../widgets/lib/lang.js";
-import { weight } from "../../widgets/lib/signs.js";
+import { parts, t } from "../../widgets/lib/lang.js";
+import { placed, weight } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.", zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。" },
@@ -32,6 +32,14 @@ const TEXT = {
   blank: { en: "not read", zh: "读不到" },
   stands: { en: "{truth} is read as {read}", zh: "{truth} 读作 {read}" },
   drawn: { en: "Of {count} pieces {n} {n|is|are} drawn: {mask} hidden, {other} replaced, {kept} kept. ", zh: "{count} 个词片中抽中 {n} 个：遮住 {mask} 个，换掉 {other} 个，不变 {kept} 个。" },
+  isHidden: { en: "The hidden word is ", zh: "遮住的词是 " },
+  inView: { en: "In view is ", zh: "看到的是 " },
+  first: { en: "{word}, guessed first with {p}; ", zh: "{word}，第一个就猜中，概率 {p}；" },
+  later: { en: "{word}; the best guess is {best} with {p}, the true word has {own}. ", zh: "{word}，最可能的猜测是 {best}，概率 {p}；它自己有 {own}。" },
+  most: { en: "it looks most at ", zh: "它最多看向 " },
+  beside: { en: "beside {special} it looks most at ", zh: "除 {special} 外，它最多看向 " },
+  one_at: { en: "{one}, {w}.", zh: "{one}，{w}。" },
+  both_at: { en: "{one}, {w}, and {other}, {v}.", zh: "{one}，{w}，和 {other}，{v}。" },
   again: { en: "Draw again", zh: "再抽一次" },
   train: { en: "Hide as in training", zh: "像训练时那样遮" },
   card: { en: "{piece} · weight {w}", zh: "{piece} · 权重 {w}" },
@@ -57,8 +65,7 @@ const LOOKS = { mask: ["query-soft", "query"], other: ["bad-soft", "bad"], kept:
 const fate = (run, i) => FATES[run.fates[i]];
 /** What stands on a piece: that it is hidden, or what is read in its place. */
 const face = (run, i) => (fate(run, i) === "mask" ? t(TEXT.hidden) : run.read[i]);
-const placed = (run, at) => (run.special[at] ? run.pieces[at] : lang() === "zh" ? `${quoted(run.pieces[at])}（${at}）`
-  : `${quoted(run.pieces[at])} (${at})`);
+const named = (run, at) => (run.special[at] ? run.pieces[at] : placed(run.pieces[at], at));
 const inView = (run, look) => (run.hidden.includes(look.pos) ? look.pos : (run.hidden[0] ?? null));
 const guessOf = (run, at) => run.guesses.find(({ pos }) => pos === at);
 
@@ -148,7 +155,7 @@ function scene(run, look, pen) {
     }
     if (look.pos === i && !hidden) pen.rect(box, { line: "ink", width: 2, dash: [3, 3], radius: 5 });
     pen.hit({ ...box, y1: box.y1 + (pen.narrow ? 0 : at.small + 8), pos: i, ...acts(run, i, from),
-      card: () => [here.length ? t(TEXT.card, { piece: placed(run, i), w: weight(here[i]) }) : placed(run, i),
+      card: () => [here.length ? t(TEXT.card, { piece: named(run, i), w: weight(here[i]) }) : named(run, i),
         ...(run.fates[i] ? [t(TEXT.stands, { truth: quoted(piece), read: quoted(run.read[i]) })] : [])] });
   });
   if (!weights) return pen.size(at.wide, at.foot);
@@ -239,27 +246,23 @@ function guesses(run, from, pen, at, left) {
 const signed = (value) => `${value < 0 ? "−" : value > 0 ? "+" : ""}${two(Math.abs(value))}`;
 
 function sentence(run, look) {
-  const [from, weights, zh] = [inView(run, look), row(run, look), lang() === "zh"];
+  const [from, weights] = [inView(run, look), row(run, look)];
   const of = (n) => run.fates.filter((one) => one === n).length;
   const drawn = run.way === "draw" ? [t(TEXT.drawn, { count: run.special.filter((one) => !one).length,
     n: run.hidden.length, mask: of(1), other: of(2), kept: of(3) })] : [];
   if (from === null) return drawn.length ? drawn : [t(TEXT.none)];
   const guess = guessOf(run, from);
-  const word = { text: zh ? `“${guess.truth}”（${from}）` : `“${guess.truth}” (${from})`, role: "query" };
   const first = guess.both.pieces[0] === guess.truth;
-  const [best, p] = [quoted(guess.both.pieces[0]), weight(guess.both.p[0])];
+  const told = [...drawn, t(run.way === "draw" ? TEXT.inView : TEXT.isHidden), ...parts(first ? TEXT.first : TEXT.later, {
+    word: { text: placed(guess.truth, from), role: "query" }, best: quoted(guess.both.pieces[0]), p: weight(guess.both.p[0]),
+    own: weight(guess.true[0]) })];
   const order = [...weights.keys()].filter((i) => i !== from && !run.special[i] && weights[i] >= 0.01).sort((a, b) => weights[b] - weights[a]);
-  const key = (i) => ({ text: placed(run, i), role: "key" });
-  const [one, other] = order;
-  const rests = run.special.findIndex((special, i) => special && weights[i] > (weights[one] ?? 0));
-  const told = zh ? [...drawn, run.way === "draw" ? "看到的是 " : "遮住的词是 ", word, first ? `，第一个就猜中，概率 ${p}；` : `，最可能的猜测是 ${best}，概率 ${p}；它自己有 ${weight(guess.true[0])}。`]
-    : [...drawn, run.way === "draw" ? "In view is " : "The hidden word is ", word, first ? `, guessed first with ${p}; ` : `; the best guess is ${best} with ${p}, the true word has ${weight(guess.true[0])}. `];
-  if (one === undefined) return told;
-  const beside = rests < 0 ? "" : zh ? `除 ${run.pieces[rests]} 外，` : `beside ${run.pieces[rests]} `;
-  const most = zh ? `${beside}它最多看向 ` : `${beside}it looks most at `;
-  told.push(first || zh || !most ? most : most[0].toUpperCase() + most.slice(1), key(one), zh ? `，${weight(weights[one])}` : `, ${weight(weights[one])}`);
-  if (other !== undefined) told.push(zh ? "，和 " : ", and ", key(other), zh ? `，${weight(weights[other])}` : `, ${weight(weights[other])}`);
-  return [...told, zh ? "。" : "."];
+  const [one, other] = order.map((i) => ({ text: named(run, i), role: "key" }));
+  if (!one) return told;
+  const rests = run.special.findIndex((special, i) => special && weights[i] > weights[order[0]]);
+  const most = t(rests < 0 ? TEXT.most : TEXT.beside, { special: run.pieces[rests] });
+  const [w, v] = order.map((i) => weight(weights[i]));
+  return [...told, first ? most : most[0].toUpperCase() + most.slice(1), ...parts(other ? TEXT.both_at : TEXT.one_at, { one, w, other, v })];
 }
 
 /** Buttons for the piece in view: what a click does in the picture, for a keyboard and a finger. */
@@ -268,7 +271,7 @@ function below(run, { pos }, _lock, ask) {
   if (!ask) return [];
   const button = (text, set) => el("button", { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set),
     text, onclick: () => ask(set) });
-  const name = at !== null && t(run.hidden.includes(at) ? TEXT.showIt : TEXT.hideIt, { piece: placed(run, at) });
+  const name = at !== null && t(run.hidden.includes(at) ? TEXT.showIt : TEXT.hideIt, { piece: named(run, at) });
   const next = run.way === "draw" ? run.seed + 1 : run.seed;
   return [el("div", { class: "tfe-row tight tfe-controls" }, at === null ? [] : button(name, toggles(run, at)),
     button(t(run.way === "draw" ? TEXT.again : TEXT.train), { way: "draw", seed: String(next > run.last ? 1 : next) }))];

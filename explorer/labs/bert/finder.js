@@ -2,9 +2,9 @@
 // the best fixed distance. The value is made by explorer/labs/bert/views.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
-import { lang, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { headsOf } from "../../widgets/lib/looking.js";
-import { weight } from "../../widgets/lib/signs.js";
+import { placed, weight } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Arrows choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
@@ -23,6 +23,10 @@ const TEXT = {
   right: { en: "{n} to the right", zh: "右边第 {n} 个" },
   layer: { en: "layer", zh: "层" },
   caption: { en: "What each chosen head finds", zh: "选出的头各自找到什么" },
+  unchosen: { en: "Head {head} was chosen for nothing in the table.", zh: "头 {head} 没有被选为任何一项。" },
+  isPattern: { en: "Head {head}, {job}: {test} on test, {here} on this sentence.", zh: "头 {head}，{job}：测试集上 {test}，本句 {here}。" },
+  isRelation: { en: "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, {steps}, in {base}.", zh: "头 {head}，{job}：测试集上 {test} 指对；最好的固定距离（{steps}）为 {base}。" },
+  strongest: { en: " Here its strongest look from word to word goes from {from} to {to}, {w}.", zh: "本句中它最强的一处：从 {from} 看向 {to}，{w}。" },
   name: { en: "head {name}", zh: "头 {name}" },
 };
 
@@ -31,7 +35,6 @@ const WORD = /^[^[]*\p{L}/u; // no [CLS], no full stop
 const dotted = (head) => head.replace(".", "·");
 const two = (p) => (p === null ? "–" : p.toFixed(2));
 const rowsOf = (run, { job }) => run.rows.filter(({ kind }) => job === "all" || kind === job);
-const placed = (run, at) => (run.special[at] ? run.pieces[at] : lang() === "zh" ? `“${run.pieces[at]}”（${at}）` : `“${run.pieces[at]}” (${at})`);
 
 async function read(value) {
   if (!value.pieces) return null;
@@ -116,17 +119,13 @@ function strongest(run, head) {
 }
 
 function sentence(run, look) {
-  const zh = lang() === "zh";
   const found = run.rows.find((one) => one.head === look.head && (look.job === "all" || one.kind === look.job));
-  const name = { text: dotted(look.head), role: "query" };
   const { from, to, w } = strongest(run, look.head);
-  const here = w < 0 ? [] : zh ? ["本句中它最强的一处：从 ", { text: placed(run, from), role: "query" }, " 看向 ", { text: placed(run, to), role: "key" }, `，${weight(w)}。`]
-    : [" Here its strongest look from word to word goes from ", { text: placed(run, from), role: "query" }, " to ", { text: placed(run, to), role: "key" }, `, ${weight(w)}.`];
-  if (!found) return [zh ? "头 " : "Head ", name, zh ? " 没有被选为任何一项。" : " was chosen for nothing in the table.", ...here];
-  const job = t(found.name);
-  if (found.base === null) return [zh ? "头 " : "Head ", name, zh ? `，${job}：测试集上 ${two(found.test)}，本句 ${two(found.here)}。` : `, ${job}: ${two(found.test)} on test, ${two(found.here)} on this sentence.`, ...here];
-  return [zh ? "头 " : "Head ", name, zh ? `，${job}：测试集上 ${two(found.test)} 指对；最好的固定距离（${steps(found.offset)}）为 ${two(found.base)}。`
-    : `, ${job}: right in ${two(found.test)} of the cases on test; the best fixed distance, ${steps(found.offset)}, in ${two(found.base)}.`, ...here];
+  const here = w < 0 ? [] : parts(TEXT.strongest, { from: { text: placed(run.pieces[from], from), role: "query" },
+    to: { text: placed(run.pieces[to], to), role: "key" }, w: weight(w) });
+  const says = !found ? TEXT.unchosen : found.base === null ? TEXT.isPattern : TEXT.isRelation;
+  return [...parts(says, { head: { text: dotted(look.head), role: "query" }, ...(found && { job: t(found.name), test: two(found.test),
+    here: two(found.here), steps: found.base === null ? "" : steps(found.offset), base: two(found.base) }) }), ...here];
 }
 
 function table(run, look) {

@@ -86,6 +86,7 @@ LAB = lab_of(
     steps=views.steps,
     interventions={
         "side": replace(OFFERED[0], side="left"),
+        "positions": replace(OFFERED[0], positions=False),
         "silenced": replace(OFFERED[0], silenced=tuple(("mlm", 3, head) for head in range(4))),
     },
     exports={**dict.fromkeys(("arrows", "finder", "sink", "similarity", "attention"), FIGURE), "change": ("TXT", "CSV")},

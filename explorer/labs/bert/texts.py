@@ -52,6 +52,9 @@ SIDE_SAYS: Final[Mapping[str, Text]] = {
     "left": _("the right side blanked", "遮挡右边"),
     "right": _("the left side blanked", "遮挡左边"),
 }
+POSITIONS: Final = _("positions", "位置")
+ON_OFF: Final = {True: _("added to the words", "加到词上"), False: _("left out", "去掉")}
+NO_POSITIONS: Final = _("the positions left out", "去掉位置")
 NUMBER: Final = _("mean log-probability of the hidden pieces", "遮住词片的平均对数概率")
 MOVES: Final = _(
     "With {what}, the best guess is {guess}; the hidden piece has log-probability {after} on average, before {before}.",

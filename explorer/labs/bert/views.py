@@ -12,7 +12,6 @@ from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention, theme
 from explorer.figures import bertviz as drawing
-from explorer.figures.heatmaps import Figure
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import Text, change_sentence, filled, two
 from explorer.labs.about import sizes
@@ -43,6 +42,7 @@ def controls() -> tuple[Control, ...]:
         Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={**ours, "way": ("draw",)}),
         Control("hidden", texts.HIDDEN, "items"),
         Control("side", texts.SIDES, "choice", names=texts.SIDE, change=True, says=texts.SIDE_SAYS.__getitem__, when=ours),
+        Control("positions", texts.POSITIONS, "switch", names=texts.ON_OFF, change=True, says=lambda _on: texts.NO_POSITIONS),
         *silenced(names, sizes(about.facts()), texts.HEAD),
     )
 
@@ -237,7 +237,7 @@ def sink(seen: Explanation, _request: Request, _state: str) -> Value:
     names = (texts.SINK_WEIGHT, texts.SINK_NORM)
     colours = ("var(--control)", "var(--accent)")
 
-    def draw_(language: str) -> Figure:
+    def draw_(language: str) -> Value:
         frame = theme.titled(texts.SINK_AXES[language])
         frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "barmode": "group", "bargap": 0.25}
         frame["xaxis"] |= {"showgrid": False, "fixedrange": True, "tickvals": at}
@@ -265,7 +265,7 @@ def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
     rows = [[f"{piece}·{at}" for at, piece in enumerate(pieces)] for pieces, _ in sides]
     most = max((float(np.abs(adds).max()) for _, adds in sides), default=1)
 
-    def draw_(language: str) -> Figure:
+    def draw_(language: str) -> Value:
         frame = theme.titled(("", ""))
         x, y = frame.pop("xaxis"), frame.pop("yaxis")
         frame |= {"margin": {"l": 90, "r": 12, "t": 24, "b": 24}, "bargap": 0.2, "showlegend": False}

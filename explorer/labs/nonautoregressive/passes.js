@@ -4,7 +4,7 @@
 import { el } from "../../widgets/lib/dom.js";
 import { lang, t } from "../../widgets/lib/lang.js";
 import { colour, ink, shade } from "../../widgets/lib/pen.js";
-import { sign } from "../../widgets/lib/signs.js";
+import { placed, sign } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.", zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。" },
@@ -51,7 +51,7 @@ const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]; // ms
 
 const show = (piece) => [...piece].map((letter) => sign(letter.codePointAt(0))).join("");
 const quoted = (piece) => `“${show(piece)}”`;
-const named = (run, at) => (lang() === "zh" ? `${quoted(run.target[at])}（${at}）` : `${quoted(run.target[at])} (${at})`);
+const named = (run, at) => placed(show(run.target[at]), at);
 /** Brackets as Chinese writes them. */
 const marks = (text) => text.replaceAll(" (", "（").replaceAll(")", "）");
 const two = (p) => p.toFixed(2);

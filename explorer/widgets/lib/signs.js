@@ -12,9 +12,10 @@ export function sign(code) {
   return /\p{M}/u.test(char) ? `◌${char}` : char; // a mark stands on a carrier
 }
 
+/** “the” (4) */
+export const placed = (text, position) => (lang() === "zh" ? `“${text}”（${position}）` : `“${text}” (${position})`);
 /** “e” (412) */
-export const named = (code, position) => (lang() === "zh" ? `“${sign(code)}”（${position}）`
-  : `“${sign(code)}” (${position})`);
+export const named = (code, position) => placed(sign(code), position);
 
 export const bits = (nats) => (nats / Math.LN2).toFixed(2);
 /** A weight as it is read: two digits, more where two would say nothing. */

@@ -7,7 +7,8 @@ import math
 import torch
 from torch import nn
 
-from models.encoder_decoder import Changes, Config, MultiHeadAttention, Transformer, no_gains, parameters
+from models.encoder import Config
+from models.encoder_decoder import Changes, MultiHeadAttention, Transformer, no_gains, parameters
 from models.multi30k import PAD
 from models.trace import Trace
 

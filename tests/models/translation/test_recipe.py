@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from models import checkpoint
-from models.encoder_decoder import Config
+from models.encoder import Config
 from models.training import Schedule
 from models.translating import bleu
 from models.translation import pretrained, recipe

@@ -1,0 +1,26 @@
+"""What a visitor silences, as what the output of each head is multiplied by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def gains(requests: Sequence[Any], of: str, model: Any, layers: int = 0) -> Tensor | None:
+    """(layer, request, head), 0 where a request silences a head of this model and else 1; None where none does.
+
+    requests: with `silenced`, (model, layer, head) of each. A head that there is not is passed over. layers: of the model, where its config
+    does not say it.
+    """
+    layers, heads = layers or model.config.n_layers, model.config.n_heads
+    named = [(row, at, head) for row, one in enumerate(requests) for name, at, head in one.silenced if name == of]
+    told = [(row, at, head) for row, at, head in named if at < layers and head < heads]
+    if not told:
+        return None
+    found = torch.ones(layers, len(requests), heads)
+    for row, at, head in told:
+        found[at, row, head] = 0
+    return found.to(next(model.parameters()).device)
