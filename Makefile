@@ -13,6 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # (tools/lock.py says why), and what a package needs more on a Python that the lock does not know.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-deps --require-hashes
+REQUIREMENTS := requirements.txt requirements-dev.txt requirements-cluster.txt
 # The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order (tests/conftest.py).
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder --durations=15
 
@@ -46,8 +47,8 @@ quick: $(VENV)/dev-installed
 audit: $(VENV)/dev-installed
 	$(BIN)/pip check
 	$(BIN)/python tools/audit.py
-	@test $(VENV)/pins-resolve -nt requirements-dev.txt -a $(VENV)/pins-resolve -nt requirements.txt && cat $(VENV)/pins-resolve \
-		|| $(BIN)/python tools/pins.py $(VENV)/pins-resolve requirements.txt requirements-dev.txt
+	@test -n "$$(find $(VENV)/pins-resolve -newer requirements.txt -newer requirements-dev.txt -newer requirements-cluster.txt 2>/dev/null)" \
+		&& cat $(VENV)/pins-resolve || $(BIN)/python tools/pins.py $(VENV)/pins-resolve $(REQUIREMENTS)
 
 format: $(VENV)/dev-installed
 	$(BIN)/ruff format .
@@ -71,10 +72,11 @@ $(VENV)/app-installed: requirements.txt requirements.lock packages.txt | $(VENV)
 	$(PIP) -r requirements.txt
 	touch $@
 
-$(VENV)/dev-installed: requirements.txt requirements-dev.txt requirements-dev.lock packages.txt packages-dev.txt | $(VENV)/bin/python
+$(VENV)/dev-installed: $(REQUIREMENTS) requirements-dev.lock requirements-cluster.lock packages.txt packages-dev.txt | $(VENV)/bin/python
 	sh tools/system-packages.sh packages.txt packages-dev.txt
 	$(LOCKED) -r requirements-dev.lock
-	$(PIP) -r requirements-dev.txt
+	$(LOCKED) -r requirements-cluster.lock
+	$(PIP) -r requirements-dev.txt -r requirements-cluster.txt
 	touch $@ $(VENV)/app-installed
 
 clean:

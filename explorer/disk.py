@@ -102,7 +102,7 @@ class FromDisk(Engine):
         self._version = version
 
     async def stream(
-        self, function: Function, request: Hashable, session: str = ""
+        self, function: Function, request: Hashable, session: str = "", since: float | None = None
     ) -> AsyncGenerator[Waiting | list[Any] | Answer[Any], None]:
         """As the engine's own; what was read from disk comes without steps."""
         key = f"{self._version} {function} {request!r}"
@@ -110,7 +110,7 @@ class FromDisk(Engine):
         if kept is not None:
             yield Answer(*kept, known=False)
             return
-        async with contextlib.aclosing(self._engine.stream(function, request, session)) as updates:
+        async with contextlib.aclosing(self._engine.stream(function, request, session, since)) as updates:
             async for update in updates:
                 if isinstance(update, Answer):
                     await asyncio.to_thread(self._disk.put, key, update.value, update.milliseconds, update.device)

@@ -5,7 +5,6 @@ Everything heavy waits until the server listens: torch is imported and models ar
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import functools
@@ -51,7 +50,7 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
 from starlette.routing import Mount, Route  # noqa: E402
 
-from explorer import api, gradio_files, journal, metrics, sound, uploads  # noqa: E402
+from explorer import api, gradio_files, journal, metrics, options, sound, uploads  # noqa: E402
 from explorer.cancelled import cancel, under_way  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
@@ -69,9 +68,7 @@ from explorer.quick import Shared  # noqa: E402
 from explorer.site import facts, opened  # noqa: E402
 from explorer.stored import Stored, meta  # noqa: E402
 from explorer.widgets import base  # noqa: E402
-from models import folders  # noqa: E402
 from models.errors import InputError  # noqa: E402
-from models.your_model import records as your_model  # noqa: E402
 
 GRACE = 20.0  # seconds from SIGTERM to the exit
 FAREWELL = 2.0  # the last of them: what could not be finished is handed back, and pages fetch what their answers name
@@ -302,8 +299,9 @@ class Site:
         return JSONResponse({"alive": True}, headers={"cache-control": "no-store"})
 
     async def _ready(self, _: Request) -> Response:
-        told = {**self.readiness.told(), "stored": self.stored.told()}
-        return JSONResponse(told, 200 if self.readiness.ready else 503, headers={"cache-control": "no-store"})
+        ready = self.readiness.ready and not self.engine.away
+        told = {**self.readiness.told(), "ready": ready, "cluster_away": self.engine.away, "stored": self.stored.told()}
+        return JSONResponse(told, 200 if ready else 503, headers={"cache-control": "no-store"})
 
     async def _metrics(self, _: Request) -> Response:
         if os.environ.get("EXPLORER_METRICS") != "1":  # off by default: a public page shows nobody how busy it is
@@ -336,10 +334,13 @@ class Site:
         # Compressing takes a core of its own; importing torch and reading the checkpoints take another.
         compressing = [asyncio.create_task(asyncio.to_thread(self.vendor.get, name)) for name in self.vendor.files]
         for lab in self.labs:
-            if lab.probe is not None:
+            while lab.probe is not None and lab.slug in state.waiting:
+                await self.engine.reached()
                 try:
                     await lab.probe(self.engine)  # the first call also imports torch and reads the checkpoint, outside of its deadline
                 except Exception as error:
+                    if self.engine.away:
+                        continue
                     state.failed[lab.slug] = type(error.__cause__ or error).__name__
                     log.exception("the probe of %s failed", lab.slug)
                 else:
@@ -403,15 +404,24 @@ def create(labs: Sequence[Lab], engine: Engine | None = None) -> Gate:
     return Site(labs, engine).gate
 
 
-def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None, grace: float = GRACE) -> None:
-    """Serves until SIGTERM or SIGINT, then gives what runs `grace` seconds to be answered; a second signal ends it at once."""
+def serve(
+    labs: Sequence[Lab],
+    host: str,
+    port: int,
+    began: float | None = None,
+    grace: float = GRACE,
+    engine: Callable[[], Engine] | None = None,
+) -> None:
+    """Serves until SIGTERM or SIGINT, then gives what runs `grace` seconds to be answered; a second signal ends it at once.
+
+    engine: makes who runs the models, by default one of this process."""
     import uvicorn
 
     from explorer.connection import Connection
 
     listener = _listener(host, port)
     _take_connections()
-    whole = Site(labs, began=began, grace=grace)
+    whole = Site(labs, engine and engine(), began, grace)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -471,32 +481,7 @@ def _listener(host: str, port: int) -> socket.socket:
 
 def main(arguments: Sequence[str] | None = None, began: float | None = None) -> None:
     """The command line of ``python app.py``. began: when the program was started, for the times that it tells."""
-    environment = os.environ
-    parser = argparse.ArgumentParser(prog="app.py", description="Opens the Transformer family explorer for a browser.")
-    parser.add_argument("--host", default=environment.get("GRADIO_SERVER_NAME", "0.0.0.0"), help="address to listen on (default: all)")
-    default = environment.get("PORT") or environment.get("GRADIO_SERVER_PORT") or "7860"
-    parser.add_argument("--port", type=int, default=default, help=f"port to listen on (default: {default})")
-    parser.add_argument("--assets", help="a folder of your own models, made by python -m models train … --out FOLDER")
-    parser.add_argument(
-        "--model",
-        help="opens a model of your own as a lab, /your_model: a folder, or owner/name@REVISION of the Hub (from its cache, else "
-        "fetched), with config.json, tokenizer.json and safetensors, of the shape of BERT, GPT-2 or T5; no code of its own is run",
-    )
-    given = parser.parse_args(arguments)
-    try:
-        framing()
-    except ValueError as error:
-        parser.error(str(error))
-    if given.assets:
-        if not Path(given.assets).is_dir():
-            parser.error(f"there is no folder {given.assets}")
-        os.environ[folders.NAME] = given.assets
-    if given.model:
-        try:
-            os.environ[your_model.NAME] = str(your_model.found(given.model, OFFLINE))
-            your_model.here()
-        except InputError as error:
-            parser.error(str(error))
+    given = options.read(arguments, OFFLINE)
     journal.begin()
     from explorer.labs import LABS
 
@@ -505,4 +490,4 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
         from explorer.labs.your_model.lab import lab
 
         labs = (*LABS, lab())
-    serve(labs, given.host, given.port, began)
+    serve(labs, given.host, given.port, began, engine=given.engine)

@@ -116,7 +116,7 @@ class Stored:
         """Make all that is missing, one after the other, between the calls of visitors; what lies on disk is read instead."""
         self._engine = engine
         if self._disk is not None and self._labs:
-            self._engine = FromDisk(engine, self._disk, await asyncio.to_thread(_version, WHAT_IS_COMPUTED))
+            self._engine = FromDisk(engine, self._disk, await asyncio.to_thread(computed))
         due = [(lab, query, address) for lab in self._labs for query, address in self.addresses(lab).items() if address not in self._assets]
         for lab, query, address in [one for one in due if not await self._make(*one)]:  # a busy machine may have been too slow at first
             if not await self._make(lab, query, address):  # the page then asks the engine, which says what is wrong
@@ -174,6 +174,11 @@ def meta(addresses: Mapping[str, str]) -> str:
     if not addresses:
         return ""
     return f'<meta name="tfe-stored" content="{html.escape(json.dumps(addresses, ensure_ascii=False))}" />'
+
+
+def computed() -> str:
+    """A digest of all that could change what a model answers."""
+    return _version(WHAT_IS_COMPUTED)
 
 
 def _version(patterns: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from types import MappingProxyType
@@ -92,7 +93,7 @@ def halting(newest: Newest, halt: Callable[[str], bool] = lambda _page: False) -
 
     async def handler(event: gr.EventData, caller: gr.Request) -> None:
         page = session(caller)
-        if not halt(page):
+        if not await asyncio.to_thread(halt, page):  # a cluster's machines are told first
             newest.stop(page, _order(detail(event)))
 
     return handler

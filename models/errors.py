@@ -19,7 +19,7 @@ class InputError(Exception):
         self.text: dict[str, str] = {"en": en, "zh": zh}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self.code, self.text["en"], self.text["zh"]))
+        return (_rebuild, (type(self), self.code, self.text["en"], self.text["zh"]))
 
 
 def no_head(
@@ -109,5 +109,7 @@ def reading(path: Path) -> Iterator[None]:
         raise DamagedFile(f"{'/'.join(path.parts[-3:])} cannot be read: {type(error).__name__}: {error}") from error
 
 
-def _rebuild(code: str, en: str, zh: str) -> InputError:
-    return InputError(code, en=en, zh=zh)
+def _rebuild(kind: type[InputError], code: str, en: str, zh: str) -> InputError:
+    error = kind.__new__(kind)
+    InputError.__init__(error, code, en=en, zh=zh)
+    return error

@@ -1,8 +1,9 @@
 """Writes the lock files anew: ``python tools/lock.py``, after a pin has changed.
 
-requirements.lock and requirements-dev.lock name, for each package that requirements.txt and requirements-dev.txt lead to, one version for
-every Python that the project runs on and the hashes of all of that version's files, as the package index tells them: so they hold on any
-platform, not only on that of whoever wrote them. Only the index that pip asks by default is asked, and its address is not written down.
+requirements.lock, requirements-dev.lock and requirements-cluster.lock name, for each package that requirements.txt, requirements-dev.txt
+and requirements-cluster.txt lead to, one version for every Python that the project runs on and the hashes of all of that version's files,
+as the package index tells them: so they hold on any platform, not only on that of whoever wrote them. Only the index that pip asks by
+default is asked, and its address is not written down.
 
 torch and what comes with it (CUDA, Triton) are left out: a CPU build of it, from a local file or from PyTorch's own index, is the same
 version with another hash, and needs none of the CUDA packages. make installs the lock first and then torch by requirements.txt.
@@ -20,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 UV = "uv==0.13.9"  # resolves for all platforms at once, which pip cannot
 OLDEST = "3.11"  # Python
-FILES = {"requirements.txt": "requirements.lock", "requirements-dev.txt": "requirements-dev.lock"}
+FILES = {f"{name}.txt": f"{name}.lock" for name in ("requirements", "requirements-dev", "requirements-cluster")}
 OUTSIDE = re.compile(r"^(torch|triton|pip|nvidia-.*|cuda-.*)$")  # pip itself belongs to the virtual environment
 FIRST = "# Written by tools/lock.py from {}: every package with the hashes of all its files. torch is not here; that file says why.\n"
 
@@ -35,7 +36,7 @@ def entries(text: str) -> dict[str, list[str]]:
 
 
 def main() -> int:
-    """Exit status: 0 when both files are written."""
+    """Exit status: 0 when all files are written."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         subprocess.run([f"{folder}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", UV], check=True)

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from audit import ROOT, unreachable
 
 PATIENCE = 900  # seconds
-PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s#;]+)")
+PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s#;]+)")
 
 
 def pins(files: list[Path]) -> dict[str, str]:

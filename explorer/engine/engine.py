@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from explorer.engine.records import Answer, Function, Limits, Snapshot, Waiting, is_closing
+from explorer.engine.runs import Cost
 from explorer.engine.scheduler import Scheduler, clock
 from explorer.engine.worker import Worker
 
@@ -15,12 +16,17 @@ from explorer.engine.worker import Worker
 class Engine:
     """Runs functions for many visitors at once. All methods may be called from any thread and any event loop."""
 
-    def __init__(self, device: str = "cpu", limits: Limits | None = None) -> None:
+    away = False  # what computes is out of reach just now
+
+    async def reached(self) -> None:
+        """Returns once what computes is within reach."""
+
+    def __init__(self, device: str = "cpu", limits: Limits | None = None, name: str = "engine") -> None:
         """device: what the badge says, or the name of a function that tells it, "models.device:beside_a_server", called once by the
-        thread that computes, before it does."""
+        thread that computes, before it does. name: of that thread."""
         self.limits = limits or Limits()
         self._scheduler = Scheduler(self.limits)
-        self._worker = Worker(self._scheduler, device)
+        self._worker = Worker(self._scheduler, device, name)
 
     async def ask(self, function: Function, request: Hashable, session: str = "") -> Answer[Any]:
         """The result of one request. Raises its InputError, Busy, TooSlow or Failed. Cancelling the task gives the place back."""
@@ -38,22 +44,27 @@ class Engine:
                     yield update
 
     async def stream(
-        self, function: Function, request: Hashable, session: str = ""
+        self, function: Function, request: Hashable, session: str = "", since: float | None = None
     ) -> AsyncGenerator[Waiting | list[Any] | Answer[Any], None]:
         """As `watch`, with the steps of a function that yields: at most 10 updates a second, each all steps since the last.
 
-        Whoever asks for a stream that runs already gets all its steps so far, then follows. A remembered result comes without steps.
+        since: when it was asked for (time.monotonic), where that was elsewhere. Whoever asks for a stream that runs already gets all its
+        steps so far, then follows. A remembered result comes without steps.
         """
-        entered = self._scheduler.enter(function, request, session)
+        entered = self._scheduler.enter(function, request, session, since)
         if isinstance(entered, Answer):
             yield entered
             return
         self._worker.ensure()
         run, asker = entered
         seen, spoken = 0, clock() - self.limits.heartbeat / 2  # who is answered soon hears of no queue
+        told = not self.limits.prompt
         try:
             while run.outcome is None:
                 self._worker.leave_overdue_behind()
+                if run.begun and not told:
+                    told = True
+                    yield Waiting(0, 0, run.work.cost(run.group).seconds)
                 crowd = self._scheduler.askers / self.limits.events
                 fresh = len(run.steps) > seen
                 silence = min(2.0, max(self.limits.updates if fresh else self.limits.heartbeat, crowd))
@@ -70,14 +81,24 @@ class Engine:
             yield run.outcome
         finally:
             self._scheduler.leave(run, asker)
+            self._worker.left(run)
 
     def halt(self, session: str) -> bool:
         """Stop what is timed for this page: its answer comes as far as it is there. False where nothing of it is under way."""
-        return self._scheduler.halt(session)
+        return self._scheduler.halt(session) and self._worker.halt(session)
 
     def known(self, function: Function, request: Hashable) -> Answer[Any] | None:
         """The remembered result of a request, or None: nothing is computed."""
         return self._scheduler.known(function, request)
+
+    def expect(self, function: Function, request: Hashable, seconds: float) -> Cost:
+        """What a request of this kind costs, as learned from now on; `seconds` where nothing of it was computed yet."""
+        with self._scheduler.changed:
+            work = self._scheduler.work(function)
+            cost = work.cost(request.group() if hasattr(request, "group") else None)
+            if not work.loaded:
+                cost.seconds = seconds
+            return cost
 
     def warm(self, *functions: Function) -> list[Future[None]]:
         """Import functions in the background, where they will run; one future each, which holds the error if the import fails."""

@@ -82,6 +82,7 @@ class Limits:
     updates: float = 0.1  # seconds between two updates of a stream, at least
     heartbeat: float = 0.5  # seconds between two notes of the place in the queue
     events: float = 60.0  # updates a second to all visitors together: with more of them each hears less often, but every 2 s
+    prompt: bool = False  # whoever asks hears at once that the computing begins
     left_behind: int = 2  # threads that outlived a deadline and are still computing
 
 
@@ -193,4 +194,37 @@ def memory_ran_out() -> Failed:
         "memory",
         en="The server has too little free memory for this input just now: please try a shorter one, or again in a minute.",
         zh="服务器目前没有足够的内存处理这个输入：请缩短输入，或一分钟后再试。",
+    )
+
+
+def is_away() -> Busy:
+    """The machines that compute cannot be reached."""
+    return Busy(
+        "away",
+        en="The machines that compute are out of reach just now; ready results still open: please try this again in a minute.",
+        zh="暂时连接不上负责计算的机器；已备好的结果仍可打开：请一分钟后再试。",
+    )
+
+
+def was_lost(live: bool) -> Failed:
+    """The machine that computed this is gone. live: what it measured cannot be repeated unnoticed; anything else was tried again."""
+    if live:
+        return Failed(
+            "lost",
+            en="The machine that timed or trained this has gone, and a live run is not repeated by itself: please start it again.",
+            zh="负责这次计时或训练的机器已退出，实时运行不会自动重来：请重新开始。",
+        )
+    return Failed(
+        "lost",
+        en="Three machines in a row were lost while they computed this: please try a shorter input, or again in a minute.",
+        zh="连续三台机器在计算这个输入时退出：请缩短输入，或一分钟后再试。",
+    )
+
+
+def other_version(here: str, there: str) -> Failed:
+    """Page and answer would not belong together. here, there: digests of what the web server and the computing machine hold."""
+    return Failed(
+        "version",
+        en=f"The web server holds models of version {here}, the computing machine {there}: nothing is mixed; its operator must update one.",
+        zh=f"网页服务器的模型版本为 {here}，计算机器为 {there}：不会混用，须由管理员更新其中之一。",
     )

@@ -43,6 +43,7 @@ class Run:
         self.key, self.work, self.request, self.group = key, work, request, group
         self.live = bool(getattr(request, "live", False))  # see records.Function
         self.most = 1 if self.live else most  # requests in its batch
+        self.begun = False
         self.halted = False  # whoever asked wants what there is of it
         self.halved = False
         self.arrived = arrived

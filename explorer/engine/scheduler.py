@@ -72,7 +72,7 @@ class Scheduler:
             found = self.store.get((key_of(function), request))
         return None if found is None else dataclasses.replace(found, known=True)
 
-    def enter(self, function: Function, request: Hashable, session: str) -> Answer[Any] | tuple[Run, Asker]:
+    def enter(self, function: Function, request: Hashable, session: str, since: float | None = None) -> Answer[Any] | tuple[Run, Asker]:
         """A remembered answer, or a place at a run of this request: one that is there already, or a new one at the queue's end.
 
         Raises Busy where there is no place.
@@ -95,6 +95,7 @@ class Scheduler:
                 work = self.work(function)
                 group = request.group() if hasattr(request, "group") else None
                 new = Run(key, work, request, group, self.limits.batch, clock(), work.cost(group).seconds)
+                new.due += 0.0 if since is None else since - new.arrived
                 if new.live:
                     self._keep_the_clock(session)
                 run = self.runs[key] = new
@@ -156,6 +157,10 @@ class Scheduler:
         taken = set(runs)
         with self.changed:
             self.waiting = [run for run in self.waiting if run not in taken]
+            for run in runs:
+                run.begun = True
+                if self.limits.prompt:
+                    run.wake()
             present = {address for run in self.waiting for address in run.addresses}
             now = clock()
             self._served.update((address, now) for run in runs for address in run.addresses)

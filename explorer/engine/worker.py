@@ -23,9 +23,10 @@ logger = logging.getLogger(__name__)
 class Worker:
     """One thread at a time; one that outlives a deadline is left behind, and a fresh one goes on. `Scheduler.changed` guards it."""
 
-    def __init__(self, scheduler: Scheduler, device: str) -> None:
-        """device: see `Engine`."""
+    def __init__(self, scheduler: Scheduler, device: str, name: str = "engine") -> None:
+        """device, name: see `Engine`."""
         self.scheduler = scheduler
+        self.name = name
         self.limits = scheduler.limits
         self._device = device
         self._streams: list[Batch] = []
@@ -39,7 +40,7 @@ class Worker:
         """Start the thread, if there is none and another may be."""
         with self.scheduler.changed:
             if self._thread is None and not self.scheduler.closing and len(self._left_behind) < self.limits.left_behind:
-                self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
+                self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
                 self._thread.start()
 
     def warm(self, work: Work) -> Future[None]:
@@ -63,6 +64,13 @@ class Worker:
             self._left_behind.add(self._thread)
             self._thread = self.scheduler.current = None
             self.ensure()
+
+    def left(self, run: Run) -> None:
+        """Somebody no longer asks for a run; what nobody follows is closed at its next turn, which sees that by itself."""
+
+    def halt(self, session: str) -> bool:
+        """What this page has timed is to end; its next turn sees that by itself. True: it will."""
+        return True
 
     def stop(self) -> None:
         """Let the thread go: it ends when it comes back from what it is doing."""

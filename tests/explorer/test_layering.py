@@ -19,7 +19,7 @@ SLUGS = {path.parent.name for path in (ROOT / "explorer/labs").glob("*/page.py")
 # Who may import whom inside the project, by the longest prefix that fits; everybody may import inside its own entry.
 MAY_IMPORT = {
     "app": {"explorer.server"},
-    "explorer.server": {"explorer", "models.errors", "models.folders", "models.your_model"},
+    "explorer.server": {"explorer", "models.errors"},
     "explorer.site": {"explorer.document", "explorer.engine", "explorer.lab", "explorer.quick", "explorer.widgets"},
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
@@ -56,6 +56,8 @@ MAY_IMPORT = {
     "explorer.figures": {"explorer.looks", "explorer.packing"},
     "explorer.looks": {"explorer.packing"},
     "explorer.engine": {"models.errors"},
+    "explorer.cluster": {"explorer.engine", "models.errors"},
+    "explorer.options": {"explorer.cluster", "explorer.engine", "explorer.hosts", "models.errors", "models.folders", "models.your_model"},
     "explorer.knobs": {"explorer.packing"},
     "explorer.lab": {"explorer.engine"},
     "explorer.permalink": {"models.errors"},
@@ -88,14 +90,19 @@ MAY_IMPORT = {
 }
 # Libraries that a part of the project leaves alone.
 NEVER = {
-    "explorer": {"torch", "transformers", "bertviz", "tokenizers", "safetensors", "lightning"},
+    "explorer": {"ray", "torch", "transformers", "bertviz", "tokenizers", "safetensors", "lightning"},
     "explorer.figures": {"torch", "gradio", "models", "transformers", "bertviz"},
     "explorer.engine": {"torch", "gradio", "plotly"},
+    "explorer.cluster": {"torch", "gradio", "plotly"},
     "models": {"gradio", "plotly", "explorer", "transformers", "bertviz", "fastapi", "starlette"},
 }
 
 
-EXCEPT = {"explorer.figures.bertviz": "torch", "models.your_model.explain": "transformers"}  # the one that may
+EXCEPT = {
+    "explorer.cluster.bridge": "ray",
+    "explorer.figures.bertviz": "torch",
+    "models.your_model.explain": "transformers",
+}  # the one that may
 
 
 def module_of(path: Path) -> str:

@@ -1,17 +1,120 @@
-"""The engine that most of its tests use."""
+"""The engines that these tests run over: the one that computes in this process, and that of a cluster, a Ray of this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from explorer.engine import Engine, Limits
+from explorer.cluster import Cluster, Courier, Link
+from explorer.cluster.replica import Key
+from explorer.engine import Engine, Limits, Snapshot
+from explorer.engine.runs import Work
+from tests.explorer.engine.fakes import PATIENCE
+from tests.explorer.engine.lent import Lender
+
+HERE_ALONE = {
+    "test_a_request_that_others_made_too_goes_when_the_first_of_them_may": "who joins a request is known to the web server alone",
+    "test_a_view_counts_as_the_array_it_keeps_alive": "what has travelled is a copy, and keeps nothing else alive",
+    "test_the_engine_can_be_imported_without_torch_or_gradio": "it makes no engine",
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test that makes or takes an engine runs over both."""
+    name = metafunc.function.__name__
+    if "kind" in metafunc.fixturenames and name not in HERE_ALONE:
+        names = {"Engine"} & {*metafunc.function.__code__.co_names} or {"engine"} & {*metafunc.fixturenames}
+        if names:
+            cluster = pytest.param("cluster", marks=[pytest.mark.xdist_group("ray")])
+            metafunc.parametrize("kind", ["process", cluster], indirect=True)
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which engine it is."""
+    return str(getattr(request, "param", "process"))
+
+
+@pytest.fixture(autouse=True)
+def _either(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if kind == "cluster":
+        monkeypatch.setattr(request.module, "Engine", request.getfixturevalue("over_the_cluster"))
+
+
+@pytest.fixture
+def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
     """One yield a turn, and no time for loading a model."""
-    made = Engine(limits=Limits(turn=0.0, loading=0.0))
+    make: Callable[..., Engine] = request.getfixturevalue("over_the_cluster") if kind == "cluster" else Engine
+    made = make(limits=Limits(turn=0.0, loading=0.0))
     yield made
     made.close(0.0)
+
+
+class Lending(Courier):
+    """Lends the functions of a test to the replicas."""
+
+    lender: Lender
+
+    def named(self, work: Work) -> Any:
+        return self.lender.lend(work.name)
+
+
+class Lasting(Cluster):
+    """An engine whose way to the cluster outlasts it: one for all tests."""
+
+    def close(self, grace: float = 20.0) -> bool:
+        return Engine.close(self, grace)
+
+    def snapshot(self) -> Snapshot:
+        """Once all that was asked has arrived in the replica: what a test does then comes after that there too."""
+        courier: Any = self._worker
+        while not self._scheduler.closing and courier.told - courier.heard:
+            courier.hear_news()
+        return super().snapshot()
+
+
+@pytest.fixture(scope="session")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
+    """A Ray of this machine: one replica for what an engine of one thread does, and a pair for what becomes of one that is lost."""
+    os.environ["RAY_AUTH_MODE"] = "disabled"
+    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"ray-{os.getpid()}"  # a short name: sockets lie in it
+    made = Link("", "tests.explorer.engine.lent:version", {"all": "1", "pair": "2"}, cpus=0.1, memory=100, folder=str(folder))
+    assert made.up.wait(300)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def over_the_cluster(link: Link) -> Callable[..., Engine]:
+    """Makes engines of the cluster, each with one of its own in the replica."""
+    numbers, engines = itertools.count(), list[Cluster]()
+
+    def called(function: Any, requests: list[Any]) -> None:
+        """Returns once its engine has heard that these run: what a test does now, it does after that."""
+        runs = [run for run in engines[-1]._scheduler.runs.values() if run.work.name is function and run.request in requests]
+        end = time.monotonic() + PATIENCE
+        while any(run in engines[-1]._scheduler.waiting for run in runs) and time.monotonic() < end:
+            time.sleep(0.002)
+
+    lender = Lender(called)
+
+    def make(device: str = "cpu", limits: Limits | None = None) -> Engine:
+        name = f"test {next(numbers)}"
+        made = Lasting(link, device, limits, name)
+        made._worker = Lending(
+            made._scheduler,
+            link,
+            Key(name, device, replace(made.limits, batch_wait=made.limits.batch_wait and made.limits.batch_wait + 0.05)),
+        )
+        made._worker.lender = lender
+        engines.append(made)
+        return made
+
+    return make

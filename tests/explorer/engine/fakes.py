@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from models.errors import InputError
 
-PATIENCE = 10.0  # seconds after which a test has failed
+PATIENCE = 60.0  # seconds after which a test has failed
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,158 @@
+"""Holds Ray for a web server, in a process of its own: ``python -m explorer.cluster.bridge SOCKET OPTIONS``.
+
+A driver of Ray ends when its cluster does, and brings libraries, threads and signal handlers of its own: none of this belongs into the
+process that serves pages. It passes bytes on, and reads none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import pickle
+import signal
+import socket
+import sys
+from functools import partial
+from typing import Any
+
+LOCAL = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the name of the switch that keeps all of Ray's ports on this machine's own address
+    "RAY_worker_niceness": "0",  # visitors wait for what the replicas do
+}
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_enable_metrics_collection": "0",
+    # One loop for each process: a call would otherwise wait for three threads to take turns.
+    "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
+    "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
+}
+CALLS = 2000  # requests that a replica takes at once: its engine has a queue of its own
+BEAT, MISSED = 2.0, 5  # seconds between two looks whether the cluster is there; so many in vain, and it is away
+
+
+class Bridge:
+    """One connection to a web server, one handle for each group of replicas."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handles: dict[str, Any]) -> None:
+        self._reader, self._writer, self._handles = reader, writer, handles
+        self._streams = {group: handle.options(method_name="follow", stream=True) for group, handle in handles.items()}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    def tell(self, *message: object) -> None:
+        """A message to the web server."""
+        packed = pickle.dumps(message, protocol=5)
+        self._writer.write(len(packed).to_bytes(4, "big") + packed)
+
+    async def serve(self) -> None:
+        """Until the web server closes its end."""
+        self.tell("up", 0, None)
+        beat = asyncio.create_task(self._beat())
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                size = int.from_bytes(await self._reader.readexactly(4), "big")
+                kind, number, content = pickle.loads(await self._reader.readexactly(size))
+                if kind == "left":
+                    if number in self._tasks:
+                        self._tasks[number].cancel()
+                    continue
+                self._tasks[number] = asyncio.create_task((self._follow if kind == "ask" else self._call)(number, *content))
+                self._tasks[number].add_done_callback(partial(self._done, number))
+        beat.cancel()
+
+    def _done(self, number: int, _: object) -> None:
+        del self._tasks[number]
+
+    async def _follow(self, number: int, group: str, asked: bytes) -> None:
+        response = self._streams[group].remote(asked)
+        try:
+            async for said in response:
+                self.tell("said", number, said)
+            self.tell("end", number, None)
+        except asyncio.CancelledError:
+            response.cancel()
+            raise
+        except Exception as error:  # of Ray: a replica's own errors travel as answers
+            self.tell("lost", number, type(error).__name__)
+
+    async def _call(self, number: int, method: str, *arguments: Any) -> None:
+        try:
+            self.tell("end", number, await self._of_all(method, *arguments))
+        except Exception as error:
+            self.tell("lost", number, type(error).__name__)
+
+    async def _of_all(self, method: str, *arguments: Any) -> list[Any]:
+        """What all replicas return that can be asked; the error where none can."""
+        asking = (handle.broadcast(method, *arguments).results_async(timeout_s=10) for handle in self._handles.values())
+        told = await asyncio.gather(*asking, return_exceptions=True)
+        heard = [one for several in told if not isinstance(several, BaseException) for one in several]
+        if not heard:
+            raise next(error for error in told if isinstance(error, BaseException))
+        return heard
+
+    async def _beat(self) -> None:
+        missed = 0
+        while missed < MISSED:
+            await asyncio.sleep(BEAT)
+            try:
+                await self._of_all("alive")
+                missed = 0
+            except Exception:
+                missed += 1
+        print("The cluster no longer answers.", file=sys.stderr, flush=True)
+        os._exit(1)  # Ray's own way out would wait for the cluster
+
+
+def connected(address: str, version: str, groups: dict[str, str], cpus: float, memory: int, folder: str) -> dict[str, Any]:
+    """The handles of the replicas, deployed where they are not yet. address: "" starts a Ray of this machine alone."""
+    import ray
+    from ray import serve
+
+    from explorer.cluster.replica import Replica
+
+    how: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "namespace": "explorer"}
+    if address:
+        ray.init(address=address, **how)
+    else:
+        how |= {"_temp_dir": folder} if folder else {}
+        ray.init(include_dashboard=False, num_cpus=os.cpu_count(), object_store_memory=memory << 20, **how)
+    serve.start(proxy_location="Disabled")
+    due = []
+    for group in groups.keys() - serve.status().applications.keys():
+        least, _, most = groups[group].partition("-")
+        size: dict[str, Any] = {"num_replicas": int(least)}
+        if most:
+            size = {"autoscaling_config": {"min_replicas": int(least), "max_replicas": int(most), "target_ongoing_requests": 16}}
+        deployment: Any = serve.deployment
+        engines = deployment(
+            Replica,
+            name="engines",
+            max_ongoing_requests=CALLS,
+            ray_actor_options={"num_cpus": cpus},
+            graceful_shutdown_timeout_s=2,
+            logging_config={"enable_access_log": False},
+            **size,
+        )
+        due.append(serve.RunTarget(engines.bind(version), name=group, route_prefix=None))
+    if due:
+        serve.run_many(due)
+    return {group: serve.get_app_handle(group) for group in groups}
+
+
+async def main() -> None:
+    """Reads the number of a socket and options as JSON from the command line."""
+    options: dict[str, Any] = json.loads(sys.argv[2])
+    handles = connected(**options)
+    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=int(sys.argv[1])), limit=1 << 20)
+    await Bridge(reader, writer, handles).serve()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web server, which closes the connection when it is done
+    for name, value in (QUIET | (LOCAL if not json.loads(sys.argv[2])["address"] else {})).items():
+        os.environ.setdefault(name, value)
+    asyncio.run(main())
+    import ray
+
+    ray.shutdown()
