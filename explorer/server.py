@@ -441,6 +441,8 @@ def serve(
     config = uvicorn.Config(
         whole.gate,
         http=Connection,
+        loop="asyncio",  # whatever other packages bring along: the same on every machine
+        ws="none",
         # On a Hugging Face Space every visitor comes through its proxy, which says who it was.
         forwarded_allow_ips="*" if "SPACE_ID" in os.environ else None,
         log_level="warning",
