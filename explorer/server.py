@@ -441,8 +441,7 @@ def serve(
     config = uvicorn.Config(
         whole.gate,
         http=Connection,
-        loop="asyncio",  # whatever other packages bring along: the same on every machine
-        ws="none",
+        loop="asyncio",  # the same on every machine, whatever other packages bring along
         # On a Hugging Face Space every visitor comes through its proxy, which says who it was.
         forwarded_allow_ips="*" if "SPACE_ID" in os.environ else None,
         log_level="warning",
