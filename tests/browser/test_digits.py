@@ -168,7 +168,6 @@ def test_digits_grow_in_place_each_at_its_own_pixel_and_are_played_again_without
     )
     quiet(page, faults)
     asked_for = len(faults.requests)
-    picture.find(".tfe-stage-transport input").fill("440")
     picture.find(".tfe-stage-step.is-play").click()
     page.wait_for_function(
         "((at) => at > 450 && at < 783)(Number(document.querySelector('.tfe-digits').dataset.drawn.match(/ pos=(\\d+)/)[1]))"
