@@ -32,9 +32,9 @@ def test_the_map_opens_without_an_error_or_a_request_to_another_host_and_can_be_
     assert page.locator("html").get_attribute("lang") == ("zh-CN" if locale == "zh-CN" else "en")
     assert page.title()
     assert all(address.startswith((site, "data:", "blob:")) for address in faults.requests)
+    if locale == "zh-CN":  # one of them is dark
+        page.evaluate("document.body.classList.add('dark')")
     assert refused_by_axe(page) == []
-    page.evaluate("document.body.classList.add('dark')")
-    assert refused_by_axe(page, only=["color-contrast"]) == []
 
 
 def test_a_dark_system_gets_a_dark_page_from_the_first_paint(new_page: NEW, site: str) -> None:

@@ -12,9 +12,8 @@ from tests.browser.conftest import Visit
 from tests.browser.visiting import error, finished, go
 from tests.browser.waiting import addressed
 
-SENTENCE = "The captain 漢 <img src=x onerror=alert(1)> went down to the harbour, and nobody saw him come back. "
+SENTENCE = "The captain went down to the harbour, and nobody saw him come back. "
 LABS = pytest.mark.parametrize("lab", [XL, SPAN], ids=["transformer_xl", "adaptive_span"])
-OWN = "v=1&length=2"  # our page, of which little is written on: measured at once
 MECHANISM = {XL.slug: "segments", SPAN.slug: "masks"}
 
 
@@ -28,7 +27,7 @@ def opened(visit: Visit, lab: Lab, query: str = "") -> Page:
 
 @LABS
 def test_a_text_of_one_s_own_is_read_and_written_on_and_what_cannot_be_read_is_refused(visit: Visit, lab: Lab) -> None:
-    page = opened(visit, lab, OWN)
+    page = opened(visit, lab)
     box = page.locator(".tfe-ask-box")
     box.fill(SENTENCE * 4)
     box.press("Control+Enter")
@@ -36,11 +35,19 @@ def test_a_text_of_one_s_own_is_read_and_written_on_and_what_cannot_be_read_is_r
     addressed(page, text=SENTENCE * 4)
     expect(page.locator(".tfe-reading")).to_contain_text(f"The first {len(SENTENCE) * 4} characters were given")
     expect(box).to_have_value(SENTENCE * 4)
-    expect(page.locator(".tfe-ask-note")).to_contain_text("漢")
-    assert page.locator("img[onerror], img[src=x]").count() == 0
     for text, said in ((" \n\t ", "white space"), ("a" * 100_000, "100,000 characters")):
         box.fill(text)
         go(page).click()
         expect(error(page)).to_contain_text(said)
         expect(box).to_have_value(text)
         expect(page.locator(".tfe-reading .tfe-words")).to_contain_text("bits")
+
+
+@LABS
+def test_characters_that_no_book_holds_are_named_and_never_markup(visit: Visit, lab: Lab) -> None:
+    page = opened(visit, lab)
+    page.locator(".tfe-ask-box").fill("<img src=x onerror=alert(1)> 漢字 שלום, he said, and went on.")
+    go(page).click()
+    finished(page)
+    expect(page.locator(".tfe-ask-note")).to_contain_text("漢")
+    assert page.locator("img[onerror], img[src=x]").count() == 0

@@ -36,12 +36,10 @@ def paid(page: Any, seen: Any, model: int = 0) -> float:
     ("page", "request_"),
     [
         (xl_page, dataclasses.replace(XL, intervention="cut")),
-        (xl_page, dataclasses.replace(XL, intervention="foreign")),
         (xl_page, dataclasses.replace(XL, memory=32, segment=32)),
-        (span_page, dataclasses.replace(SPAN, spans=((-1, -1, 0.0),))),
         (span_page, dataclasses.replace(SPAN, spans=((0, 1, 100.0), (3, -1, 4.0)))),
     ],
-    ids=["cut", "foreign", "memory and segment", "no span", "some spans"],
+    ids=["cut", "memory and segment", "some spans"],
 )
 def test_a_change_is_told_with_what_it_costs(engine: Engine, page: Any, request_: Any) -> None:
     updates = told(page.program(), controls.query(request_), engine=engine)

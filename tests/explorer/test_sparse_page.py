@@ -32,11 +32,10 @@ def variants() -> list[str]:
     ("request_", "reached"),
     [
         (dataclasses.replace(WHOLE, stride=27), {"strided", "fixed"}),
-        (dataclasses.replace(WHOLE, pattern="fixed"), {"strided", "dense"}),
         (dataclasses.replace(WHOLE, summary=1), {"fixed"}),
         (dataclasses.replace(WHOLE, silenced=(("strided", 0, 0), ("strided", 3, 1))), {"strided"}),
     ],
-    ids=["a wrong stride", "another pattern", "one summary column", "silenced heads"],
+    ids=["a wrong stride", "one summary column", "silenced heads"],
 )
 def test_a_change_is_told_with_what_the_same_digit_costs(engine: Engine, request_: Request, reached: set[str]) -> None:
     wanted = [variant for variant in variants() if variant in reached]
@@ -181,10 +180,9 @@ def test_a_text_grows_under_both_patterns_and_the_digits_stay_as_they_are(engine
     [
         ({"pattern": "strided"}, {"text_fixed"}),
         ({"stride": 31}, {"text_fixed", "text_strided"}),
-        ({"summary": 1}, {"text_fixed"}),
         ({"silenced": (("text_strided", 0, 0),)}, {"text_strided"}),
     ],
-    ids=["the other pattern", "another stride", "one summary column", "a silenced head"],
+    ids=["the other pattern", "another stride", "a silenced head"],
 )
 def test_a_change_is_told_with_what_the_same_text_costs(engine: Engine, changes: dict[str, Any], reached: set[str]) -> None:
     request = dataclasses.replace(WRITTEN, length=0, **changes)

@@ -407,7 +407,7 @@ def worst(name: str) -> bytes:
 def test_the_dearest_picture_costs_less_than_a_second_and_150_megabytes(name: str) -> None:
     data = worst(name)
     assert len(data) <= FILE
-    for mode in ((SIDE, 1), (LARGE, 3)):
+    for mode in ((SIDE, 1), (LARGE, 3)) if name == "png" else ((LARGE, 3),):
         done = subprocess.run(
             [sys.executable, "-c", MEASURE, *map(str, mode)],
             input=data,
