@@ -180,6 +180,7 @@ class Program(Generic[R, S]):
                 for (one, title), short in zip_longest(self.examples, self.shorts)
             ],
             answers=self.widgets,
+            begins=lab.own,
         )
         placed = {"ask": bar, **self._placed("above", drawn, engine)}
         known = change.idle(_about(drawn["ask"]) if kept else self.named(start))

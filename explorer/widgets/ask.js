@@ -471,5 +471,6 @@ export async function mount(root, props, emit, watch) {
     filled = null; // another state of the page is wanted: its input replaces what stands here
     before.end();
   });
+  if (props.begins && !wish.pending && !request.get()) show(examples[0]); // nothing is stored of a model that somebody brings along
   if (!wish.pending && (request.get() || !step.get())) opened(); // else the shell opens what the step asks
 }

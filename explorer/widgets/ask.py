@@ -66,11 +66,13 @@ def ask(
     examples: Sequence[Example],
     answers: Sequence[str],
     run: Text | None = None,
+    begins: bool = False,
 ) -> gr.HTML:
     """Place the input bar. Its events `ask` ({query, set}), `before` ({query}) and `stop` ({}) reach handlers of the page.
 
     region: what the bar is called for screen readers. controls: of the page; those that change nothing stand here. kind: the class of its
-    requests. answers: names of all widgets that the answer to a wish draws. run: what its button says, where not "Ask".
+    requests. answers: names of all widgets that the answer to a wish draws. run: what its button says, where not "Ask". begins: does a bare
+    address ask for the first example?
     """
     shown = [one.drawn(kind) for one in controls if not one.change]
     scripts = {str(one["kind"]): str(one["script"] or INPUTS.get(str(one["kind"]), "")) for one in shown}
@@ -84,6 +86,7 @@ def ask(
         controls=shown,
         examples=[{**record(one), "short": dict(one.short or one.title)} for one in examples],
         answers=list(answers),
+        begins=begins,
     )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from models.errors import reading
+from models.vocabulary import Vocabulary
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 GOES_ON = "##"  # in front of a piece that goes on with a word
@@ -25,14 +24,13 @@ class Encoded:
     word: NDArray[np.int64]  # (piece,) which word, counted from 0, each belongs to; −1: none
 
 
-class Pieces:
+class Pieces(Vocabulary):
     """Text <-> numbers of pieces."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        tokenizer.encode_special_tokens = True  # what a visitor types is never a special piece
+        super().__init__(tokenizer)
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self._tokenizer = tokenizer
         numbers: list[int] = [tokenizer.token_to_id(name) for name in SPECIAL]  # type: ignore[misc]
         self.pad, self.unknown, self.cls, self.sep, self.mask = numbers
 
@@ -45,19 +43,6 @@ class Pieces:
         trainer = trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), limit_alphabet=56, show_progress=False)
         tokenizer.train_from_iterator(texts, trainer)
         return cls(tokenizer)
-
-    @classmethod
-    def load(cls, path: Path) -> Pieces:
-        """Read what `save` wrote. DamagedFile where that cannot be read."""
-        with reading(path):
-            return cls(Tokenizer.from_file(str(path)))
-
-    def save(self, path: Path) -> None:
-        """Write the vocabulary as JSON."""
-        self._tokenizer.save(str(path), pretty=False)
-
-    def __len__(self) -> int:
-        return int(self._tokenizer.get_vocab_size())
 
     @property
     def special(self) -> tuple[int, ...]:
@@ -82,10 +67,6 @@ class Pieces:
         """(piece,) numbers and words, as `Encoded` has them, of a text that somebody else has cut into words."""
         found = self._tokenizer.encode(list(words), is_pretokenized=True, add_special_tokens=False)
         return self.row(np.array(found.ids, np.int64)), np.array([-1, *found.word_ids, -1], np.int64)
-
-    def encode_all(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """(piece,) of many texts at once, bare."""
-        return [np.array(one.ids, np.int64) for one in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def row(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Bare pieces between [CLS] and [SEP]."""

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from models.errors import reading
+from models.vocabulary import Vocabulary
 
 END = 0  # stands before a text and behind it
 VOCABULARY = 5000
 
 
-class Pieces:
+class Pieces(Vocabulary):
     """Text <-> numbers of pieces."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int = VOCABULARY) -> Pieces:
@@ -30,31 +26,11 @@ class Pieces:
         alphabet = pre_tokenizers.ByteLevel.alphabet()
         trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=["<end>"], initial_alphabet=alphabet, show_progress=False)
         tokenizer.train_from_iterator(texts, trainer)
-        tokenizer.encode_special_tokens = True  # what a visitor types is never a special piece
         return cls(tokenizer)
-
-    @classmethod
-    def load(cls, path: Path) -> Pieces:
-        """Read what `save` wrote. DamagedFile where that cannot be read."""
-        with reading(path):
-            tokenizer = Tokenizer.from_file(str(path))
-        tokenizer.encode_special_tokens = True
-        return cls(tokenizer)
-
-    def save(self, path: Path) -> None:
-        """Write the vocabulary and its merges as JSON."""
-        self._tokenizer.save(str(path), pretty=False)
-
-    def __len__(self) -> int:
-        return int(self._tokenizer.get_vocab_size())
 
     def encode(self, text: str) -> NDArray[np.int64]:
         """(piece,) the numbers of a text's pieces, END not among them."""
         return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, np.int64)
-
-    def encode_all(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """The same of many texts at once."""
-        return [np.array(one.ids, np.int64) for one in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def decode(self, pieces: Iterable[int]) -> str:
         """The text again; what is cut off in the middle of a character shows the replacement character."""

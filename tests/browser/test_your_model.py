@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from models.your_model.records import SHAPES
 from tests import tiny
 from tests.browser.conftest import BUSY
+from tests.browser.waiting import addressed
 from tests.conftest import Running
 from tests.own_site import KINDS
 from tests.pages import Faults
@@ -73,3 +74,11 @@ def test_the_page_holds_the_weights_of_transformers(
     expect(page.locator("[data-view=tower] .tfe-words")).to_contain_text("At “" if kind == "bert" else "After “")
     frame = page.frame_locator("iframe")
     expect(frame.locator("#left text").first).to_be_attached()
+
+
+def test_a_bare_address_reads_the_first_example(site: str, new_page: Callable[..., tuple[Page, Faults]]) -> None:
+    page, _ = new_page()
+    page.goto(f"{site}/your_gpt2")
+    expect(page.locator(".tfe-badge").first).to_contain_text("live")
+    addressed(page, text="The cat sat on the mat because it was tired.")
+    expect(page.locator("[data-view=tower] .tfe-words")).to_contain_text("After “")

@@ -11,7 +11,11 @@ import pytest
 from explorer.labs.bert import about, texts, views
 from explorer.labs.bert.page import program
 from explorer.runs import Run
+from explorer.views import Found
+from explorer.widgets import bertviz
+from explorer.widgets.folded import Question
 from models.bert.records import Request
+from models.plane import Head, Vectors
 from tests.explorer.bidirectional import SHIP, explanation
 
 WHAT = {"en": "a change", "zh": "改动"}
@@ -130,3 +134,18 @@ def test_the_card_names_both_networks_and_both_figures(monkeypatch: pytest.Monke
     assert "Trigrams counted on both sides find 0.26 of the novel's" in found.why["en"]  # type: ignore[index]
     monkeypatch.setattr(about, "facts", dict)
     assert about.pairs() == () and views.telling() == "1.1" and about.found() == []
+
+
+def test_queries_and_keys_of_the_network_in_view_are_drawn_in_one_plane_and_by_bertviz_beside_its_weights() -> None:
+    views_ = {view.name: view.look for view in program().views}
+    plane, own = views_["plane"], views_["bertviz"]
+    assert plane and own
+    asked = Question("", {"kind": "minilm.norm", "head": "2.3"})
+    assert plane.wish(Found(SHIP), asked) == Head("mlm", 1, 2)
+    assert plane.wish(Found(PAIR), Question("", None)).kind == "minilm"
+    seen, look = explanation(), bertviz.Look("neuron", "")
+    n = len(seen.pieces)
+    made = np.arange(4 * 4 * n * 2, dtype=np.float32).reshape(4, 4, n, 2)
+    value = own.draw(Found(SHIP, seen, {"mlm": Vectors(SHIP.text, made, made, seen.read, seen.read)}), look)
+    assert (value["state"], value["view"], value["views"]) == ("shown", "neuron", ["head", "model", "neuron"])
+    assert own.function(look) and not own.function(bertviz.Look("head", ""))

@@ -48,7 +48,10 @@ KINDS: Final[Mapping[str, tuple[Text, Text]]] = {
 READ, WRITTEN, BEFORE = _("text", "文本"), _("written", "写出的"), _("written so far", "已写出的")
 TOWER: Final = {
     "title": _("What would each layer say?", "每一层会说什么？"),
-    "empty": _("No logit lens: these weights have no output layer for tokens.", "没有 logit 透镜：这些权重里没有词元的输出层。"),
+    "empty": _(
+        "The logit lens stands here once a text is read, if the weights have an output layer for tokens.",
+        "读过文本后这里是 logit 透镜，前提是权重里有词元的输出层。",
+    ),
 }
 LENS: Final = _("logit lens", "logit 透镜")
 PROSE: Final = _(
