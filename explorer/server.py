@@ -441,7 +441,7 @@ def serve(
     config = uvicorn.Config(
         whole.gate,
         http=Connection,
-        loop="asyncio",  # the same on every machine, whatever other packages bring along
+        loop="asyncio",  # whether or not another is installed, which uvicorn would take
         # On a Hugging Face Space every visitor comes through its proxy, which says who it was.
         forwarded_allow_ips="*" if "SPACE_ID" in os.environ else None,
         log_level="warning",

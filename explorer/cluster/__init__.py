@@ -33,11 +33,14 @@ __all__ = ["Cluster", "Link"]
 class Cluster(Engine):
     """An engine that computes elsewhere."""
 
-    def __init__(self, link: Link, device: str = "cpu", limits: Limits | None = None, name: str = "engine") -> None:
-        """device, limits, name: as of `Engine`; web servers that agree in them share the replicas' batches. close() also ends the link."""
+    def __init__(self, link: Link, device: str = "cpu", limits: Limits | None = None, name: str = "engine", group: str = "all") -> None:
+        """device, limits, name: as of `Engine`; web servers that agree in them share the replicas' batches. close() also ends the link.
+
+        group: of replicas, for what no lab has its own.
+        """
         super().__init__(device, limits, name)
         self.link = link
-        self._worker = Courier(self._scheduler, link, Key(name, device, self.limits))
+        self._worker = Courier(self._scheduler, link, Key(name, device, self.limits), group)
 
     @property
     def away(self) -> bool:  # type: ignore[override]
@@ -59,9 +62,9 @@ class Cluster(Engine):
 class Courier(Worker):
     """Stands where the thread that computes would, and carries what waits to the replicas and back."""
 
-    def __init__(self, scheduler: Scheduler, link: Link, key: Key) -> None:
+    def __init__(self, scheduler: Scheduler, link: Link, key: Key, group: str = "all") -> None:
         super().__init__(scheduler, key.device)
-        self._link, self._key = link, key
+        self._link, self._key, self._group = link, key, group
         self._sent: dict[Run, int] = {}  # the numbers of their messages
         self._tries: Counter[Run] = Counter()
         self.told: Counter[str] = Counter()  # requests "asked" and "cancelled"
@@ -88,8 +91,8 @@ class Courier(Worker):
 
     def group(self, work: Work) -> str:
         """The replicas that answer it: those of its lab, "models.music.explain:…", where there are such."""
-        lab = next(iter(re.findall(r"^models\.(\w+)\.", str(work.name))), "all")
-        return lab if lab in self._link.groups else "all"
+        lab = next(iter(re.findall(r"^models\.(\w+)\.", str(work.name))), "")
+        return lab if lab in self._link.groups else self._group
 
     def named(self, work: Work) -> Any:
         """What a replica finds the function by."""

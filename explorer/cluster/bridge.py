@@ -131,6 +131,8 @@ def connected(address: str, version: str, groups: dict[str, str], cpus: float, m
             max_ongoing_requests=CALLS,
             ray_actor_options={"num_cpus": cpus},
             graceful_shutdown_timeout_s=2,
+            health_check_period_s=2,
+            request_router_config={"request_router_class": "explorer.cluster.routing:Fewest"},
             logging_config={"enable_access_log": False},
             **size,
         )

@@ -100,6 +100,7 @@ NEVER = {
 
 EXCEPT = {
     "explorer.cluster.bridge": "ray",
+    "explorer.cluster.routing": "ray",
     "explorer.figures.bertviz": "torch",
     "models.your_model.explain": "transformers",
 }  # the one that may

@@ -33,17 +33,13 @@ class Timed:
 class Paired(Cluster):
     """Asks the pair of replicas; its link outlasts it."""
 
-    def __init__(self, link: Link) -> None:
-        super().__init__(link, name="pair")
-        self._worker.group = lambda work: "pair"  # type: ignore[attr-defined]
-
     def close(self, grace: float = 20.0) -> bool:
         return Engine.close(self, grace)
 
 
 @pytest.fixture
 def pair(link: Link) -> Iterator[Paired]:
-    made = Paired(link)
+    made = Paired(link, name="pair", group="pair")
     yield made
     made.close(0.0)
 
