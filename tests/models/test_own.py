@@ -100,7 +100,7 @@ OPENED = """if True:
     from explorer import server
     from tests.conftest import built
     from tests.explorer.asking import ask
-    def opened(labs, *_):
+    def opened(labs, *_, **__):
         site = built(lambda: server.Site([lab for lab in labs if lab.slug == "transformer_xl"]))
         print(ask(site, "/transformer_xl").text)
         site.engine.close(0)
