@@ -242,11 +242,10 @@ def sink(seen: Explanation, _request: Request, _state: str) -> Value:
         frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "barmode": "group", "bargap": 0.25}
         frame["xaxis"] |= {"showgrid": False, "fixedrange": True, "tickvals": at}
         frame["yaxis"] |= {"range": [0, max(0.1, 1.15 * float(np.max(bars)))], "fixedrange": True}
+        values_ = [[f"{one:.2f}" for one in values] for values in bars]
         data = [
-            {"type": "bar", "x": at, "y": values.tolist(), "name": name[language], "marker": {"color": colour}}
-            | {"text": [f"{one:.2f}" for one in values], "textposition": "outside", "cliponaxis": False}
-            | {"textfont": {"size": 11, "color": "var(--ink2)"}, "hovertemplate": "%{x}: %{y:.3f}<extra></extra>"}
-            for name, values, colour in zip(names, bars, colours, strict=True)
+            _bars({"x": at, "y": values.tolist(), "name": name[language]}, said, colour, "%{x}: %{y:.3f}")
+            for name, values, said, colour in zip(names, bars, values_, colours, strict=True)
         ]
         return {"data": data, "layout": frame}
 
@@ -258,6 +257,12 @@ def sink(seen: Explanation, _request: Request, _state: str) -> Value:
     return shown("sink", draw_, (texts.SINK, texts.SINK_UNITS, says), texts.SINK_COLUMNS, table, marks, height=210)
 
 
+def _bars(bars: Value, said: list[str], colour: str, hover: str) -> Value:
+    """Bars with their values behind their ends."""
+    text = {"text": said, "textposition": "outside", "cliponaxis": False, "textfont": {"size": 11, "color": "var(--ink2)"}}
+    return {"type": "bar", **bars, **text, "marker": {"color": colour}, "hovertemplate": f"{hover}<extra></extra>"}
+
+
 def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
     """The cosine of two sentences, and what each piece of both adds to it."""
     alone = seen.similarity is None
@@ -266,27 +271,15 @@ def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
     most = max((float(np.abs(adds).max()) for _, adds in sides), default=1)
 
     def draw_(language: str) -> Value:
-        frame = theme.titled(("", ""))
-        x, y = frame.pop("xaxis"), frame.pop("yaxis")
-        frame |= {"margin": {"l": 90, "r": 12, "t": 24, "b": 24}, "bargap": 0.2, "showlegend": False}
-        data = []
-        for n, (names, (_, adds)) in enumerate(zip(rows, sides, strict=True)):
-            end = str(n + 1) if n else ""
-            domain = [0.58 * n, 0.58 * n + 0.42]
-            frame[f"xaxis{end}"] = {**x, "domain": domain, "anchor": f"y{end}", "range": [min(0.0, float(adds.min())) * 1.2, 1.3 * most]}
-            frame[f"xaxis{end}"] |= {
-                "fixedrange": True,
-                "nticks": 4,
-                "title": {**x["title"], "text": texts.SIMILAR_AXES[language][n]},
-                "side": "top",
-            }
-            frame[f"yaxis{end}"] = {**y, "anchor": f"x{end}", "autorange": "reversed", "fixedrange": True, "tickmode": "array"}
-            frame[f"yaxis{end}"] |= {"tickvals": names, "ticktext": names, "showgrid": False}
-            bars = {"type": "bar", "orientation": "h", "x": adds.astype(float).tolist(), "y": names, "xaxis": f"x{end}", "yaxis": f"y{end}"}
-            bars |= {"text": [two(float(one)) for one in adds], "textposition": "outside", "cliponaxis": False}
-            data.append(
-                bars | {"marker": {"color": "var(--key)" if n else "var(--query)"}, "hovertemplate": "%{y}: %{x:.3f}<extra></extra>"}
-            )
+        frame, data = {**theme.titled(("", "")), "margin": {"l": 90, "r": 12, "t": 24, "b": 24}, "bargap": 0.2}, []
+        for n, (names, (_, adds), title) in enumerate(zip(rows, sides, texts.SIMILAR_AXES[language], strict=False)):
+            end, fixed = str(n + 1) if n else "", theme.titled((title, ""))
+            across = {"domain": [0.58 * n, 0.58 * n + 0.42], "range": [min(0.0, float(adds.min())) * 1.2, 1.3 * most], "nticks": 4}
+            frame[f"xaxis{end}"] = {**fixed["xaxis"], **across, "anchor": f"y{end}", "side": "top", "fixedrange": True}
+            up = {"autorange": "reversed", "tickmode": "array", "tickvals": names, "ticktext": names, "showgrid": False}
+            frame[f"yaxis{end}"] = {**fixed["yaxis"], **up, "anchor": f"x{end}", "fixedrange": True}
+            bars = {"x": adds.astype(float).tolist(), "y": names, "xaxis": f"x{end}", "yaxis": f"y{end}", "orientation": "h"}
+            data.append(_bars(bars, [two(float(one)) for one in adds], ("var(--query)", "var(--key)")[n], "%{y}: %{x:.3f}"))
         return {"data": data, "layout": frame}
 
     says = texts.SIMILAR_NONE
