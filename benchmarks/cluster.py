@@ -65,9 +65,9 @@ async def measured(engines: dict[str, Cluster], local: Engine) -> Report:
             seconds[group] += [time.perf_counter() - began] * bool(turn)
     calls: dict[str, list[float]] = {"local": [], "one": []}
     for number in range(CALLS):
-        for name, called in (("local", local), ("one", one)):
+        for name, asked in (("local", local), ("one", one)):
             began = time.perf_counter()
-            await called.ask(f"{HERE}answers", f"call {number}")
+            await asked.ask(f"{HERE}answers", f"call {number}")
             calls[name].append((time.perf_counter() - began) * 1000)
     local.close(0.0)
     crowd = [asyncio.create_task(two.ask(f"{HERE}waits", f"killed {number}")) for number in range(KILLED_UNDER)]

@@ -14,6 +14,7 @@ import pickle
 import signal
 import socket
 import sys
+import threading
 from functools import partial
 from typing import Any
 
@@ -29,6 +30,7 @@ QUIET = {
     "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
 }
 CALLS = 2000  # requests that a replica takes at once: its engine has a queue of its own
+PATIENCE = 300.0  # seconds that connecting and starting replicas may take
 BEAT, MISSED = 2.0, 5  # seconds between two looks whether the cluster is there; so many in vain, and it is away
 
 
@@ -111,6 +113,9 @@ def connected(address: str, version: str, groups: dict[str, str], cpus: float, m
 
     from explorer.cluster.replica import Replica
 
+    starting = threading.Timer(PATIENCE, os._exit, (1,))  # Ray itself tries for ever, and hears of nothing meanwhile
+    starting.daemon = True
+    starting.start()
     how: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "namespace": "explorer"}
     if address:
         ray.init(address=address, **how)
@@ -139,12 +144,19 @@ def connected(address: str, version: str, groups: dict[str, str], cpus: float, m
         due.append(serve.RunTarget(engines.bind(version), name=group, route_prefix=None))
     if due:
         serve.run_many(due)
+    starting.cancel()
     return {group: serve.get_app_handle(group) for group in groups}
 
 
 async def main() -> None:
     """Reads the number of a socket and options as JSON from the command line."""
     options: dict[str, Any] = json.loads(sys.argv[2])
+    if options["address"]:
+        host, _, port = options["address"].rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), 5).close()
+        except OSError as error:
+            sys.exit(f"The cluster at {options['address']} cannot be reached: {error.strerror or error}")
     handles = connected(**options)
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=int(sys.argv[1])), limit=1 << 20)
     await Bridge(reader, writer, handles).serve()
@@ -152,7 +164,9 @@ async def main() -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web server, which closes the connection when it is done
-    for name, value in (QUIET | (LOCAL if not json.loads(sys.argv[2])["address"] else {})).items():
+    for name, value in (
+        QUIET | (LOCAL if json.loads(sys.argv[2])["address"].partition(":")[0] in {"", "127.0.0.1", "localhost"} else {})
+    ).items():
         os.environ.setdefault(name, value)
     asyncio.run(main())
     import ray

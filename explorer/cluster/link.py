@@ -128,8 +128,15 @@ class Link:
 
     def _read(self, ours: socket.socket) -> None:
         with ours.makefile("rb") as arriving:
-            while head := arriving.read(4):
-                kind, number, content = pickle.loads(arriving.read(int.from_bytes(head, "big")))
+            while True:
+                try:
+                    size = int.from_bytes(arriving.read(4), "big")
+                    packed = arriving.read(size)
+                except OSError:  # it ended before it had read what was sent
+                    return
+                if not size or len(packed) < size:
+                    return
+                kind, number, content = pickle.loads(packed)
                 if kind == "up":
                     self.away = False
                     self.up.set()

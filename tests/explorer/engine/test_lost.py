@@ -16,6 +16,7 @@ import pytest
 
 from explorer.cluster import Cluster, Link
 from explorer.engine import Answer, Busy, Engine, Failed
+from tests.conftest import free_port
 from tests.explorer.engine.fakes import PATIENCE, Ask, run, until
 
 SPELL = "tests.explorer.engine.lent:spell"
@@ -155,6 +156,16 @@ def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(tmp_path: 
     finally:
         engine.close(0.0)
     assert not engine.link._hearers
+
+
+def test_a_cluster_that_was_never_there_is_said_so() -> None:
+    engine = Cluster(Link(f"127.0.0.1:{free_port()}", "tests.explorer.engine.lent:version", {"all": "1"}))
+    try:
+        with pytest.raises(Busy) as away:
+            run(engine.ask("builtins:list", "x"))
+    finally:
+        engine.close(0.0)
+    assert away.value.code == "away" and engine.away
 
 
 def test_a_request_that_costs_every_replica_its_life_ends_after_three(tmp_path: Path) -> None:
