@@ -211,7 +211,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "temperature": _("Temperature", "温度"),
     "unicorn": _("It writes", "它会写"),
     "copy": _("A head that copies", "会复制的头"),
-    "labels": _("Pre-train, then fine-tune", "先预训练，再微调"),
+    "labels": _("Learning from labels", "先预训练，再微调"),
     "curve": _("The label curve", "标签曲线"),
 }
 STEPS: Final[Mapping[str, Text]] = {
