@@ -36,8 +36,8 @@ OTHERS = """const others = (window.others = []);
     requestAnimationFrame(look);
 })();"""
 # What stands on the first screen, and where each part of it ends.
-HEIGHTS = """() => [...document.querySelectorAll(".tfe-main :is(section, header, form, .tfe-projectable, .tfe-words, [role=alert], .tfe-shell-note)")]
-  .map((one) => [one.className.slice(0, 60), Math.round(one.getBoundingClientRect().top), Math.round(one.getBoundingClientRect().bottom)])
+HEIGHTS = """() => [...document.querySelectorAll(".tfe-main :is(section, header, form, .tfe-projectable, .tfe-words, [role=alert])")]
+  .map((one) => [one.className.slice(0, 60), ...["top", "bottom"].map((side) => Math.round(one.getBoundingClientRect()[side]))])
   .filter(([, top, bottom]) => bottom > top && top < innerHeight)"""
 # A field of each lab's link that must be refused: what it says, and what the refusal must name.
 NONSENSE = {
