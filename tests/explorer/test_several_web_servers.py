@@ -18,7 +18,6 @@ from tests.conftest import free_port
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
-pytestmark = pytest.mark.skipif(shutil.which("nginx") is None and not Path("/usr/sbin/nginx").exists(), reason="there is no nginx here")
 
 
 class Web(ThreadingHTTPServer):
