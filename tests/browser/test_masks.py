@@ -219,7 +219,7 @@ def test_a_dragged_span_is_seen_at_once_and_run_when_the_hand_rests(page_watch: 
 def test_keys_move_the_span_of_a_layer_and_of_all_heads(page_watch: Page, site: str) -> None:
     picture = opened(page_watch, site, query="lang=en&_head=2.1")
     picture.find("[data-key=layer]").click()
-    handle = page_watch.get_by_role("slider", name="Span z of all heads of layer 2")
+    handle = page_watch.get_by_role("slider", name="Span z of all heads of layer 2", exact=True)
     handle.focus()
     for key in ("Home", "Shift+ArrowRight", "Shift+ArrowRight", "ArrowLeft"):
         page_watch.keyboard.press(key)
@@ -229,7 +229,7 @@ def test_keys_move_the_span_of_a_layer_and_of_all_heads(page_watch: Page, site: 
     expect(picture.find(".tfe-words")).to_contain_text("Head 2·1 looks 51 back (z = 19")
     assert numbers(picture) == far(forced)
     picture.find("[data-key=all]").click()
-    page_watch.get_by_role("slider", name="Span z of all heads").focus()
+    page_watch.get_by_role("slider", name="Span z of all heads", exact=True).focus()
     page_watch.keyboard.press("End")
     expect(picture.find(".tfe-words")).to_contain_text("Head 2·1 looks 512 back (z = 512")
     assert numbers(picture) == [SPAN] * 16
