@@ -1,4 +1,5 @@
-// Stands between bertviz's script and the page around the frame. bertviz asks require.js for its libraries: they are here already.
+// Stands between bertviz's script and the page around the frame. bertviz asks require.js for its libraries: they are
+// here already.
 window.requirejs = (names, draw) => {
   window.bertviz = () => draw(window.jQuery, window.d3);
   start();
@@ -20,12 +21,16 @@ function start() {
   look(theme, lang);
   new MutationObserver(finish).observe(by("vis"), { childList: true });
   addEventListener("message", (event) => {
-    if (event.source === parent && event.data && typeof event.data === "object") look(event.data.theme, event.data.lang);
+    if (event.source === parent && event.data && typeof event.data === "object")
+      look(event.data.theme, event.data.lang);
   });
   finish();
 }
 
-/** What bertviz fixes when it starts (theme, whether the future is hidden, sizes) is fixed anew: it starts again where we are. */
+/**
+ * What bertviz fixes when it starts (theme, whether the future is hidden, sizes) is fixed anew: it starts again where
+ * we are.
+ */
 function again() {
   params.default_filter = by("filter").value;
   if (kind === "neuron") {
@@ -44,7 +49,8 @@ function again() {
 function unbind() {
   window.jQuery(by("filter")).off();
   // bertviz numbers the choices of this view from 0; the page around it, and the other two views, from 1.
-  if (kind === "neuron") for (const option of all("#layer option, #att_head option")) option.textContent = String(Number(option.value) + 1);
+  if (kind === "neuron")
+    for (const option of all("#layer option, #att_head option")) option.textContent = String(Number(option.value) + 1);
 }
 
 function look(theme, lang) {
@@ -103,7 +109,9 @@ function finish() {
 
 const send = (node, type) => node.dispatchEvent(new MouseEvent(type, { bubbles: true }));
 
-/** What bertviz gives to the mouse alone, given to the keyboard: each group is one tab stop, arrows move, Enter presses. */
+/**
+ * What bertviz gives to the mouse alone, given to the keyboard: each group is one tab stop, arrows move, Enter presses.
+ */
 function reach() {
   if (kind === "head") {
     for (const side of ["left", "right"]) {
@@ -116,7 +124,8 @@ function reach() {
     const heads = all("#vis > svg > g:last-of-type > rect");
     rove(heads, (node) => `${zh ? "头" : "Head"} ${heads.indexOf(node) + 1}`, { press: (node) => send(node, "click") });
   } else if (kind === "model") {
-    const tiles = all("#vis > svg > g > rect:last-child").filter((node) => node.parentNode.querySelector(".attn_background"));
+    const tiles = all("#vis > svg > g > rect:last-child")
+        .filter((node) => node.parentNode.querySelector(".attn_background"));
     const across = params.total_heads;
     const name = (node) => [Math.floor(tiles.indexOf(node) / across) + 1, (tiles.indexOf(node) % across) + 1].join("·");
     rove(tiles, name, { press: (node) => (send(node, "click"), translate()), across });

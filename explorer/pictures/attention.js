@@ -1,5 +1,6 @@
-// Attention: all heads small, one head large, with the sentence that says what it shows. The server sends the weights once; from then on
-// every look is the browser's own, except the exact rows of a map that is pooled. The value is made by explorer/figures/attention.py.
+// Attention: all heads small, one head large, with the sentence that says what it shows. The server sends the weights
+// once; from then on every look is the browser's own, except the exact rows of a map that is pooled. The value is made
+// by explorer/figures/attention.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
@@ -68,7 +69,8 @@ function bounds(run, look, get = () => null) {
   const place = !free || row !== null ? null : picked && now.name === `${run.pick.layer + 1}.${run.pick.head + 1}`
     ? [run.pick.row, run.pick.col] : it.telling(now.name);
   made.row = { count: it.rows, pick: free ? (row ?? place[0]) : null };
-  // A row without a key shows its strongest key, whichever head is looked at; one that has stopped asks nothing any more.
+  // A row without a key shows its strongest key, whichever head is looked at; one that has stopped asks nothing any
+  // more.
   const alone = look.row?.length === 1 && !it.gone(look.row[0], look.stat === "head" ? now.layer : 0);
   made.col = { count: it.columns, pick: place ? place[1] : alone ? strongest(it.map(now.name), look.row[0]) : null };
   return made;
@@ -78,7 +80,10 @@ function bounds(run, look, get = () => null) {
 const follows = (run, look, get) => get("col") === null && look.row.length === 1 &&
   !(get("row") === null && held(run, run.kinds.get(look.kind), get) === null);
 
-/** What is locked with what a visitor locks: the same cell while heads are compared, the step and the position of other views. */
+/**
+ * What is locked with what a visitor locks: the same cell while heads are compared, the step and the position of other
+ * views.
+ */
 function completes(run, look, patch, { get, add }) {
   const [it, out, loose] = [run.kinds.get(look.kind), { ...patch }, follows(run, look, get)];
   const toggled = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
@@ -94,7 +99,8 @@ function completes(run, look, patch, { get, add }) {
     if (steps(it) && "head" in patch) out.step = out.head.split(".")[0];
   }
   if ("kind" in patch && patch.kind !== look.kind) {
-    // The same queries: the row stays locked, so that one word's looks can be compared. Otherwise a telling cell of the new map.
+    // The same queries: the row stays locked, so that one word's looks can be compared. Otherwise a telling cell of the
+    // new map.
     const [from, to] = [it, run.kinds.get(patch.kind)];
     const same = look.row.length && from.kind.queries.join("\n") === to.kind.queries.join("\n");
     Object.assign(out, { head: to.has(look.head) && get("head") !== null ? look.head : null, row: same ? look.row
@@ -291,7 +297,8 @@ function long(run, now, pen, x, y) {
   const where = framed(now, exact);
   // a hall has room for them beside the map
   const [from, top] = pen.big ? [x + made.width + 48, y + 72] : [x, y + made.height + 12];
-  const [wide, size] = [pen.big ? pen.width - from - 8 : Math.min(pen.width - x - 8, Math.max(side, made.width)), pen.big ? 20 : 12];
+  const [wide, size] = [pen.big ? pen.width - from - 8 : Math.min(pen.width - x - 8, Math.max(side, made.width)),
+      pen.big ? 20 : 12];
   pen.text(from, top, t(it.blocks ? TEXT.exact : TEXT.exactOne, where), { size, colour: "ink2", room: wide });
   const data = Float32Array.from({ length: exact.count * keys.length },
     (_, n) => exact.at(Math.floor(n / keys.length), n % keys.length));
@@ -413,7 +420,8 @@ const filed = (make) => (run, look) =>
   make(seen(run, look), { run, exact: exactOf(run, seen(run, look)), title: longName(seen(run, look)) });
 
 export default {
-  looks: { kind: "choice", stat: "choice", head: "head", row: "positions", col: "positions", by: "choice", thr: "number", near: "flag" },
+  looks: { kind: "choice", stat: "choice", head: "head", row: "positions", col: "positions", by: "choice",
+      thr: "number", near: "flag" },
   along: "row",
   across: "head",
   free: { row: "none", col: "none", thr: null },

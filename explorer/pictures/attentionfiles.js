@@ -1,4 +1,5 @@
-// What leaves the page of an attention: tables and arrays with the names of their rows and columns and what their numbers are.
+// What leaves the page of an attention: tables and arrays with the names of their rows and columns and what their
+// numbers are.
 
 import { t } from "../widgets/lib/lang.js";
 import { TEXT } from "./attentionwords.js";
@@ -41,7 +42,9 @@ export function lines({ it, key, name }) {
   };
 }
 
-/** A line for each key, a column for each exact row of the chosen block; null while no block is chosen under one head. */
+/**
+ * A line for each key, a column for each exact row of the chosen block; null while no block is chosen under one head.
+ */
 export function exactLines({ it }, { exact }) {
   if (!exact) return null;
   const rows = Array.from({ length: exact.count }, (_, r) => r);
@@ -74,7 +77,10 @@ export function arrays({ it, key, name }, { run, exact }) {
       unit: PLAIN }, shown_name: `${key} ${name}` };
 }
 
-/** The map in view by blocks, and the exact rows of the chosen one; every head in whole steps of 1/255, as the browser has it. */
+/**
+ * The map in view by blocks, and the exact rows of the chosen one; every head in whole steps of 1/255, as the browser
+ * has it.
+ */
 function blocks(it, key, name, exact) {
   const by = pooling(it).replace("×", "x").replaceAll(/\W+/g, "_");
   const [map, n] = [it.map(name), it.all.keys.length];

@@ -1,17 +1,23 @@
-// The exact rows of a map whose cells stand for several pairs: the server is asked for those of one block (explorer/looks.py). What has come
-// travels along in a saved page.
+// The exact rows of a map whose cells stand for several pairs: the server is asked for those of one block
+// (explorer/looks.py). What has come travels along in a saved page.
 
 import { heldOf, rowsFrom } from "../widgets/lib/looks.js";
 
 const KEPT = 24; // answers remembered
 const LEVELS = 65535; // of a weight
 
-/** @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact rows one after another: see maps.js */
+/**
+ * @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact rows one after another: see
+ * maps.js
+ */
 
 /**
- * @param {() => void} again called when rows have come @param {Record<string, string>} [held] those of a saved page, which asks nobody
- * @returns {{of: (it: any, layer: number, head: number, block: number) => Exact | null, ask: Function, trouble: () => string, held: () => any}}
- *   of: the exact rows behind a row of a map; null while they are not here. ask: a hand goes to that row, also to one that failed before
+ * @param {() => void} again called when rows have come @param {Record<string, string>} [held] those of a saved page,
+ * which asks nobody
+ * @returns {{of: (it: any, layer: number, head: number, block: number) => Exact | null, ask: Function, trouble: () =>
+ * string, held: () => any}}
+ *   of: the exact rows behind a row of a map; null while they are not here. ask: a hand goes to that row, also to one
+ *   that failed before
  */
 export function exactRows(again, held = null) {
   const here = rowsFrom(held);

@@ -1,4 +1,5 @@
-// What pictures of a change have in common: the line of a model with its one signed number, the computed sentence, the lines of a text file.
+// What pictures of a change have in common: the line of a model with its one signed number, the computed sentence, the
+// lines of a text file.
 
 import { t } from "../widgets/lib/lang.js";
 import { foot } from "../widgets/lib/source.js";
@@ -11,7 +12,10 @@ const TEXT = {
   question: { en: "What does the change do?", zh: "这个改变带来什么？" },
 };
 
-/** A model's name, its one number large, and from what to what it goes. Returns where it ends. one: {name, before, after, unit, digits = 2} */
+/**
+ * A model's name, its one number large, and from what to what it goes. Returns where it ends. one: {name, before,
+ * after, unit, digits = 2}
+ */
 export function headline(pen, y, { name, before, after, unit, digits = 2 }) {
   const [size, big] = pen.big ? [20, 44] : [12, 24];
   const style = { size: big, weight: 650, colour: "ink", face: "title" };
@@ -25,7 +29,10 @@ export function headline(pen, y, { name, before, after, unit, digits = 2 }) {
   return top + Math.max(1.4 * big, (said.length + 0.4) * 1.35 * size);
 }
 
-/** The parts of a picture that are the same for all: each(run) gives {key, name, before, after, unit, digits, more: lines} of every model. */
+/**
+ * The parts of a picture that are the same for all: each(run) gives {key, name, before, after, unit, digits, more:
+ * lines} of every model.
+ */
 export const comparison = (each) => ({
   title: () => TEXT.title,
   question: TEXT.question,
@@ -34,7 +41,8 @@ export const comparison = (each) => ({
     rows: each(run).map(({ name, before, after }) => [name, before, after, Number((after - before).toFixed(6))]) }),
   files: { TXT: (run) => ({ name: "numbers", ending: "txt", blob: async () => new Blob([[
     ...each(run).flatMap(({ name, before, after, unit, digits = 2, more = [] }) => [
-      `${name}, ${unit}: ${plus(after - before, digits)} (${number(before, digits)} → ${number(after, digits)})`, ...more]),
+      `${name}, ${unit}: ${plus(after - before, digits)} (${number(before, digits)} → ${number(after, digits)})`,
+          ...more]),
     roles(run.sentence).map(({ text }) => text).join(""), foot(), ""].join("\n")], { type: "text/plain" }) }) },
   named: () => ["what-if"],
 });

@@ -1,5 +1,5 @@
-// Attention before and after a change, in three equal pictures, the difference beside both; the texts, the one number and the words that are
-// read again. The value is made by explorer/figures/maps.py and explorer/widgets/change.py.
+// Attention before and after a change, in three equal pictures, the difference beside both; the texts, the one number
+// and the words that are read again. The value is made by explorer/figures/maps.py and explorer/widgets/change.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { WHICH, comparison, headline } from "./changed.js";
@@ -24,7 +24,8 @@ async function read(value) {
     const [before, after] = await Promise.all([unpack(map.before), unpack(map.after)]);
     const difference = after.data.map((one, i) => one - before.data[i]);
     const most = difference.reduce((high, one) => Math.max(high, Math.abs(one)), 0);
-    return { ...map, rows: before.shape[0], columns: before.shape[1], before: before.data, after: after.data, difference,
+    return { ...map, rows: before.shape[0], columns: before.shape[1], before: before.data, after: after.data,
+        difference,
       limit: Math.max(0.05, Math.ceil(most * 20) / 20) };
   }));
   return { ...value, maps };
@@ -34,13 +35,15 @@ const mapOf = (run, look) => run.maps.find(({ key }) => key === look.changed) ??
 const words = (run) => run.words.map(([word, was, is]) => `${word} ${was.toFixed(2)} → ${is.toFixed(2)}`);
 const plain = (runs) => runs.map(([text], at) => (at && !glued.test(text) ? ` ${text}` : text)).join("");
 const each = (run) => [{ key: "log_probability", name: t(run.unit), ...run.number, unit: t(TEXT.nats),
-  more: [...run.texts.map((text, i) => `${t(TEXT[WHICH[i]])}: ${plain(text)}`), `${t(run.words_title)}: ${words(run).join(" · ")}`] }];
+  more: [...run.texts.map((text, i) => `${t(TEXT[WHICH[i]])}: ${plain(text)}`),
+      `${t(run.words_title)}: ${words(run).join(" · ")}`] }];
 
 function scene(run, look, pen) {
   const [size, gap, map] = [pen.big ? 20 : 12, pen.narrow ? 8 : 14, mapOf(run, look)];
   const top = headline(pen, 0, each(run)[0]) + size + 4;
   const wide = Math.min((pen.width - 2 * gap) / 3, pen.big ? 420 : pen.away ? 300 : 190);
-  const high = Math.min(pen.big ? Math.max(120, pen.tall - top - 3 * size) : Infinity, Math.max(48, (wide * map.rows) / map.columns), 1.2 * wide);
+  const high = Math.min(pen.big ? Math.max(120, pen.tall - top - 3 * size) : Infinity,
+      Math.max(48, (wide * map.rows) / map.columns), 1.2 * wide);
   const lines = pen.narrow ? 2 : 1;
   const y0 = top + (lines - 0.4) * 1.3 * size + 2;
   WHICH.forEach((which, at) => {
@@ -61,7 +64,8 @@ function scene(run, look, pen) {
 function point(map, box, pen) {
   const [w, h] = [(box.x1 - box.x0) / map.columns, (box.y1 - box.y0) / map.rows];
   pen.hit({ ...box, at(x, y) {
-    const [column, row] = [Math.min(map.columns - 1, Math.floor((x - box.x0) / w)), Math.min(map.rows - 1, Math.floor((y - box.y0) / h))];
+    const [column, row] = [Math.min(map.columns - 1, Math.floor((x - box.x0) / w)),
+        Math.min(map.rows - 1, Math.floor((y - box.y0) / h))];
     const at = row * map.columns + column;
     return { x0: box.x0 + column * w, x1: box.x0 + (column + 1) * w, y0: box.y0 + row * h, y1: box.y0 + (row + 1) * h,
       card: () => [`“${map.queries[row]}” (${row}) → “${map.keys[column]}” (${column})`,
@@ -69,7 +73,10 @@ function point(map, box, pen) {
   } });
 }
 
-/** Both texts, what vanished and what is new marked; and the words that are read again, those whose probability moved set off. */
+/**
+ * Both texts, what vanished and what is new marked; and the words that are read again, those whose probability moved
+ * set off.
+ */
 function below(run) {
   const marked = (runs) => runs.flatMap(([text, mark], at) => [at && !glued.test(text) ? " " : "",
     mark ? el(mark === "gone" ? "del" : "ins", { class: mark === "gone" ? "tfe-struck" : "tfe-new", text }) : text]);
@@ -80,7 +87,8 @@ function below(run) {
     el("span", { lang: run.language, text }), ` ${was.toFixed(2)} → ${is.toFixed(2)}`);
   const note = same ? [el("span", { class: "tfe-maps-same", lang: lang(), text: ` ${t(TEXT.same)}` })] : [];
   return [el("dl", { class: "tfe-maps-texts" }, ...row(0), ...row(1, ...note)),
-    el("div", { class: "tfe-maps-chances tfe-controls" }, el("span", { text: t(run.words_title) }), el("ul", {}, ...run.words.map(word)))];
+    el("div", { class: "tfe-maps-chances tfe-controls" }, el("span", { text: t(run.words_title) }),
+        el("ul", {}, ...run.words.map(word)))];
 }
 
 export default {
@@ -103,7 +111,8 @@ export default {
     })),
   }),
   arrays: (run) => ({
-    log_probability: { shape: [2], data: new Float64Array([run.number.before, run.number.after]), axes: ["before, after"], unit: "nats" },
+    log_probability: { shape: [2], data: new Float64Array([run.number.before, run.number.after]),
+        axes: ["before, after"], unit: "nats" },
     ...Object.fromEntries(run.maps.flatMap((map) => WHICH.slice(0, 2).map((which) => [`${map.key}.${which}`,
       { shape: [map.rows, map.columns], data: map[which], axes: ["query", "key"], unit: "weight" }]))),
   }),

@@ -1,5 +1,6 @@
-// Pictures before and after a change, as each model makes them: before, after and the difference in equal sizes, and one signed number: how
-// much dearer the picture before becomes; where it is told, pixel by pixel too. The value is made by explorer/figures/pairs.py.
+// Pictures before and after a change, as each model makes them: before, after and the difference in equal sizes, and
+// one signed number: how much dearer the picture before becomes; where it is told, pixel by pixel too. The value is
+// made by explorer/figures/pairs.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { WHICH, comparison, headline } from "./changed.js";
@@ -13,11 +14,13 @@ const TEXT = {
   dearer: { en: "{unit} ±{most}", zh: "{unit} ±{most}" },
   title: { en: "what each pixel costs more, {unit}", zh: "每个像素多付的代价，{unit}" },
 };
-const largest = (maps, least) => Math.max(least, ...maps.map((map) => map.reduce((most, one) => Math.max(most, Math.abs(one)), 0)));
+const largest = (maps, least) => Math.max(least,
+    ...maps.map((map) => map.reduce((most, one) => Math.max(most, Math.abs(one)), 0)));
 
 async function read(value) {
   const pairs = await Promise.all(value.pairs.map(async (pair) => {
-    const [before, after, more] = await Promise.all([unpack(pair.before), unpack(pair.after), pair.more ? unpack(pair.more) : null]);
+    const [before, after, more] = await Promise.all([unpack(pair.before), unpack(pair.after),
+        pair.more ? unpack(pair.more) : null]);
     const [rows, columns, channels = 1] = before.shape;
     const change = new Float32Array(rows * columns); // after minus before of each pixel, the mean of its channels
     for (let i = 0; i < before.data.length; i += 1)
@@ -28,7 +31,8 @@ async function read(value) {
         made.data.set([...[0, 1, 2].map((c) => data[i * channels + (channels > 1 ? c : 0)]), 255], 4 * i);
       return made;
     };
-    return { ...pair, rows, columns, channels, before, after, change, more: more?.data ?? null, images: [image(before), image(after)] };
+    return { ...pair, rows, columns, channels, before, after, change, more: more?.data ?? null,
+        images: [image(before), image(after)] };
   }));
   const maps = pairs.flatMap(({ more }) => (more ? [more] : []));
   const limits = { difference: largest(pairs.map(({ change }) => change), 32), dearer: largest(maps, 0.05) };
@@ -42,7 +46,8 @@ const each = (run) => run.pairs.map((pair) =>
 function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const gap = pen.narrow ? 8 : 10;
-  const side = Math.min((pen.width - (run.shown.length - 1) * gap) / run.shown.length, pen.big ? 300 : pen.away ? 224 : 132);
+  const side = Math.min((pen.width - (run.shown.length - 1) * gap) / run.shown.length,
+      pen.big ? 300 : pen.away ? 224 : 132);
   const said = { most: { difference: Math.ceil(run.limits.difference), dearer: number(run.limits.dearer) } };
   const numbers = each(run);
   let y = 0;
@@ -52,8 +57,10 @@ function scene(run, look, pen) {
       const x = n * (side + gap);
       const box = { x0: x, x1: x + side, y0: y + 0.8 * size, y1: y + 0.8 * size + (side * pair.rows) / pair.columns };
       pen.text(x, y, t(TEXT[which], { unit: unitOf(run), most: said.most[which] }), { size, room: side });
-      if (which === "before" || which === "after") pen.pixels(box, { image: pair.images[Number(which === "after")], radius: 4 });
-      else pen.cells(box, { data: which === "dearer" ? pair.more : pair.change, rows: pair.rows, columns: pair.columns, scale: "signed",
+      if (which === "before" || which === "after")
+        pen.pixels(box, { image: pair.images[Number(which === "after")], radius: 4 });
+      else pen.cells(box, { data: which === "dearer" ? pair.more : pair.change, rows: pair.rows, columns: pair.columns,
+          scale: "signed",
         low: -run.limits[which], high: run.limits[which], radius: 4 });
       pen.rect(box, { line: "line", radius: 4 });
       point(run, pair, box, pen);
@@ -68,8 +75,10 @@ function point(run, pair, box, pen) {
   const levels = ({ data }, at) => data.slice(at * pair.channels, (at + 1) * pair.channels).join(" ");
   const pixel = (at) => {
     const [row, column] = [Math.floor(at / pair.columns), at % pair.columns];
-    return { x0: box.x0 + column * wide, x1: box.x0 + (column + 1) * wide, y0: box.y0 + row * high, y1: box.y0 + (row + 1) * high, still: true,
-      pos: run.measure.raster ? at : undefined, card: () => [`(${row}, ${column}): ${levels(pair.before, at)} → ${levels(pair.after, at)}`,
+    return { x0: box.x0 + column * wide, x1: box.x0 + (column + 1) * wide, y0: box.y0 + row * high,
+        y1: box.y0 + (row + 1) * high, still: true,
+      pos: run.measure.raster ? at : undefined,
+          card: () => [`(${row}, ${column}): ${levels(pair.before, at)} → ${levels(pair.after, at)}`,
         ...(pair.more ? [`${plus(pair.more[at])} ${unitOf(run)}`] : [])] };
   };
   pen.hit({ ...box, at: (px, py) => pixel(Math.min(pair.rows - 1, Math.floor((py - box.y0) / high)) * pair.columns +
@@ -86,9 +95,12 @@ export default {
     const shape = [pair.rows, pair.columns, ...(pair.channels > 1 ? [pair.channels] : [])];
     const axes = ["row", "column", "channel"].slice(0, shape.length);
     return [
-      ...["before", "after"].map((which) => [`${pair.key}.${which}`, { shape, axes, data: Uint8Array.from(pair[which].data), unit: "level" }]),
-      ...(pair.more ? [[`${pair.key}.more`, { shape: shape.slice(0, 2), axes: axes.slice(0, 2), data: pair.more, unit: unitOf(run) }]] : []),
-      [`${pair.key}.${run.measure.key}`, { shape: [2], axes: ["before, after"], data: new Float64Array([pair.number.before, pair.number.after]) }],
+      ...["before", "after"].map((which) => [`${pair.key}.${which}`,
+          { shape, axes, data: Uint8Array.from(pair[which].data), unit: "level" }]),
+      ...(pair.more ? [[`${pair.key}.more`,
+          { shape: shape.slice(0, 2), axes: axes.slice(0, 2), data: pair.more, unit: unitOf(run) }]] : []),
+      [`${pair.key}.${run.measure.key}`, { shape: [2], axes: ["before, after"],
+          data: new Float64Array([pair.number.before, pair.number.after]) }],
     ];
   })),
 };

@@ -1,5 +1,6 @@
-// Music before and after a change, as each model makes it: its roll before, after and the difference on one scale, one signed number: how much
-// dearer the notes before become; and both can be heard. The value is made by explorer/figures/rollpairs.py.
+// Music before and after a change, as each model makes it: its roll before, after and the difference on one scale, one
+// signed number: how much dearer the notes before become; and both can be heard. The value is made by
+// explorer/figures/rollpairs.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { WHICH, comparison, headline } from "./changed.js";
@@ -50,7 +51,8 @@ async function read(value, { away = false }) {
 /** The notes of one of the three rolls with their colours; fate: what became of each. */
 function coloured({ before, after, moved }, which) {
   if (which !== "difference")
-    return (which === "before" ? before : after).notes.map((note) => ({ ...note, colour: note.given ? "control" : "accent" }));
+    return (which === "before" ? before
+        : after).notes.map((note) => ({ ...note, colour: note.given ? "control" : "accent" }));
   return [
     ...before.notes.map((note) => (note.kept ? { ...note, colour: "control", alpha: 0.55, fate: "stayed" }
       : { ...note, colour: shade("signed", 0), fate: "gone" })),
@@ -121,7 +123,8 @@ function painted(roll, which, box, pen) {
   pen.hit({ ...box, at(px, py) {
     const far = ({ onset, end, pitch }) => Math.hypot(Math.max(x(onset) - px, px - x(end), 0), Math.abs(y(pitch) - py));
     const note = notes.reduce((best, one) => (far(one) < (best ? far(best) : 6) ? one : best), null);
-    return note && { x0: x(note.onset) - 2, x1: x(note.end) + 2, y0: y(note.pitch) - thick / 2 - 2, y1: y(note.pitch) + thick / 2 + 2,
+    return note && { x0: x(note.onset) - 2, x1: x(note.end) + 2, y0: y(note.pitch) - thick / 2 - 2,
+        y1: y(note.pitch) + thick / 2 + 2,
       card: () => card(roll, note) };
   } });
 }
@@ -134,7 +137,8 @@ function card({ voices, grid }, { pitch, last, onset, fate }) {
 }
 
 /** What can be heard: {"jsb_relative.before": {model, which, side}}. */
-const sounds = (run) => Object.fromEntries(run.rolls.flatMap((roll) => ["before", "after"].filter((which) => roll[which].sound)
+const sounds = (run) => Object.fromEntries(run.rolls.flatMap((roll) => ["before", "after"]
+    .filter((which) => roll[which].sound)
   .map((which) => [`${roll.key}.${which}`, { roll, which, side: roll[which] }])));
 
 const secondsOf = (run, { heard }) => {
@@ -150,13 +154,16 @@ export default {
   scene,
   bounds: (run, look) => ({ heard: { names: Object.keys(sounds(run)) },
     heardat: { count: Math.ceil(FINE * secondsOf(run, look)) + 1, pick: null } }),
-  choices: (run) => [{ key: "heard", label: t(TEXT.heard), options: Object.entries(sounds(run)).map(([value, { roll, which }]) =>
-    ({ value, label: run.rolls.length > 1 ? t(TEXT.hears, { model: t(run.names[roll.key] ?? roll.key), which: t(TEXT[which]) })
+  choices: (run) => [{ key: "heard", label: t(TEXT.heard),
+      options: Object.entries(sounds(run)).map(([value, { roll, which }]) =>
+    ({ value, label: run.rolls.length > 1
+        ? t(TEXT.hears, { model: t(run.names[roll.key] ?? roll.key), which: t(TEXT[which]) })
       : t(TEXT[which]) })) }].filter(({ options }) => options.length),
   clock(run, look) {
     const [one, seconds] = [sounds(run)[look.heard], secondsOf(run, look)];
     const says = (at) => `${(at / FINE).toFixed(1)} / ${seconds.toFixed(1)} s`;
-    return one && { seconds, says, sound: run.away || run.mute ? null : one.side.sound.wav, at: (second) => Math.round(FINE * second),
+    return one && { seconds, says, sound: run.away || run.mute ? null : one.side.sound.wav,
+        at: (second) => Math.round(FINE * second),
       when: (at) => (at ?? 0) / FINE };
   },
   silent(run, draw) {
@@ -167,9 +174,11 @@ export default {
   legend: () => [["gone", shade("signed", 0)], ["came", shade("signed", 1)], ["made", "accent"], ["given", "control"]]
     .map(([name, fill]) => ({ text: t(TEXT[name]), mark: { fill, wide: 14, tall: 6, radius: 2 } })),
   lines(run) {
-    const columns = ["model", "which", "onset_step", "end_step", "pitch", run.rolls[0]?.voices ? "voice" : "velocity", "given", "in_both"];
+    const columns = ["model", "which", "onset_step", "end_step", "pitch", run.rolls[0]?.voices ? "voice" : "velocity",
+        "given", "in_both"];
     const rows = run.rolls.flatMap((roll) => ["before", "after"].flatMap((which) => roll[which].notes.map((note) =>
-      [roll.key, which, note.onset, note.end, note.pitch, roll.voices ? VOICES[note.last] : note.last, Number(note.given), Number(note.kept)])));
+      [roll.key, which, note.onset, note.end, note.pitch, roll.voices ? VOICES[note.last] : note.last,
+          Number(note.given), Number(note.kept)])));
     return { columns, rows };
   },
   arrays: (run) => Object.fromEntries(run.rolls.flatMap((roll) => [
@@ -177,9 +186,13 @@ export default {
       const { notes } = roll[which];
       const flags = ["given", "kept"].map((flag) => [`${roll.key}.${which}.${flag}`,
         { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])), axes: ["note"] }]);
-      return [[`${roll.key}.${which}.notes`, { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"],
-        unit: "steps, MIDI pitch", data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }], ...flags];
+      return [[`${roll.key}.${which}.notes`,
+          { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"],
+        unit: "steps, MIDI pitch",
+            data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }],
+            ...flags];
     }),
-    [`${roll.key}.nats`, { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]), axes: ["before, after"], unit: "nats" }],
+    [`${roll.key}.nats`, { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]),
+        axes: ["before, after"], unit: "nats" }],
   ])),
 };

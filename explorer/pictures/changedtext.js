@@ -1,5 +1,6 @@
-// The same characters before and after a change, as each model reads them: one number, three strips on one scale, what it writes or answers
-// each time. Each model that the change reaches is shown in turn; of the others one line says so. Made by explorer/figures/sides.py.
+// The same characters before and after a change, as each model reads them: one number, three strips on one scale, what
+// it writes or answers each time. Each model that the change reaches is shown in turn; of the others one line says so.
+// Made by explorer/figures/sides.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { WHICH, comparison, headline } from "./changed.js";
@@ -224,7 +225,10 @@ function writing([first, second]) {
   return [label(t(TEXT.writes)), ...boxes, ...(count ? [note(t(TEXT.common, { n: count }))] : [])];
 }
 
-/** What the model says before and after, letter by letter: those that changed are marked, right ones and wrong ones each in their way. */
+/**
+ * What the model says before and after, letter by letter: those that changed are marked, right ones and wrong ones each
+ * in their way.
+ */
 function answering({ answers, first }) {
   const [before, after, right] = answers.map((text) => [...text]);
   if (!before.some((letter, i) => letter !== after[i])) return [label(t(TEXT.answers)),

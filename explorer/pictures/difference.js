@@ -1,5 +1,5 @@
-// The difference of two maps of weights of one shape, the left one minus the right one, and beside each row how much of it both share. The
-// value is made by widgets/compare.js of what both sides draw.
+// The difference of two maps of weights of one shape, the left one minus the right one, and beside each row how much of
+// it both share. The value is made by widgets/compare.js of what both sides draw.
 
 import { t } from "../widgets/lib/lang.js";
 import { parts, shown } from "../widgets/lib/maps.js";
@@ -31,8 +31,10 @@ function read({ left, right, row }) {
   });
   const most = difference.reduce((high, x) => Math.max(high, Math.abs(finite(x))), 0);
   const best = (side, i) => rowOf(side, i).reduce((at, w, j, row) => (w > row[at] ? j : at), 0);
-  const pairs = (names, others) => names.map((name, i) => (name === others[i] ? shown(name) : `${shown(name)} | ${shown(others[i])}`));
-  return { left, right, row, rows, columns, difference, shares, best, most, limit: Math.max(0.05, Math.ceil(most * 20) / 20),
+  const pairs = (names, others) => names.map((name, i) => (name === others[i]
+      ? shown(name) : `${shown(name)} | ${shown(others[i])}`));
+  return { left, right, row, rows, columns, difference, shares, best, most,
+      limit: Math.max(0.05, Math.ceil(most * 20) / 20),
     queries: pairs(queries, right.queries), keys: pairs(keys, right.keys) };
 }
 
@@ -40,21 +42,28 @@ function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const label = Math.min(pen.width * 0.28, pen.big ? 180 : LABEL);
   const wide = pen.width * (1 - BARS) - label;
-  const each = Math.max(2, Math.min(pen.tall ? (pen.tall - size * 2) / run.rows : 24, pen.big ? 48 : 24, 480 / run.rows));
+  const each = Math.max(2, Math.min(pen.tall ? (pen.tall - size * 2) / run.rows : 24, pen.big ? 48 : 24,
+      480 / run.rows));
   const box = { x0: label, x1: label + wide, y0: 1.6 * size, y1: 1.6 * size + each * run.rows };
-  pen.cells(box, { data: run.difference, rows: run.rows, columns: run.columns, scale: "signed", low: -run.limit, high: run.limit, radius: 4 });
+  pen.cells(box, { data: run.difference, rows: run.rows, columns: run.columns, scale: "signed", low: -run.limit,
+      high: run.limit, radius: 4 });
   pen.rect(box, { line: "line", radius: 4 });
   const column = wide / run.columns;
-  if (column > 3 * size) run.keys.forEach((key, j) => pen.text(label + (j + 0.5) * column, 0.7 * size, key, { size, align: "center", room: column - 4, colour: "ink2" }));
+  if (column > 3 * size)
+    run.keys.forEach((key, j) => pen.text(label + (j + 0.5) * column, 0.7 * size, key,
+      { size, align: "center", room: column - 4, colour: "ink2" }));
   const bars = { x0: box.x1 + 10, x1: pen.width - 3.2 * size };
   for (let i = 0; i < run.rows; i += 1) {
     const [y0, y1] = [box.y0 + i * each, box.y0 + (i + 1) * each];
     const here = i === look.drow;
     if (each >= size) {
-      pen.text(label - 6, (y0 + y1) / 2, run.queries[i], { size, align: "right", room: label - 8, colour: here ? "query" : "ink" });
-      pen.text(bars.x0 + (bars.x1 - bars.x0) * Math.min(1, run.shares[i]) + 4, (y0 + y1) / 2, number(run.shares[i]), { size });
+      pen.text(label - 6, (y0 + y1) / 2, run.queries[i],
+          { size, align: "right", room: label - 8, colour: here ? "query" : "ink" });
+      pen.text(bars.x0 + (bars.x1 - bars.x0) * Math.min(1, run.shares[i]) + 4, (y0 + y1) / 2, number(run.shares[i]),
+          { size });
     }
-    pen.rect({ x0: bars.x0, x1: bars.x0 + (bars.x1 - bars.x0) * Math.min(1, run.shares[i]), y0: y0 + each * 0.2, y1: y1 - each * 0.2 }, { fill: here ? "query" : "accent" });
+    pen.rect({ x0: bars.x0, x1: bars.x0 + (bars.x1 - bars.x0) * Math.min(1, run.shares[i]), y0: y0 + each * 0.2,
+        y1: y1 - each * 0.2 }, { fill: here ? "query" : "accent" });
     if (here) pen.rect({ ...box, y0, y1 }, { line: "query", width: 2 });
     pen.hit({ x0: 0, x1: pen.width, y0, y1, look: { drow: i }, card: () => [run.queries[i], number(run.shares[i])] });
   }
@@ -73,8 +82,10 @@ function sentence(run, { drow }) {
     ...(most === least ? [] : parts(TEXT.ends, { a: name(run, a), most, b: name(run, b), least }))];
   if (drow === null) return [...said, ...parts(TEXT.end, {})];
   const [j, l] = [run.best(run.left, drow), run.best(run.right, drow)];
-  const [left, right] = [run.left.data[drow * run.columns + j], run.right.data[drow * run.columns + l]].map((w) => number(finite(w)));
-  return [...said, ...parts(j === l ? TEXT.same : TEXT.other, { q: name(run, drow), k: key(run, j), l: key(run, l), left, right })];
+  const [left, right] = [run.left.data[drow * run.columns + j], run.right.data[drow * run.columns + l]]
+      .map((w) => number(finite(w)));
+  return [...said, ...parts(j === l ? TEXT.same : TEXT.other,
+      { q: name(run, drow), k: key(run, j), l: key(run, l), left, right })];
 }
 
 export default {
@@ -88,9 +99,11 @@ export default {
   scene,
   sentence,
   table(run, { drow }) {
-    const of = (side, i) => [shown(side.keys[run.best(side, i)]), number(finite(side.data[i * run.columns + run.best(side, i)]))];
+    const of = (side, i) => [shown(side.keys[run.best(side, i)]),
+        number(finite(side.data[i * run.columns + run.best(side, i)]))];
     return { caption: t(TEXT.question), columns: t(TEXT.columns).split("|"), here: drow,
-      rows: run.queries.map((query, i) => [`${query}·${i}`, number(run.shares[i]), ...of(run.left, i), ...of(run.right, i)]) };
+      rows: run.queries.map((query, i) => [`${query}·${i}`, number(run.shares[i]), ...of(run.left, i),
+          ...of(run.right, i)]) };
   },
   arrays: (run) => Object.fromEntries(["left", "right", "difference"].map((side) => [side,
     { shape: [run.rows, run.columns], data: run[side].data ?? run[side], axes: ["query", "key"], unit: "weight" }])),

@@ -1,6 +1,6 @@
-// Which earlier positions a position attends to, and over how many steps it is reached: the browser's side of models/layers/patterns.py.
-// strided: A1 = {max(0, i − l) … i}, A2 = {j : (i − j) mod l = 0}; fixed: A1 = own block, A2 = the last c of every block; always j ≤ i.
-// Nothing here touches the page or another module.
+// Which earlier positions a position attends to, and over how many steps it is reached: the browser's side of
+// models/layers/patterns.py. strided: A1 = {max(0, i − l) … i}, A2 = {j : (i − j) mod l = 0}; fixed: A1 = own block, A2
+// = the last c of every block; always j ≤ i. Nothing here touches the page or another module.
 
 export const KINDS = ["full", "strided", "fixed"];
 export const USES = ["interleaved", "merged", "split"];
@@ -33,7 +33,8 @@ const FACTORS = {
 
 /**
  * The positions that a position attends to, ascending.
- * @param {{kind: string, l: number, c: number}} pattern @param {"first" | "second" | "union"} which A1, A2 or both together
+ * @param {{kind: string, l: number, c: number}} pattern @param {"first" | "second" | "union"} which A1, A2 or both
+ * together
  */
 export const keysOf = ({ kind, l, c }, which, i) => FACTORS[kind][which](i, l, c);
 
@@ -44,7 +45,10 @@ export function count({ kind, l, c }, i) {
   return kind === "strided" ? Math.min(i, l) + 1 + Math.max(blocks - 1, 0) : (i % l) + 1 + blocks * c;
 }
 
-/** {pairs, busiest, at}: pairs of a pattern over `length` positions, the most that one query attends to, and the first query that does. */
+/**
+ * {pairs, busiest, at}: pairs of a pattern over `length` positions, the most that one query attends to, and the first
+ * query that does.
+ */
 export function counted(pattern, length) {
   let [pairs, busiest, at] = [0, 0, 0];
   for (let i = 0; i < length; i += 1) {
@@ -67,7 +71,8 @@ export function connectivity(pattern, length) {
 
 /**
  * How the positions 0 … i reach position i, by search from i along the pairs of the pattern.
- * @returns {{steps: Int16Array, via: Int16Array}} steps: 0 itself, 1 what it attends to, 2 over one position between …, −1 where nothing leads
+ * @returns {{steps: Int16Array, via: Int16Array}} steps: 0 itself, 1 what it attends to, 2 over one position between …,
+ * −1 where nothing leads
  *   to it. via: through which position a key comes, the latest there is; itself where one step suffices.
  */
 export function reach(pattern, i) {
@@ -104,7 +109,8 @@ export function path(pattern, from, to) {
 /**
  * Searches from every position, one at each turn of the generator; `found` fills meanwhile.
  * @param {{kind: string, l: number, c: number}} pattern
- * @returns {{found: {done: number, steps: Uint8Array, tally: number[], missing: number}, turns: Generator}} done: positions searched. steps: (query, key)
+ * @returns {{found: {done: number, steps: Uint8Array, tally: number[], missing: number}, turns: Generator}} done:
+ * positions searched. steps: (query, key)
  *   or LATER. tally: how many pairs j ≤ i are joined in 0, 1, 2 … steps. missing: how many are not joined at all
  */
 export function search(pattern, length) {
@@ -126,7 +132,10 @@ export function search(pattern, length) {
   return { found, turns: turns() };
 }
 
-/** With which factor the heads of a layer attend, from the first head on: [how many heads, "first" | "second" | "union"][]. Two heads at least. */
+/**
+ * With which factor the heads of a layer attend, from the first head on: [how many heads, "first" | "second" |
+ * "union"][]. Two heads at least.
+ */
 export function ofHeads({ kind }, use, layer, heads) {
   if (kind === "full" || use === "merged") return [[heads, "union"]];
   if (use === "interleaved") return [[heads, layer % 2 ? "second" : "first"]];
@@ -137,14 +146,18 @@ export function ofHeads({ kind }, use, layer, heads) {
   ];
 }
 
-/** Of how many positions position i knows after 1, 2 … layers, itself included: what a layer's heads see, and what the sum around it carries on. */
+/**
+ * Of how many positions position i knows after 1, 2 … layers, itself included: what a layer's heads see, and what the
+ * sum around it carries on.
+ */
 export function known(pattern, use, i, layers, heads) {
   return Array.from({ length: layers }, (_, top) => {
     const seen = new Uint8Array(i + 1);
     seen[i] = 1;
     for (let layer = top; layer >= 0; layer -= 1) {
       const before = range(0, i + 1).filter((m) => seen[m]);
-      for (const [, which] of ofHeads(pattern, use, layer, heads)) for (const m of before) for (const j of keysOf(pattern, which, m)) seen[j] = 1;
+      for (const [, which] of ofHeads(pattern, use, layer, heads))
+        for (const m of before) for (const j of keysOf(pattern, which, m)) seen[j] = 1;
     }
     return seen.reduce((sum, one) => sum + one, 0);
   });

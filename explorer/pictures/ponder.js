@@ -1,6 +1,6 @@
-// Every position thinks for as long as it needs: its steps as blocks, its halting probability adding up to 1 − ε, the rest of it for the last
-// step, and what the answer would be if all stopped now. Short positions stand side by side, sentences one below the other, a single
-// position lies on its side. The value is made by explorer/figures/ponder.py.
+// Every position thinks for as long as it needs: its steps as blocks, its halting probability adding up to 1 − ε, the
+// rest of it for the last step, and what the answer would be if all stopped now. Short positions stand side by side,
+// sentences one below the other, a single position lies on its side. The value is made by explorer/figures/ponder.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
@@ -96,7 +96,8 @@ async function read(value, { texts }) {
 
 // ── the figure ──
 /**
- * Where everything stands. A track is where blocks run along: {from, unit, thick, middle(p)}, upright in columns, else lying.
+ * Where everything stands. A track is where blocks run along: {from, unit, thick, middle(p)}, upright in columns, else
+ * lying.
  */
 function place(run, pen, far) {
   const { big, tall, narrow, width } = pen;
@@ -381,7 +382,8 @@ function below(run, look, lock) {
     const text = apart
       ? letters.map((letter, k) => (letter === expected[k] ? letter : el("b", { class: "off", text: letter })))
       : letters.join("");
-    const after = el("span", { class: "after" }, el("span", { class: `long${unseen}`, text: say(run, "chip", { n: i + 1 }) }),
+    const after = el("span", { class: "after" },
+        el("span", { class: `long${unseen}`, text: say(run, "chip", { n: i + 1 }) }),
       el("span", { class: "brief", "aria-hidden": "true", text: String(i + 1) }));
     const sign = el("span", { class: "verdict" }, right ? "✓" : "✗",
       el("span", { class: `said${unseen}`, text: ` ${verdict}` }));
@@ -477,10 +479,12 @@ function sentence(run, { pos, step }) {
     at === 3 || (Number(text) >= Number(edge(run))) === (run.sum(pos, n) >= run.threshold));
   const gone = run.last.filter((n) => n <= step).length;
   const values = {
-    Axis: `${axis[0].toUpperCase()}${axis.slice(1)}`, who: { role: "query", text: called(run, pos, step) }, unit: t(run.unit),
+    Axis: `${axis[0].toUpperCase()}${axis.slice(1)}`, who: { role: "query", text: called(run, pos, step) },
+        unit: t(run.unit),
     step, last, m: last - 1, sum: sum(Math.min(step, last)), before: sum(last - 1), rest: run.rest[pos].toFixed(2),
     times: last === 1 ? "once" : last === 2 ? "twice" : `${last} times`, edge: edge(run), limit: run.limit,
-    forced: run.forced, others: run.count === 1 ? "" : t(SAY.others, { n: gone, gone: gone || "none", count: run.count }),
+    forced: run.forced, others: run.count === 1
+        ? "" : t(SAY.others, { n: gone, gone: gone || "none", count: run.count }),
     answer: { role: now.right ? "out" : null, text: t(now.answer) }, expected: t(run.expected),
   };
   const how = step < last ? (run.forced ? "stillForced" : "still") : run.forced ? "ranForced"
@@ -491,8 +495,10 @@ function sentence(run, { pos, step }) {
 
 function table(run, { pos, step }) {
   const rows = run.labels.flatMap((label, p) =>
-    Array.from({ length: run.last[p] }, (_, i) => [label, p, i + 1, rounded(run.h(p, i + 1)), rounded(run.sum(p, i + 1)),
-        rounded(run.p(p, i + 1)), rounded(run.far(p, i + 1)), run.last[p], rounded(run.rest[p]), say(run, run.reasons[p])]),
+    Array.from({ length: run.last[p] },
+        (_, i) => [label, p, i + 1, rounded(run.h(p, i + 1)), rounded(run.sum(p, i + 1)),
+        rounded(run.p(p, i + 1)), rounded(run.far(p, i + 1)), run.last[p], rounded(run.rest[p]),
+            say(run, run.reasons[p])]),
   );
   const columns = [t(run.axis), say(run, "index"), "n", "hₙ", "Σh", "pₙ", "‖sₙ − s_N‖/√d", "N", "R", say(run, "why")];
   return { caption: say(run, "table"), columns, rows,

@@ -1,5 +1,6 @@
-// The text that one or two models read and wrote: every character with its loss below it, and those that a head looked at to say it. A long
-// text scrolls; at the right edge it stands in small. Only exact weights are fetched. The value is made by explorer/figures/reading.py.
+// The text that one or two models read and wrote: every character with its loss below it, and those that a head looked
+// at to say it. A long text scrolls; at the right edge it stands in small. Only exact weights are fetched. The value is
+// made by explorer/figures/reading.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
@@ -79,7 +80,10 @@ async function read(value, { again }) {
     looks: looksOf(again, value.kept) };
 }
 
-/** What a head's row says of a position: weights by column, the largest, and the shares of the memory and of another text's. Column j has read character j − 1. */
+/**
+ * What a head's row says of a position: weights by column, the largest, and the shares of the memory and of another
+ * text's. Column j has read character j − 1.
+ */
 function lookOf(run, model, look, position, pointed = false) {
   if (!finished(run) || !model.heads || position === undefined) return null;
   const all = run.looks.of(model.look, ...headOf(look.head), position, model.count, pointed);
@@ -117,7 +121,8 @@ function place(run, chosen, { width, narrow, big, tall }) {
     ...(narrow ? [] : [[[chosen], WIDE]]), [[chosen], SLIM]];
   // before a hall a short text stands large
   const few = big && run.models.length === 1 && !part && Math.ceil(run.of / SLIM) * 92 + 72 <= tall;
-  const [shown, wanted] = few ? [[chosen], SLIM] : ways.find((way) => cellOf(...way) >= (big ? 12.5 : 6.5)) ?? ways.at(-1);
+  const [shown, wanted] = few ? [[chosen], SLIM] : ways.find((way) => cellOf(...way) >= (big ? 12.5 : 6.5))
+      ?? ways.at(-1);
   const columns = rowLength(wanted, part);
   const exact = Math.min(few ? 30 : big ? 20 : 12, cellOf(shown, wanted));
   const cell = exact >= 8 ? Math.floor(2 * exact) / 2 : exact;
@@ -363,7 +368,8 @@ function sentence(run, look) {
   const may = sees(model, position);
   const lit = model.heads ? lookOf(run, model, look, position) : null;
   const told = { q: { text: named(model.codes[position], position), role: "query" }, cost: bits(model.nats[position]),
-    others: beside(run, model, position), before: count(position), head: look.head?.replace(".", "·"), n: look.pos.length };
+    others: beside(run, model, position), before: count(position), head: look.head?.replace(".", "·"),
+        n: look.pos.length };
   if (may) told.may = count(may.size);
   if (lit) {
     told.k = { text: lit.best ? named(model.codes[lit.best - 1], lit.best - 1) : t(SAY.start), role: "key" };
@@ -371,7 +377,8 @@ function sentence(run, look) {
     told.share = percent(lit.foreign > 0.0005 ? lit.foreign : lit.memory);
   } else told.why = run.looks.trouble() || t(SAY.way);
   const goes = lit && (lit.foreign > 0.0005 ? "foreign" : lit.memory !== null ? "memory" : null);
-  const said = ["cost", may && "may", model.heads && (lit ? (lit.best ? "gives" : "givesStart") : "waits"), goes, (lit || !model.heads) && "end",
+  const said = ["cost", may && "may", model.heads && (lit ? (lit.best ? "gives" : "givesStart") : "waits"), goes,
+      (lit || !model.heads) && "end",
     lit && look.pos.length > 1 && "chosen"];
   return said.filter(Boolean).flatMap((key) => parts(SAY[key], told));
 }

@@ -1,6 +1,7 @@
-// The tower of guesses: what each layer would say at each position, the last layer on top, and what stands there in truth. A cell is as dark
-// as the layer is surprised. The value: state, query, symbols, given, layers, pieces, sets: [{key, name, best, bits}], pick: {pos}; and
-// read: what was read at each position, where that is not the symbol before: the same as `symbols` where a model guesses what it reads.
+// The tower of guesses: what each layer would say at each position, the last layer on top, and what stands there in
+// truth. A cell is as dark as the layer is surprised. The value: state, query, symbols, given, layers, pieces, sets:
+// [{key, name, best, bits}], pick: {pos}; and read: what was read at each position, where that is not the symbol
+// before: the same as `symbols` where a model guesses what it reads.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { lang, t } from "../widgets/lib/lang.js";
@@ -90,14 +91,18 @@ function scene(run, look, pen) {
       const right = set.best[layer][pos] === run.symbols[pos];
       pen.rect(box, { fill, radius: 4, ...(right ? { line: "out", width: 2.5 } : {}) });
       const lean = pen.big && run.layers > 5; // in a hall two lines would be too small: the sentence tells the number
-      pen.text(middle, box.y0 + at.high * (lean ? 0.46 : 0.3), show(set.best[layer][pos]), { ...style, weight: 650, colour: ink(fill) });
-      if (!lean) pen.text(middle, box.y0 + at.high * 0.68, bits.toFixed(1), { size: at.small, align: "center", colour: ink(fill) });
+      pen.text(middle, box.y0 + at.high * (lean ? 0.46 : 0.3), show(set.best[layer][pos]),
+          { ...style, weight: 650, colour: ink(fill) });
+      if (!lean)
+        pen.text(middle, box.y0 + at.high * 0.68, bits.toFixed(1),
+          { size: at.small, align: "center", colour: ink(fill) });
     }
     const box = { x0, x1, y0: at.end + 6, y1: at.end + at.foot * 0.62 };
     pen.rect(box, locked ? { fill: "query-soft", line: "query", width: 2, radius: 4 } : { fill: "sunk", radius: 4 });
     pen.text(middle, (box.y0 + box.y1) / 2, run.read ? show(run.read[pos]) : pos ? show(run.symbols[pos - 1]) : "⏎",
       { ...style, colour: locked ? "query" : "ink" });
-    pen.text(middle, at.end + at.foot * 0.82, run.read ? pos : pos - 1, { size: at.small, align: "center", colour: "ink3" });
+    pen.text(middle, at.end + at.foot * 0.82, run.read ? pos : pos - 1,
+        { size: at.small, align: "center", colour: "ink3" });
     const column = { x0: x0 - 1.5, x1: x1 + 1.5, y0: at.head - 2, y1: at.end };
     if (locked) pen.rect(column, { line: "query", width: 2.5, radius: 5 });
     pen.hit({ ...column, y0: 0, y1: at.end + at.foot, look: { pos }, pos, card: () => card(run, set, pos) });
@@ -126,11 +131,14 @@ function sentence(run, look) {
   const [low, high] = [bitsOf(set, 0, pos), bitsOf(set, n - 1, pos)].map((one) => one.toFixed(2));
   const from = rightFrom(run, set, pos);
   const [read_, true_] = [{ text: before(run, pos), role: "query" }, { text: quoted(run.symbols[pos]), role: "out" }];
-  const known = { en: from ? ` From layer ${from} on the guess is right.` : " The last layer's guess is wrong.", zh: from ? `从第 ${from} 层起猜对了。` : "最后一层没有猜对。" };
+  const known = { en: from ? ` From layer ${from} on the guess is right.` : " The last layer's guess is wrong.",
+      zh: from ? `从第 ${from} 层起猜对了。` : "最后一层没有猜对。" };
   const where = itself(run) ? { en: "At ", zh: " 处" } : { en: "After ", zh: " 之后" };
   if (n === 1) return zh ? ["在 ", read_, `${where.zh}，这一层猜 ${a}；实际的 `, true_, ` 花费 ${low} 比特。`]
     : [where.en, read_, ` the layer would say ${a}; the true `, true_, ` costs ${low} bits.`];
-  if (zh) return ["在 ", read_, `${where.zh}，第 1 层猜 ${a}，第 ${n} 层猜 ${b}；实际的 `, true_, ` 在第 1 层花费 ${low} 比特，在第 ${n} 层花费 ${high} 比特。${known.zh}`];
+  if (zh)
+    return ["在 ", read_, `${where.zh}，第 1 层猜 ${a}，第 ${n} 层猜 ${b}；实际的 `, true_,
+      ` 在第 1 层花费 ${low} 比特，在第 ${n} 层花费 ${high} 比特。${known.zh}`];
   return [where.en, read_, ` layer 1 would say ${a} and layer ${n} ${b}; the true `, true_,
     ` costs ${low} bits in layer 1 and ${high} in layer ${n}.${known.en}`];
 }
@@ -170,7 +178,8 @@ export default {
   legend: () => [
     { text: t(TEXT.right), mark: { line: "out", width: 2.5, radius: 3 } },
     { text: t(TEXT.locked), mark: { line: "query", width: 2.5, radius: 3 } },
-    { text: t(TEXT.surprise, { n: WORST }), mark: { shades: SHADES.map((share) => shade("surprise", share)), wide: 80 } },
+    { text: t(TEXT.surprise, { n: WORST }),
+        mark: { shades: SHADES.map((share) => shade("surprise", share)), wide: 80 } },
   ],
   /** Is the text the same up to what is locked? */
   same: (was, run, { pos }) => was.given === run.given && was.layers === run.layers &&

@@ -1,5 +1,5 @@
-// The input bar: what is asked, by a control for each field of the request that is input; where the result comes from; the answer.
-// All wishes of the page are sent here, also those of the panel of changes: {query, set}.
+// The input bar: what is asked, by a control for each field of the request that is input; where the result comes from;
+// the answer. All wishes of the page are sent here, also those of the panel of changes: {query, set}.
 
 import { answerOf } from "./lib/answer.js";
 import { asking } from "./lib/asking.js";
@@ -67,9 +67,11 @@ export async function mount(root, props, emit, watch) {
     "motif"].includes(control.kind)); // the answer stands in a view
   const broad = lines.every(({ control }) => control.kind === "drawing") &&
     new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
-  // What is chosen in a picture, as the words that are hidden, stands in no control: it stays as the run in view has it.
+  // What is chosen in a picture, as the words that are hidden, stands in no control: it stays as the run in view has
+  // it.
   const pictured = controls.filter(({ kind }) => kind === "items").map(({ field }) => field);
-  const looked = () => Object.fromEntries(pictured.filter((field) => value.fields).map((field) => [field, value.fields[field]]));
+  const looked = () => Object.fromEntries(pictured.filter((field) => value.fields)
+      .map((field) => [field, value.fields[field]]));
   const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => picks.reduce((so, { control, now }) => ({ ...so, [control.field]: now(so) }), {});
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
@@ -109,7 +111,8 @@ export async function mount(root, props, emit, watch) {
 
   function longOf(control) {
     const own = examples.filter(({ fields }) => fits(control, fields));
-    return inputs.passage.lineOf(control, { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
+    return inputs.passage.lineOf(control,
+        { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
   }
 
   /** A file that was brought is refused, or something is said of it, or neither. */
@@ -250,7 +253,8 @@ export async function mount(root, props, emit, watch) {
   const edit = el("button", { type: "button", class: "tfe-link tfe-ask-edit tfe-phone", "aria-controls": `${id}-form`,
     onclick: () => fold(!panel.classList.contains("is-folded")) });
   form.id = `${id}-form`;
-  const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}` }, brief, form, out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}` }, brief, form,
+      out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 
@@ -296,7 +300,9 @@ export async function mount(root, props, emit, watch) {
     wish.begin(set ? null : query, () => emit.ask({ query, set }), { changes });
   }
 
-  /** A change of the model leaves in view what is looked at, though another head or position might be more telling then. */
+  /**
+   * A change of the model leaves in view what is looked at, though another head or position might be more telling then.
+   */
   function hold(pick) {
     const free = Object.entries(pick).filter(([key]) => view.get(key) === null);
     if (free.length) view.set(Object.fromEntries(free.map(([key, at]) => [key, String(at)])));
@@ -332,7 +338,10 @@ export async function mount(root, props, emit, watch) {
     wished({ query: example.query });
   }
 
-  /** The controls follow a request, unless it came from them, or they were filled from it already, and have been changed since. */
+  /**
+   * The controls follow a request, unless it came from them, or they were filled from it already, and have been changed
+   * since.
+   */
   function fill(from) {
     if (!from) return;
     const others = Object.entries(chosen()).some(([field, key]) => from[field] !== key);

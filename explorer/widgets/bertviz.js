@@ -1,4 +1,5 @@
-// bertviz's own views of this run, in a frame that may run scripts and nothing else. Closed at first; opening it asks the server.
+// bertviz's own views of this run, in a frame that may run scripts and nothing else. Closed at first; opening it asks
+// the server.
 
 import { clear, el, segmented } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
@@ -58,7 +59,8 @@ export function mount(root, props, emit, watch) {
   const status = el("p", { class: "tfe-note tfe-bertviz-status", role: "status" });
   const box = el("div", { class: "tfe-bertviz-box" });
   const picker = segmented({ options: [], value: chosen, label: "", onPick: (key) => pick(key) });
-  const body = el("div", { class: "tfe-bertviz-body" }, el("div", { class: "tfe-row" }, picker.node, status), say, error, box, note);
+  const body = el("div", { class: "tfe-bertviz-body" }, el("div", { class: "tfe-row" }, picker.node, status), say,
+      error, box, note);
   const unfold = el("details", { class: "tfe-panel tfe-bertviz-unfold", open: wanted() !== null }, title, body);
   root.replaceChildren(unfold);
 
@@ -97,7 +99,8 @@ export function mount(root, props, emit, watch) {
     alive = false;
     const { theme, lang: language } = look();
     // A new element each time: another address in the same one would become an entry of the browser's history.
-    frame = el("iframe", { sandbox: "allow-scripts", title: "", src: `${src}#${theme},${language}`, referrerpolicy: "no-referrer" });
+    frame = el("iframe", { sandbox: "allow-scripts", title: "", src: `${src}#${theme},${language}`,
+        referrerpolicy: "no-referrer" });
     clear(box).append(frame);
   }
 
@@ -105,7 +108,8 @@ export function mount(root, props, emit, watch) {
     const views = (value.views ?? Object.keys(VIEWS)).filter((key) => Object.hasOwn(VIEWS, key));
     if (!views.includes(chosen)) chosen = views[0];
     title.textContent = t(TEXT.title);
-    picker.set({ label: t(TEXT.pick), value: chosen, options: views.map((key) => ({ key, label: t(VIEWS[key].short) })) });
+    picker.set({ label: t(TEXT.pick), value: chosen,
+        options: views.map((key) => ({ key, label: t(VIEWS[key].short) })) });
     say.textContent = t(VIEWS[chosen].say);
     note.textContent = t(props.note);
     note.hidden = !props.note;

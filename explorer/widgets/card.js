@@ -1,5 +1,5 @@
-// The card of a lab: title, equation in the colours of its roles, one line and four figures in brief; all about the model unfolds.
-// On a phone the line stands alone, since the bar above it has the title; the rest unfolds.
+// The card of a lab: title, equation in the colours of its roles, one line and four figures in brief; all about the
+// model unfolds. On a phone the line stands alone, since the bar above it has the title; the rest unfolds.
 
 import { clear, el } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
@@ -30,7 +30,8 @@ const pairOf = (pair, note) =>
     "div",
     { title: pair.why || pair.hint ? t(pair.why ?? pair.hint) : null },
     el("dt", { text: t(pair.label) }),
-    el("dd", {}, el("strong", { text: t(pair.value) }), " ", note || pair.why ? el("span", { text: `${note ? t(note) : ""}${pair.why ? " †" : ""}` }) : null),
+    el("dd", {}, el("strong", { text: t(pair.value) }), " ",
+        note || pair.why ? el("span", { text: `${note ? t(note) : ""}${pair.why ? " †" : ""}` }) : null),
   );
 
 const run = ([style, text, address]) =>
@@ -40,7 +41,10 @@ const run = ([style, text, address]) =>
       ? document.createTextNode(text)
       : el({ strong: "strong", em: "em", code: "code" }[style], { text });
 
-/** props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, value, note, brief, why}]; prose {en: blocks, zh: blocks}. */
+/**
+ * props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, value, note, brief, why}];
+ * prose {en: blocks, zh: blocks}.
+ */
 export function mount(root, props, emit) {
   let opened = false;
   const kicker = el("p", { class: "tfe-kicker" });
@@ -49,13 +53,15 @@ export function mount(root, props, emit) {
   const line = el("p", { class: "tfe-card-line" });
   const facts = el("div", { class: "tfe-card-facts" });
   const pairs = el("dl", { class: "tfe-card-pairs" });
-  const more = el("button", { type: "button", class: "tfe-link tfe-card-more", "aria-expanded": "false", onclick: () => unfold(sheet.hidden) });
+  const more = el("button", { type: "button", class: "tfe-link tfe-card-more", "aria-expanded": "false",
+      onclick: () => unfold(sheet.hidden) });
   const sheet = el("section", { class: "tfe-panel tfe-card-sheet", hidden: true });
   root.replaceChildren(
     el(
       "header",
       { class: "tfe-card-head" },
-      el("div", { class: "tfe-card-what" }, el("div", { class: "tfe-card-top" }, kicker, more), el("div", { class: "tfe-card-row" }, title, math), line),
+      el("div", { class: "tfe-card-what" }, el("div", { class: "tfe-card-top" }, kicker, more),
+          el("div", { class: "tfe-card-row" }, title, math), line),
       pairs,
     ),
     sheet,
@@ -76,7 +82,8 @@ export function mount(root, props, emit) {
     clear(sheet).append(facts);
     facts.replaceChildren(
       el("p", { class: "tfe-kicker tfe-phone", text: t(props.kicker) }),
-      el("p", { class: "tfe-card-equation tfe-phone", role: "img", "aria-label": t(props.spoken) }, ...equation(props.equation)),
+      el("p", { class: "tfe-card-equation tfe-phone", role: "img", "aria-label": t(props.spoken) },
+          ...equation(props.equation)),
       el("dl", { class: "tfe-card-pairs" }, ...props.pairs.map((pair) => pairOf(pair, pair.note))),
     );
     for (const block of props.prose[lang()] ?? props.prose.en ?? []) {

@@ -1,5 +1,5 @@
-// What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a table of before, after
-// and difference, or the characters of a text, or pictures, or music, before and after.
+// What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a
+// table of before, after and difference, or the characters of a text, or pictures, or music, before and after.
 
 import { board, nodes } from "./lib/board.js";
 import { el, segmented } from "./lib/dom.js";
@@ -186,7 +186,8 @@ export function mount(root, props, _emit, watch) {
       ...(at ? { draw() {} } : { draw, silence: own.toggle }) }]));
   }
 
-  const idleWhy = ({ idle }) => (idle && fields[idle[0]] !== props.controls.find(({ field }) => field === idle[0])?.default
+  const idleWhy = ({ idle }) => (idle
+      && fields[idle[0]] !== props.controls.find(({ field }) => field === idle[0])?.default
     ? t(idle[1]) : "");
 
   /** A slider; where the default stands for a number of its own, the slider shows that one. */
@@ -284,7 +285,10 @@ export function mount(root, props, _emit, watch) {
       : [number(row.before * row.scale, row.digits), number(row.after * row.scale, row.digits), difference(row)];
   const rows = () => value.rows.filter((row) => row.name);
 
-  /** An answer before (0) or after (1) with its mark; of two as long as each other, the signs that became others are set off. */
+  /**
+   * An answer before (0) or after (1) with its mark; of two as long as each other, the signs that became others are set
+   * off.
+   */
   function marked(row, at) {
     const [was, is] = cells(row).slice(0, 2).map((text) => [...text]);
     const compared = at === 1 && was.length === is.length && typeof row.before === "string" &&

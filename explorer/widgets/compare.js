@@ -1,5 +1,6 @@
-// Two pictures side by side, each the page of its lab with that picture alone, as alive as it is there; and their difference where both draw
-// maps of one shape. The address holds both: left and right are addresses of labs, in which each side keeps what is looked at.
+// Two pictures side by side, each the page of its lab with that picture alone, as alive as it is there; and their
+// difference where both draw maps of one shape. The address holds both: left and right are addresses of labs, in which
+// each side keeps what is looked at.
 
 import { el } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
@@ -11,7 +12,10 @@ const OURS = ["lecture", "figure", "lang", "__theme", "step"]; // of a side's ad
 const TOGETHER = ["_row", "_col", "_pos"]; // what is locked on one side is locked on the other too
 const TICK = 300; // ms between two looks at what the sides show
 
-/** props: labs [{path, short, figures, field, task, first, arrives}], stage (props of the difference), texts; see compare.py. */
+/**
+ * props: labs [{path, short, figures, field, task, first, arrives}], stage (props of the difference), texts; see
+ * compare.py.
+ */
 export function mount(root, props) {
   const { labs, texts } = props;
   const labOf = (url) => labs.find(({ path }) => path === url.pathname);
@@ -71,7 +75,8 @@ export function mount(root, props) {
     const beside = sides[1 - at].figure; // the same picture on both sides, where the lab has it
     const figure = url.searchParams.get("figure") ?? (lab.figures.includes(beside) ? beside : lab.figures[0]);
     const framed = new URL(wanted[at]);
-    for (const [key, text] of Object.entries({ lecture: "figure", figure, lang: lang(), __theme: dark() ? "dark" : "light" }))
+    for (const [key, text] of Object.entries({ lecture: "figure", figure, lang: lang(),
+        __theme: dark() ? "dark" : "light" }))
       framed.searchParams.set(key, text);
     Object.assign(sides[at], { figure, fresh: true });
     sides[at].frame.src = framed.href;
@@ -106,7 +111,8 @@ export function mount(root, props) {
     const url = new URL(wanted[at]);
     const { field, task } = labOf(url);
     if (task && !url.searchParams.has(field)) url.searchParams.set("task", task);
-    for (const key of [...url.searchParams.keys()]) if (key.startsWith("_") || key === "page" || key === `${field}.z`) url.searchParams.delete(key);
+    for (const key of [...url.searchParams.keys()])
+      if (key.startsWith("_") || key === "page" || key === `${field}.z`) url.searchParams.delete(key);
     url.searchParams.set("v", "1");
     url.searchParams.set(field, text);
     show(at, url);
@@ -119,7 +125,8 @@ export function mount(root, props) {
   const drawn = (page, figure) => page?.querySelector(`[data-view="${CSS.escape(figure.split(".")[0])}"]`);
   /** Names of the rows and columns of the map in view, and its numbers. */
   function mapOf(files) {
-    const [name, map] = Object.entries(files ?? {}).find(([key, one]) => key.startsWith("shown") && one.shape?.length === 2) ?? [];
+    const [name, map] = Object.entries(files ?? {})
+        .find(([key, one]) => key.startsWith("shown") && one.shape?.length === 2) ?? [];
     if (!map) return null;
     const kind = String(files.shown_name).split(" ")[0];
     const [queries, keys] = name === "shown" ? [files[`${kind}_queries`], files[`${kind}_keys`]]
@@ -134,7 +141,8 @@ export function mount(root, props) {
       return { node, url: bare(now.href), at };
     });
     if (found.some((one) => !one)) return;
-    const seen = found.map(({ node, url }) => `${node.dataset.drawn} ${node.dataset.run} ${node.dataset.state} ${url.href}`);
+    const seen = found.map(({ node,
+        url }) => `${node.dataset.drawn} ${node.dataset.run} ${node.dataset.state} ${url.href}`);
     if (seen.every((text, at) => text === sides[at].seen)) return;
     const moved = found.findIndex(({ url }, at) => sides[at].seen && TOGETHER.some((key) =>
       url.searchParams.get(key) !== wanted[at].searchParams.get(key)));
@@ -143,7 +151,8 @@ export function mount(root, props) {
       sides[at].seen = seen[at];
     });
     const lock = (at, look) => sides[at].frame.contentWindow.postMessage({ look }, location.origin);
-    if (moved >= 0) lock(1 - moved, Object.fromEntries(TOGETHER.map((key) => [key.slice(1), wanted[moved].searchParams.get(key)])));
+    if (moved >= 0)
+      lock(1 - moved, Object.fromEntries(TOGETHER.map((key) => [key.slice(1), wanted[moved].searchParams.get(key)])));
     write();
     const maps = found.map(({ node }) => mapOf(node.files?.()));
     const alike = maps.every(Boolean) && ["name", "rows", "columns"].every((key) => maps[0][key] === maps[1][key]);
@@ -153,10 +162,12 @@ export function mount(root, props) {
       const run = new URLSearchParams(node.dataset.run);
       return [...url.searchParams].every(([key, text]) => key.startsWith("_") || run.get(key) === text);
     });
-    const follows = come && alike && rows[0] !== rows[1] ? [1, 0].find((at) => sides[at].fresh && !TOGETHER.some((key) => wanted[at].searchParams.has(key))) : -1;
+    const follows = come && alike && rows[0] !== rows[1]
+        ? [1, 0].find((at) => sides[at].fresh && !TOGETHER.some((key) => wanted[at].searchParams.has(key))) : -1;
     for (const side of sides) Object.assign(side, follows >= 0 ? { seen: "" } : { fresh: side.fresh && !(come && maps.every(Boolean)) }); // its page may not hear yet
     if (follows >= 0) lock(follows, { row: rows[1 - follows] });
-    value.value = alike ? { query: seen.join(" "), state: "live", left: maps[0], right: maps[1], row: rows[0] && Number(rows[0]) } : null;
+    value.value = alike ? { query: seen.join(" "), state: "live", left: maps[0], right: maps[1],
+        row: rows[0] && Number(rows[0]) } : null;
     update?.();
   }
   setInterval(look, TICK);

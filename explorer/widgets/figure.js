@@ -32,7 +32,9 @@ export function mount(root, props, emit, watch) {
       },
     },
   );
-  const panel = el("figure", { class: "tfe-figure-body" }, el("div", { class: "tfe-figure-head" }, title, units, legend), frame, words, note, el("div", { class: "tfe-controls" }, exports), sheet);
+  const panel = el("figure", { class: "tfe-figure-body" },
+      el("div", { class: "tfe-figure-head" }, title, units, legend), frame, words, note,
+      el("div", { class: "tfe-controls" }, exports), sheet);
   root.classList.add("tfe-projectable");
   root.append(panel);
 
@@ -40,7 +42,8 @@ export function mount(root, props, emit, watch) {
   const highest = () => tallest(board, words.offsetHeight + 24);
   const picture_ = plot(board, props.plotly);
 
-  const projected = () => root.classList.contains("tfe-projected") && document.body.classList.contains("tfe-projecting");
+  const projected = () => root.classList.contains("tfe-projected")
+      && document.body.classList.contains("tfe-projecting");
 
   /** The figure of this language in the room there is. */
   function sized(width, height, value = props.value) {
@@ -50,16 +53,23 @@ export function mount(root, props, emit, watch) {
     const [letters, more] = [20, BIG].map((one) => one * hallScale());
     figure.layout = { ...figure.layout, width, height, autosize: false, uirevision: value.name };
     if (big) {
-      const grow = (axis, sideways) => ({ ...axis, tickfont: { ...axis?.tickfont, size: letters }, title: { ...axis?.title, font: { ...axis?.title?.font, size: letters },
-        text: sideways ? within(axis.title?.text, (0.75 * width * ((axis.domain?.[1] ?? 1) - (axis.domain?.[0] ?? 0)) * 20) / letters) : axis?.title?.text } });
+      const grow = (axis, sideways) => ({ ...axis, tickfont: { ...axis?.tickfont, size: letters },
+          title: { ...axis?.title, font: { ...axis?.title?.font, size: letters },
+        text: sideways ? within(axis.title?.text,
+            (0.75 * width * ((axis.domain?.[1] ?? 1) - (axis.domain?.[0]
+            ?? 0)) * 20) / letters) : axis?.title?.text } });
       figure.layout.font = { ...figure.layout.font, size: letters };
-      for (const key of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key], key[0] === "x");
-      for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: letters }, xshift: (note.xshift ?? 0) * more, yshift: (note.yshift ?? 0) * more });
+      for (const key of Object.keys(figure.layout))
+        if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key], key[0] === "x");
+      for (const note of figure.layout.annotations ?? [])
+        Object.assign(note, { font: { ...note.font, size: letters }, xshift: (note.xshift ?? 0) * more,
+          yshift: (note.yshift ?? 0) * more });
       const { margin, meta } = figure.layout;
       if (meta?.first && height < more * value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
       // what stands outside of the axes needs as much more room
       if (figure.layout.annotations?.length || figure.data.some(({ cliponaxis }) => cliponaxis === false))
-        figure.layout.margin = { ...margin, l: (margin?.l ?? 12) * more, r: (margin?.r ?? 12) * more, t: (margin?.t ?? 12) * more };
+        figure.layout.margin = { ...margin, l: (margin?.l ?? 12) * more, r: (margin?.r ?? 12) * more,
+            t: (margin?.t ?? 12) * more };
       spread(figure.layout, height);
       for (const trace of figure.data) {
         if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
@@ -81,7 +91,8 @@ export function mount(root, props, emit, watch) {
   function spread({ annotations = [], yaxis }, height) {
     const [low, high] = yaxis?.range ?? [0, 0];
     const least = (26 * hallScale() * (high - low)) / Math.max(1, height - 90);
-    const ends = annotations.filter(({ xanchor, xref, yref }) => xanchor === "left" && xref === "x" && yref === "y").sort((a, b) => a.x - b.x || a.y - b.y);
+    const ends = annotations.filter(({ xanchor, xref, yref }) => xanchor === "left" && xref === "x" && yref === "y")
+        .sort((a, b) => a.x - b.x || a.y - b.y);
     for (let pass = 0; pass < 40; pass += 1) {
       for (let i = 1; i < ends.length; i += 1) {
         const short = ends[i].x === ends[i - 1].x ? least - (ends[i].y - ends[i - 1].y) : 0;
@@ -100,9 +111,12 @@ export function mount(root, props, emit, watch) {
     fitted(words);
     note.textContent = value.note?.en ? t(value.note) : "";
     note.hidden = !value.note?.en;
-    frame.setAttribute("aria-label", `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。" : "."} ${t(value.sentence)}`);
+    frame.setAttribute("aria-label",
+        `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。" : "."} ${t(value.sentence)}`);
     clear(legend).append(
-      ...value.legend.map((mark) => el("span", {}, el("span", { class: mark.dashed ? "line dashed" : "line", style: { color: mark.colour } }), el("span", { text: t(mark.text) }))),
+      ...value.legend.map((mark) => el("span", {},
+          el("span", { class: mark.dashed ? "line dashed" : "line", style: { color: mark.colour } }),
+          el("span", { text: t(mark.text) }))),
     );
     if (!sheet.hidden) drawTable();
     room = Math.round(frame.clientWidth);
@@ -115,7 +129,8 @@ export function mount(root, props, emit, watch) {
     });
   }
 
-  const cellText = (cell) => (cell === null ? t(TEXT.missing) : typeof cell === "number" ? String(cell).replace("-", "−") : t(cell));
+  const cellText = (cell) => (cell === null
+      ? t(TEXT.missing) : typeof cell === "number" ? String(cell).replace("-", "−") : t(cell));
 
   function drawTable() {
     const { columns, rows } = props.value.table;
@@ -126,7 +141,10 @@ export function mount(root, props, emit, watch) {
         { class: "tfe-table" },
         el("caption", { class: "tfe-note", text: t(props.value.title) }),
         el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", text: t(column) })))),
-        el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", { scope: i ? null : "row", class: typeof cell === "number" || cell === null ? null : "text", text: cellText(cell) }))))),
+        el("tbody", {}, rows.map((row) => el("tr", {},
+            row.map((cell, i) => el(i ? "td" : "th",
+            { scope: i ? null : "row", class: typeof cell === "number" || cell === null ? null : "text",
+            text: cellText(cell) }))))),
       ),
     );
   }
@@ -144,13 +162,16 @@ export function mount(root, props, emit, watch) {
     const margin = figure.layout.margin ?? {};
     const { l, b } = picture_.margins() ?? { l: margin.l ?? 48, b: margin.b ?? 40 };
     figure.layout.margin = { ...margin, t: (margin.t ?? 12) + 34, b: (margin.b ?? 40) + below };
-    const line = { xref: "paper", yref: "paper", x: 0, xanchor: "left", xshift: 12 - l, showarrow: false, align: "left" };
+    const line = { xref: "paper", yref: "paper", x: 0, xanchor: "left", xshift: 12 - l, showarrow: false,
+        align: "left" };
     const foot = { ...line, y: 0, yanchor: "top" };
     figure.layout.annotations = [
       ...(figure.layout.annotations ?? []),
-      { ...line, y: 1, yanchor: "bottom", yshift: 10, text: `<b>${escape(t(value.title))}</b> ${escape(t(value.units))}`, font: { size: 15, color: "var(--ink)" } },
+      { ...line, y: 1, yanchor: "bottom", yshift: 10,
+          text: `<b>${escape(t(value.title))}</b> ${escape(t(value.units))}`, font: { size: 15, color: "var(--ink)" } },
       { ...foot, yshift: -b - 6, text: said.map(escape).join("<br>"), font: { size: 14, color: "var(--ink)" } },
-      { ...foot, yshift: -b - 18 - 20 * said.length, text: from.map(escape).join("<br>"), font: { size: 12, color: "var(--ink3)" } },
+      { ...foot, yshift: -b - 18 - 20 * said.length, text: from.map(escape).join("<br>"),
+          font: { size: 12, color: "var(--ink3)" } },
     ];
     return figure;
   }
@@ -158,7 +179,8 @@ export function mount(root, props, emit, watch) {
   async function picture(format) {
     const figure = portable();
     const { width, height } = figure.layout;
-    save(fileName([props.value.name], format), blob(await picture_.image(figure, { format, width, height, scale: format === "png" ? 2 : 1 })));
+    save(fileName([props.value.name], format),
+        blob(await picture_.image(figure, { format, width, height, scale: format === "png" ? 2 : 1 })));
   }
 
   async function savePage() {
@@ -170,7 +192,9 @@ export function mount(root, props, emit, watch) {
 
   function saveCsv() {
     const { columns, rows } = props.value.table;
-    save(fileName([props.value.name], "csv"), csv([columns.map(t), ...rows.map((row) => row.map((cell) => (typeof cell === "number" ? cell : t(cell))))]), "text/csv");
+    save(fileName([props.value.name], "csv"),
+        csv([columns.map(t), ...rows.map((row) => row.map((cell) => (typeof cell === "number" ? cell : t(cell))))]),
+        "text/csv");
   }
 
   function saveNpz() {
@@ -179,7 +203,8 @@ export function mount(root, props, emit, watch) {
     columns.forEach((column, i) => {
       const cells = rows.map((row) => row[i]?.en ?? row[i]);
       const words_ = cells.some((cell) => typeof cell === "string");
-      files[`column_${i}`] = words_ ? cells.map((cell) => String(cell ?? "")) : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
+      files[`column_${i}`] = words_ ? cells.map((cell) => String(cell ?? ""))
+          : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
     });
     save(fileName([props.value.name], "npz"), npz(files));
   }

@@ -1,5 +1,6 @@
-// The family map. Cards stand in columns by year, what came before its root in one; a line runs from each lab to what descends from it, in the colour of what changed.
-// With few years the words stand beside the map and its root is drawn large; with many they stand in the map's empty corner.
+// The family map. Cards stand in columns by year, what came before its root in one; a line runs from each lab to what
+// descends from it, in the colour of what changed. With few years the words stand beside the map and its root is drawn
+// large; with many they stand in the map's empty corner.
 
 import { unpack } from "./lib/arrays.js";
 import { clear, el, svg } from "./lib/dom.js";
@@ -111,7 +112,10 @@ export function mount(root, props) {
     }
   }
 
-  /** The root's own attention map, with its words; the pointer over a row asks that row. On phones its cells are smaller and carry no numbers. */
+  /**
+   * The root's own attention map, with its words; the pointer over a row asks that row. On phones its cells are smaller
+   * and carry no numbers.
+   */
   function large(lab) {
     const { queries, keys, pick, weights } = lab.picture;
     const words = el("p", { class: "tfe-words" });
@@ -204,7 +208,8 @@ export function mount(root, props) {
             : el("span", { class: `tfe-${key}`, text: values[key] }));
           else words.append(piece);
         }
-        box.setAttribute("aria-label", `${w("picture", { rows: queries.length, columns: keys.length })}: ${words.textContent}`);
+        box.setAttribute("aria-label",
+            `${w("picture", { rows: queries.length, columns: keys.length })}: ${words.textContent}`);
       };
       box.addEventListener("pointermove", (event) => {
         if (event.pointerType !== "mouse") return;
@@ -363,7 +368,8 @@ export function mount(root, props) {
     }
     for (const { item } of cards.values()) delete item.dataset.year;
 
-    // Columns: what came before, then a year each, in two where one would be too high; where there are more than fit, the earliest share one.
+    // Columns: what came before, then a year each, in two where one would be too high; where there are more than fit,
+    // the earliest share one.
     const parts = groups.filter((group) => group.length).flatMap((group) => {
       const here = [...cards.values()].filter(({ lab }) => group.includes(lab.year));
       const each = Math.ceil(here.length / Math.ceil(here.length / MOST));
@@ -459,7 +465,8 @@ export function mount(root, props) {
         height: `${origin.height - top + 46}px` } }));
     });
     const pairs = [];
-    for (const child of cards.values()) for (const slug of child.lab.ancestors) if (cards.has(slug)) pairs.push({ parent: cards.get(slug), child });
+    for (const child of cards.values())
+      for (const slug of child.lab.ancestors) if (cards.has(slug)) pairs.push({ parent: cards.get(slug), child });
     // Where lines leave one card they fan out in the order of where they arrive.
     const leaving = new Map();
     for (const pair of pairs) {

@@ -1,4 +1,5 @@
-// The page of the guided lecture: all steps with a picture of each, the keys that begin it, and the same as a handout on paper.
+// The page of the guided lecture: all steps with a picture of each, the keys that begin it, and the same as a handout
+// on paper.
 
 import { el } from "./lib/dom.js";
 import { pageKeys } from "./lib/keys.js";
@@ -32,10 +33,12 @@ export function mount(root, props) {
     return node;
   };
 
-  // ---------------------------------------------------------------- a picture of each step, drawn when it comes into view
+  // ---------------------------------------------------------------- a picture of each step, drawn when it comes into
+  // view
   const drawing = slides();
   const pictures = new Map(); // node -> [path, step]
-  const near = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && draw(target)), { rootMargin: "200px" });
+  const near = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting
+      && draw(target)), { rootMargin: "200px" });
   async function draw(node) {
     near.unobserve(node);
     const address = await drawing.want(...pictures.get(node));
@@ -124,7 +127,8 @@ export function mount(root, props) {
         return el(
           "li",
           { class: "tfe-panel tfe-lecture-lab" },
-          el("div", { class: "tfe-row tight" }, say(el("h2", { class: "tfe-title" }), lab.title), el("span", { class: "tfe-units", text: String(lab.year) })),
+          el("div", { class: "tfe-row tight" }, say(el("h2", { class: "tfe-title" }), lab.title),
+              el("span", { class: "tfe-units", text: String(lab.year) })),
           say(el("p", { class: "tfe-note" }), lab.line),
           steps,
         );

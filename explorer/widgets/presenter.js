@@ -1,5 +1,6 @@
-// The presenter's window: notes of the step that the hall sees, the next one, the time gone and planned, and what may be skipped. It follows
-// the window that projects and drives it (lib/hall.js); what it must remember when it is opened anew stands in the tab's memory.
+// The presenter's window: notes of the step that the hall sees, the next one, the time gone and planned, and what may
+// be skipped. It follows the window that projects and drives it (lib/hall.js); what it must remember when it is opened
+// anew stands in the tab's memory.
 
 import { clear, el, segmented } from "./lib/dom.js";
 import { channel } from "./lib/hall.js";

@@ -1,10 +1,11 @@
-// Projector mode: one figure alone on the screen, and a QR code that takes the audience to the same view. Its title is the question of the
-// guided step that the figure belongs to, with the figure's own one below; else the figure's own. A step may ask for a guess first: then
-// its figure is covered until the lecturer opens it. The code leads a phone to a page with just this figure, as alive as it is in its lab.
+// Projector mode: one figure alone on the screen, and a QR code that takes the audience to the same view. Its title is
+// the question of the guided step that the figure belongs to, with the figure's own one below; else the figure's own. A
+// step may ask for a guess first: then its figure is covered until the lecturer opens it. The code leads a phone to a
+// page with just this figure, as alive as it is in its lab.
 //
-// A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected and the body tfe-projecting;
-// what is in .tfe-controls inside it disappears, its .tfe-legend and .tfe-words grow. Its title comes from data-question, in the
-// visitor's language, else from its first .tfe-title, which then hides.
+// A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected and the body
+// tfe-projecting; what is in .tfe-controls inside it disappears, its .tfe-legend and .tfe-words grow. Its title comes
+// from data-question, in the visitor's language, else from its first .tfe-title, which then hides.
 
 import { el } from "./lib/dom.js";
 import { hall } from "./lib/hall.js";
@@ -14,7 +15,8 @@ import { pictured } from "./lib/slides.js";
 import { bus, lecture, link, step } from "./lib/state.js";
 import { chosenTheme, dark, showTheme } from "./lib/theme.js";
 
-const WATCHED = { attributes: true, attributeFilter: ["data-question"], childList: true, subtree: true, characterData: true };
+const WATCHED = { attributes: true, attributeFilter: ["data-question"], childList: true, subtree: true,
+    characterData: true };
 const PATIENCE = 10_000; // milliseconds that a phone waits for the figure alone; then the whole lab is shown
 const QR_LIMIT = 1200; // characters of an address; beyond it the squares are too small for a phone at the back of the hall
 
@@ -53,7 +55,8 @@ export function projector(words, steps, { lecturing, go }) {
     { class: "tfe tfe-projector-cover", hidden: true },
     call,
     guess,
-    el("button", { type: "button", class: "tfe-button primary", "aria-keyshortcuts": "Enter", onclick: () => reveal() }, reveals, el("kbd", { text: "Enter", "aria-hidden": "true" })),
+    el("button", { type: "button", class: "tfe-button primary", "aria-keyshortcuts": "Enter", onclick: () => reveal() },
+        reveals, el("kbd", { text: "Enter", "aria-hidden": "true" })),
   );
   document.body.prepend(head, cover);
   document.body.append(foot, heard);
@@ -63,7 +66,8 @@ export function projector(words, steps, { lecturing, go }) {
 
   const visible = (node) => node.getClientRects().length > 0; // a figure that waits folded away is not offered
   const figures = () => [...document.querySelectorAll(".gradio-container .tfe-projectable")].filter(visible);
-  const within = (view) => [view, ...view.querySelectorAll(".tfe-projectable")].filter((node) => node.matches(".tfe-projectable"));
+  const within = (view) => [view, ...view.querySelectorAll(".tfe-projectable")]
+      .filter((node) => node.matches(".tfe-projectable"));
   /** How an address names a figure: by its widget, and its number where the widget has several. */
   const named = (figure) => {
     const view = figure.closest("[data-view]");
@@ -77,7 +81,8 @@ export function projector(words, steps, { lecturing, go }) {
   };
   const elsewhere = (changes) => {
     const url = new URL(link());
-    for (const [key, text] of Object.entries(changes)) text ? url.searchParams.set(key, text) : url.searchParams.delete(key);
+    for (const [key, text] of Object.entries(changes))
+      text ? url.searchParams.set(key, text) : url.searchParams.delete(key);
     return url.href;
   };
   document.addEventListener("focusin", (event) => {
@@ -87,7 +92,8 @@ export function projector(words, steps, { lecturing, go }) {
 
   /** Covers the figure of a step that asks for a guess first; the figure is drawn below, unseen. */
   function hide() {
-    const asked = shown && !framed && (!ofStep || shown === ofStep) && opened !== step.get() ? steps[step.get() - 1]?.guess : null;
+    const asked = shown && !framed && (!ofStep || shown === ofStep) && opened !== step.get()
+        ? steps[step.get() - 1]?.guess : null;
     cover.hidden = !asked;
     document.body.classList.toggle("tfe-covered", Boolean(asked));
     if (!asked) return;
@@ -157,10 +163,15 @@ export function projector(words, steps, { lecturing, go }) {
     scrollTo(0, 0);
     dispatchEvent(new Event("resize"));
   }
-  /** The figure that a widget is, holds, or stands in, once it has something to show, whether the projector hides it or not. */
+  /**
+   * The figure that a widget is, holds, or stands in, once it has something to show, whether the projector hides it or
+   * not.
+   */
   function figureOf(node) {
-    const figure = node.matches(".tfe-projectable") ? node : (node.querySelector(".tfe-projectable") ?? node.closest(".tfe-projectable"));
-    return figure?.closest("[hidden]") || figure?.firstElementChild?.hidden || !figure?.querySelector(".tfe-words")?.textContent ? null : figure;
+    const figure = node.matches(".tfe-projectable")
+        ? node : (node.querySelector(".tfe-projectable") ?? node.closest(".tfe-projectable"));
+    return figure?.closest("[hidden]") || figure?.firstElementChild?.hidden
+        || !figure?.querySelector(".tfe-words")?.textContent ? null : figure;
   }
   /** The figure of the open step is still being made: its question stands alone, and no other figure under it. */
   function expect() {

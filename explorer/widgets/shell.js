@@ -1,5 +1,5 @@
-// The frame around every page. The bar and the rail move out of Gradio's <main>, so that header, navigation and main are what
-// they are called; the note of the open guided step stays in <main>, above the figure it speaks about.
+// The frame around every page. The bar and the rail move out of Gradio's <main>, so that header, navigation and main
+// are what they are called; the note of the open guided step stays in <main>, above the figure it speaks about.
 
 import { clear, el, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
@@ -19,7 +19,8 @@ const ICONS = {
   back: "M9.5 4 6 8l3.5 4",
   next: "M6.5 4 10 8l-3.5 4",
 };
-// Looks for the figure of a step, a tenth of a second apart: until the projector says that it is on its way, and until nobody waits any more.
+// Looks for the figure of a step, a tenth of a second apart: until the projector says that it is on its way, and until
+// nobody waits any more.
 const [WAITS, PATIENCE] = [8, 6000];
 const icon = (name) =>
   svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "tfe-shell-icon" },
@@ -190,7 +191,8 @@ export function mount(root, props) {
       refusal),
   );
 
-  // ---------------------------------------------------------------- the rail: the family as one line, the open lab unfolded
+  // ---------------------------------------------------------------- the rail: the family as one line, the open lab
+  // unfolded
   const stepNodes = steps.map((one, at) => {
     const number = el("span", { class: "tfe-shell-number", "aria-hidden": "true", text: String(at + 1) });
     const button = el("button", { type: "button", onclick: () => go(at + 1) }, number, say(el("span"), one.title));
@@ -263,7 +265,10 @@ export function mount(root, props) {
     else below(node);
     relocate();
   }
-  /** Lights the part whose panel is nearest to the middle of the screen; where several share it, the one that is looked at there. */
+  /**
+   * Lights the part whose panel is nearest to the middle of the screen; where several share it, the one that is looked
+   * at there.
+   */
   function locate() {
     const seen = parts.filter((part) => {
       const node = nodeOf(part);
@@ -410,8 +415,8 @@ export function mount(root, props) {
         if (!(begun && scrollY)) keep(node);
       }
     };
-    // What comes with the step may be taller or shorter than what stood above: the panel stays where it is, in the very frame in which
-    // the page grows, until the visitor does something.
+    // What comes with the step may be taller or shorter than what stood above: the panel stays where it is, in the very
+    // frame in which the page grows, until the visitor does something.
     const keep = (node) => {
       below(node);
       const growing = new ResizeObserver(() => (mine === brought && !projecting() ? below(node)
@@ -461,7 +466,8 @@ export function mount(root, props) {
   painters.push(() => {
     clear(sheetRows);
     for (const [act, effect] of props.grammar_in_full) {
-      sheetRows.append(el("div", {}, el("dt", {}, ...t(act).split(/, |、/).flatMap((key, at) => [at ? " " : null, el("kbd", { text: key })])), el("dd", { text: t(effect) })));
+      sheetRows.append(el("div", {}, el("dt", {}, ...t(act).split(/, |、/)
+          .flatMap((key, at) => [at ? " " : null, el("kbd", { text: key })])), el("dd", { text: t(effect) })));
     }
   });
 
@@ -516,7 +522,8 @@ export function mount(root, props) {
     }
     for (const button of document.querySelectorAll(".tfe-shell-project")) button.hidden = !show.possible();
   };
-  // Looking for figures makes the page lay itself out, so a picture that grows is not asked about at each of its pixels.
+  // Looking for figures makes the page lay itself out, so a picture that grows is not asked about at each of its
+  // pixels.
   let offering = 0;
   const soon = () => {
     offering ||= setTimeout(() => {

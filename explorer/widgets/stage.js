@@ -17,7 +17,8 @@
 //   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in
 //                                    pen.tall px where that is not 0; pen.big for an audience, pen.narrow on phones.
 //                                    Ends with pen.size(width, height[, keep[, view]]); of a picture higher than its
-//                                    view only what lies from pen.top on is drawn. pen.hit(box) says what can be pointed
+//                                    view only what lies from pen.top on is drawn. pen.hit(box) says what can be
+//                                    pointed
 //                                    at, pen.handle(how) what can be dragged. look also holds `draft` {handle: value}
 //                                    while one drags, `plays` while it plays (everywhere), and `over`, what is
 //                                    previewed, if `hovers` is true
@@ -32,7 +33,8 @@
 //   question, title, units, legend   question: {en, zh}, the projector's title, or a function of run and look; title,
 //                                    units(run, look): texts; legend(run, look): [{text, mark: {fill, line, hatch,
 //                                    radius, wide, tall} or {shades: […]}}]
-//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too, else only of several),
+//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too, else
+//   only of several),
 //                                    [{key, label}] a chip (flag) or a slider (number)
 //   below(run, look, lock, ask)      nodes under the picture; lock({key: value}) locks, ask({field: text}) asks the
 //                                    program, null where there is none. beside(run, look): nodes in the narrow column,
@@ -53,8 +55,10 @@
 //   grown                            {key: text} that is locked when a run that grew before one's eyes is whole, if
 //                                    nothing else is by then: such a picture lets go of another run's locks when the
 //                                    new one begins to grow
-//   completes(run, look, patch, {get, add})  what is locked with what a visitor locks, as a patch of its own; keys of other views as texts.
-//                                    free: what Esc writes, {key: text}. bounds(run, look, get): get(key) tells the address
+//   completes(run, look, patch, {get, add})  what is locked with what a visitor locks, as a patch of its own; keys of
+//   other views as texts.
+//                                    free: what Esc writes, {key: text}. bounds(run, look, get): get(key) tells the
+//                                    address
 //   follow(run, look, changed, get)  what other views' keys, `follows`, change here: {key: text} or null. tells(run,
 //                                    look): [event, detail] that other views hear when another look stands, and when
 //                                    they fire "looking"
@@ -68,7 +72,8 @@
 //   moves(run, was, look)            ms that the picture is on its way from one look to another; scene then draws
 //                                    pen.part (0 … 1) of the way from the look pen.was, and is called again and again;
 //                                    data-moving says so
-//   lacks(run, look), takes(run, detail)  what the program is asked (event "look") for what is looked at, null where it is here or on its way
+//   lacks(run, look), takes(run, detail)  what the program is asked (event "look") for what is looked at, null where it
+//   is here or on its way
 //                                    in vain; and what has come, heard as "looked" (widgets/looked.js)
 //   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then
 //                                    ends with "waits"
@@ -85,8 +90,8 @@
 // is dragged (look.draft), and asks when the hand rests.
 //
 // Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts
-// among them, canvas.boxes what can be pointed at. Every view is part of a saved page, so a picture imports only what needs no server
-// (lib/{dom,lang,pen,looking,arrays,…}).
+// among them, canvas.boxes what can be pointed at. Every view is part of a saved page, so a picture imports only what
+// needs no server (lib/{dom,lang,pen,looking,arrays,…}).
 
 import { board } from "./lib/board.js";
 import { t } from "./lib/lang.js";
@@ -224,7 +229,8 @@ export async function mount(root, props, emit, watch) {
       stand.leave();
     }
     if (last && run && last.value.query !== next.query && (whole || picture.grown) && freed !== next.query) {
-      // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in another way, it stays.
+      // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in
+      // another way, it stays.
       const same = picture.same?.(last.run, run, last.look) ?? false;
       const held = (same ? picture.stays : picture.input) ?? keysOf.filter((key) => KINDS[picture.looks[key]].locks);
       const spelled = (key) => KINDS[picture.looks[key]].spell(last.look[key], last.bounds[key] ?? {});

@@ -1,6 +1,7 @@
-// How far each head looks, as bars of layers and heads, and the soft mask of one over distance: what it takes away on the mean and of the
-// locked character, and, where the span follows the token, the span along the text. A span is dragged and seen at once; it is run when the
-// hand rests. The value is made by explorer/figures/masks.py; exact weights of a character come from the addresses that it names.
+// How far each head looks, as bars of layers and heads, and the soft mask of one over distance: what it takes away on
+// the mean and of the locked character, and, where the span follows the token, the span along the text. A span is
+// dragged and seen at once; it is run when the hand rests. The value is made by explorer/figures/masks.py; exact
+// weights of a character come from the addresses that it names.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -81,7 +82,10 @@ export function masked(before, z, ramp) {
   return { after: left > 0 ? after.map((w) => (w / left) * whole) : after, kept: whole > 0 ? left / whole : 1 };
 }
 
-/** Forced spans (layer · head), NaN where none is, as a link has them: "layer.head.z" from 0, −1 for every one, in one way only. */
+/**
+ * Forced spans (layer · head), NaN where none is, as a link has them: "layer.head.z" from 0, −1 for every one, in one
+ * way only.
+ */
 export function spelled(forced, layers, heads) {
   const rows = Array.from({ length: layers }, (_, l) => Array.from(forced.slice(l * heads, (l + 1) * heads),
       (z) => Number(z.toFixed(3))));
@@ -149,7 +153,8 @@ async function read(value, { again }) {
 
 /** (layer, head, position) -> {before, after} weights of a character by distance; null while they are not here. */
 const rowOf = ({ looks, length, span, weights }) => (layer, head, position) => {
-  const [before, after] = [looks.before, looks.after].map((look, i) => weights[i].of(look, layer, head, position, length, true));
+  const [before, after] = [looks.before, looks.after]
+      .map((look, i) => weights[i].of(look, layer, head, position, length, true));
   const back = (row) => Float32Array.from({ length: Math.min(span, position + 1) }, (_, x) => row[position - x]);
   return before && after && { before: back(before), after: back(after) };
 };
@@ -170,7 +175,10 @@ function forcedBy({ heads, forcing }, draft) {
   return all;
 }
 
-/** What is drawn of a run: the spans of all heads as they are wished for, and what the head in view does with the character in view. */
+/**
+ * What is drawn of a run: the spans of all heads as they are wished for, and what the head in view does with the
+ * character in view.
+ */
 function seen(run, look) {
   const { head, pos } = { ...look, ...look.over };
   const position = [pos].flat().at(-1) ?? null;
@@ -324,7 +332,10 @@ function steps(x, weights, base, tall, most) {
   return `${d}V${base}Z`;
 }
 
-/** The soft mask and the mean weights, the look of one character in two strips under it, and the span along the text. Returns its lower end. */
+/**
+ * The soft mask and the mean weights, the look of one character in two strips under it, and the span along the text.
+ * Returns its lower end.
+ */
 function board(run, look, pen, now, { from, to, top: above, height }) {
   const { big } = pen;
   const { span, ramp } = run;
@@ -406,7 +417,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     const whole = Math.min(span, position + 1);
     const far = x(Math.min(reach(z, ramp, span), whole));
     write(left, line, who, { weight: 650, colour: "query" });
-    const [begun, kept] = [pen.measure(`${who} `, { size, weight: 650 }), now.row ? t(TEXT.keeps, { w: weight(now.row.kept) }) : ""];
+    const [begun, kept] = [pen.measure(`${who} `, { size, weight: 650 }),
+        now.row ? t(TEXT.keeps, { w: weight(now.row.kept) }) : ""];
     if (begun + pen.measure(`${t(TEXT.looks)} `, { size }) + pen.measure(kept, told) < right - left)
       write(left + begun, line, t(TEXT.looks), { colour: "ink2" });
     for (const [x1, y0] of [[x(whole), upper - strip], [far, lower]])
@@ -446,7 +458,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     of: (px) => back(px),
     set: (value) => ({ spans: spelled(forcedBy(run, { ...look.draft, [handle(look)]: value }), ...run.heads) }),
   });
-  return run.dynamic ? alongText(run, look, pen, now, { left, right, top: short ? line : lower + strip + 14, size, write, short })
+  return run.dynamic ? alongText(run, look, pen, now,
+      { left, right, top: short ? line : lower + strip + 14, size, write, short })
     : lower + strip + 6;
 }
 

@@ -1,8 +1,10 @@
-// The order in which a picture is made, and what each pixel of it may look at: the browser's side of explorer/figures/image.py's Layout.
+// The order in which a picture is made, and what each pixel of it may look at: the browser's side of
+// explorer/figures/image.py's Layout.
 
 /**
  * @param {any} pattern one of the value's patterns @param {ArrayLike<number>} made the pixel of each position
- * @returns the layout with its questions; positions are places in the order of making, pixels are row · columns + column
+ * @returns the layout with its questions; positions are places in the order of making, pixels are row · columns +
+ * column
  */
 export function layout(pattern, made) {
   const { rows, columns, channels, starts, memory } = pattern;
@@ -46,7 +48,10 @@ export function layout(pattern, made) {
     return Int32Array.of(...inMemory[b], ...own);
   }
 
-  /** For each pixel the number of layers through which a position knows of it (0: not at all), and how many levels it knows per layer. */
+  /**
+   * For each pixel the number of layers through which a position knows of it (0: not at all), and how many levels it
+   * knows per layer.
+   */
   function reach(position, layers) {
     const name = `${position} ${layers}`;
     if (!reached.has(name)) {
@@ -95,7 +100,8 @@ export function layout(pattern, made) {
 /**
  * The weights of one query by pixel: channels of a pixel are added up.
  * @param {ReturnType<typeof layout>} it @param {ArrayLike<number>} row weights by slot
- * @returns {{pixels: Float32Array, most: number, where: number}} NaN where the query may not look; the largest, and its pixel
+ * @returns {{pixels: Float32Array, most: number, where: number}} NaN where the query may not look; the largest, and its
+ * pixel
  */
 export function byPixel(it, position, row) {
   const pixels = new Float32Array(it.size).fill(Number.NaN);
@@ -110,7 +116,8 @@ export function byPixel(it, position, row) {
 
 /** The border of a mask over pixels, `inset` px inside of it, as an SVG path. cell: px of a pixel. */
 export function border(mask, rows, columns, cell, inset) {
-  const inside = (row, column) => row >= 0 && column >= 0 && row < rows && column < columns && mask[row * columns + column] > 0;
+  const inside = (row, column) => row >= 0 && column >= 0 && row < rows && column < columns
+      && mask[row * columns + column] > 0;
   const next = new Map(); // "column,row" of a corner -> the directions in which the border goes on from it, the inside at its right hand
   const side = (column, row, dx, dy) => {
     const name = `${column},${row}`;

@@ -1,6 +1,6 @@
-// A picture that grows pixel by pixel, in rows and in tiles side by side: what each pixel may look at, how hard each head looks, and what it
-// can know of layer by layer. The value is made by explorer/figures/image.py; the weights of a layer come from the addresses that it names,
-// all heads of a position in one row.
+// A picture that grows pixel by pixel, in rows and in tiles side by side: what each pixel may look at, how hard each
+// head looks, and what it can know of layer by layer. The value is made by explorer/figures/image.py; the weights of a
+// layer come from the addresses that it names, all heads of a position in one row.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -44,7 +44,10 @@ async function read(value, { again }) {
     length: first.it.length, count: first.pictures.shape[0], weights: looksOf(again, value.weights, ROWS) };
 }
 
-/** What is drawn: what is locked or pointed at, and of each pattern how hard every head looks at each pixel; null while that is not known. */
+/**
+ * What is drawn: what is locked or pointed at, and of each pattern how hard every head looks at each pixel; null while
+ * that is not known.
+ */
 function seen(run, look) {
   const { pattern, head, pos: position, pic, field, whole, plays } = { ...look,
     ...(look.over?.pos === undefined ? look.over : {}) };
@@ -75,8 +78,8 @@ function stages({ whole, position }, { it, made }) {
 }
 
 /**
- * A picture in colours. levels: (row, column[, channel]). stage: see `stages`. weights: by pixel, NaN where none, drawn against `most`.
- * field: by pixel, through how many layers it is known (0: not), drawn up to `upto`.
+ * A picture in colours. levels: (row, column[, channel]). stage: see `stages`. weights: by pixel, NaN where none, drawn
+ * against `most`. field: by pixel, through how many layers it is known (0: not), drawn up to `upto`.
  */
 function coloured({ rows, columns, channels }, levels, { stage = null, weights = null, most = 0, field = null,
   upto = 0 } = {}) {
@@ -90,7 +93,8 @@ function coloured({ rows, columns, channels }, levels, { stage = null, weights =
     const blue = layer && layer <= upto ? Math.max(0.26, 0.86 - 0.14 * (layer - 1)) : 0;
     for (let k = 0; k < 3; k += 1) {
       const level = levels[channels === 1 ? i : channels * i + k];
-      // What is still to come is a faint drawing on the ground, so that its black is not taken for a level that was made.
+      // What is still to come is a faint drawing on the ground, so that its black is not taken for a level that was
+      // made.
       const ghost = channels === 1 ? ((ink[k] - ground[k]) * level) / 255 : level - ground[k];
       let x = at === 2 ? level : ground[k] + (at ? ghost * GHOST : 0);
       if (over) x = x * (1 - over) + colours[3 * Math.round(255 * share) + k] * over;
@@ -431,7 +435,10 @@ function arrays(run, look) {
   return { ...files, looked_at: [`position ${position ?? "none"}, layer ${layer}, head ${now.head}`] };
 }
 
-/** What was made, and nothing over it: all pictures side by side, a row for each pattern, eight pixels to each of theirs. */
+/**
+ * What was made, and nothing over it: all pictures side by side, a row for each pattern, eight pixels to each of
+ * theirs.
+ */
 function bare(run) {
   const { it } = run.patterns[0];
   const [wide, tall] = [it.columns * 8, it.rows * 8];
@@ -463,7 +470,8 @@ export default {
     const [{ layers, heads: many }, least] = [patterns[0], Math.max(0, made - 1)];
     return {
       pattern: { names: patterns.map(({ key }) => key), pick: pick?.pattern ?? patterns.at(-1).key },
-      head: { layers, heads: many, pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
+      head: { layers, heads: many,
+          pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
       pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
         : { count: least + 1, pick: pick?.position ?? least },
       pic: { least: 1, most: count, whole: true },

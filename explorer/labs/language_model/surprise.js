@@ -1,4 +1,5 @@
-// A text in pieces, each as dark as its reader was surprised by it. The value is made by explorer/labs/language_model/views.py.
+// A text in pieces, each as dark as its reader was surprised by it. The value is made by
+// explorer/labs/language_model/views.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { lang, t } from "../../widgets/lib/lang.js";

@@ -1,5 +1,6 @@
-// What could come next: the likeliest symbols after the text that was given, a few ahead, and the path that was drawn. A line is as wide as
-// its symbol is probable; what top-p or top-k cuts off is dashed. The value is made by explorer/labs/language_model/views.py.
+// What could come next: the likeliest symbols after the text that was given, a few ahead, and the path that was drawn.
+// A line is as wide as its symbol is probable; what top-p or top-k cuts off is dashed. The value is made by
+// explorer/labs/language_model/views.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { lang, t } from "../../widgets/lib/lang.js";
@@ -31,7 +32,8 @@ const share = (p) => (p >= 0.995 ? "1.00" : p >= 0.01 ? p.toFixed(2) : p.toPreci
 async function read(value) {
   if (!value.symbols?.length) return null;
   const [parent, chance, kept] = await Promise.all([value.parent, value.chance, value.kept].map(unpack));
-  const [arrays, count] = [{ parent: [...parent.data], chance: [...chance.data], kept: [...kept.data] }, value.symbols.length];
+  const [arrays, count] = [{ parent: [...parent.data], chance: [...chance.data], kept: [...kept.data] },
+      value.symbols.length];
   return { ...value, ...arrays, count };
 }
 

@@ -1,4 +1,5 @@
-// Every head of a model of music in small, and how far back the chosen one listens. The value is made by explorer/figures/roll.py.
+// Every head of a model of music in small, and how far back the chosen one listens. The value is made by
+// explorer/figures/roll.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
@@ -38,7 +39,8 @@ function scene(run, look, pen) {
       const gone = isGone(run, model, layer, head);
       const title = [t(TEXT.tile, { head: `${layer}·${head}` }), ...(gone ? [t(TEXT.gone)] : [])].join(" · ");
       return { gone, here: layer === chosen[0] && head === chosen[1], still: true, look: { head: `${layer}.${head}` },
-        card: pen.narrow && pen.width > 300 ? null : () => [title], does: t(TEXT.tileDo), add: silence(model, layer, head) };
+        card: pen.narrow && pen.width > 300 ? null : () => [title], does: t(TEXT.tileDo),
+            add: silence(model, layer, head) };
     },
   });
   const y = tiles.height + (pen.big ? 40 : 26);
@@ -119,7 +121,9 @@ export default {
   scene,
   sentence,
   table,
-  arrays: (run) => Object.fromEntries(run.models.filter(({ heads }) => heads).flatMap(({ key, distance: mean, thumbs }) => [
+  arrays: (run) => Object.fromEntries(run.models.filter(({ heads }) => heads)
+      .flatMap(({ key, distance: mean, thumbs }) => [
     [`${key}_mean_weight_by_distance`, { ...mean, axes: ["layer", "head", "events back, from 1"], unit: "weight" }],
-    [`${key}_mean_weight_by_band`, { ...thumbs, axes: ["layer", "head", "band of queries", "band of keys"], unit: "weight" }]])),
+    [`${key}_mean_weight_by_band`, { ...thumbs, axes: ["layer", "head", "band of queries", "band of keys"],
+        unit: "weight" }]])),
 };

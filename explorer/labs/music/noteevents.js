@@ -1,4 +1,5 @@
-// Music as the models read it, written and read in the browser: the twin of models/music/events.py, chorales.py and records.spelled.
+// Music as the models read it, written and read in the browser: the twin of models/music/events.py, chorales.py and
+// records.spelled.
 //
 // Played notes are {pitch, onset, end, velocity}: MIDI pitch, milliseconds, MIDI velocity 1 … 127.
 
@@ -76,7 +77,9 @@ export function eventsOf(notes) {
   return events;
 }
 
-/** The notes that a sequence of events says, as played ones: the way back of `eventsOf`, by the rules of `notes_from`. */
+/**
+ * The notes that a sequence of events says, as played ones: the way back of `eventsOf`, by the rules of `notes_from`.
+ */
 export function playedFrom(events) {
   let now = 0;
   let velocity = MIDDLE;
@@ -98,14 +101,17 @@ export function playedFrom(events) {
   for (const [pitch, note] of sounding) close(pitch, Math.max(now, note.onset + 1));
   return notes
     .sort((a, b) => a.onset - b.onset || a.pitch - b.pitch)
-    .map((note) => ({ pitch: note.pitch, onset: note.onset * STEP, end: note.end * STEP, velocity: Math.max(1, note.velocity * WIDTH) }));
+    .map((note) => ({ pitch: note.pitch, onset: note.onset * STEP, end: note.end * STEP,
+        velocity: Math.max(1, note.velocity * WIDTH) }));
 }
 
 /**
- * Played notes as (sixteenth, voice) cells of a chorale: the highest note that sounds is the soprano, the next the alto, and so on.
+ * Played notes as (sixteenth, voice) cells of a chorale: the highest note that sounds is the soprano, the next the
+ * alto, and so on.
  * @param {{pitch: number, onset: number, end: number}[]} played
  * Pitches that no cell knows move by octaves.
- * @param {{voices: 1 | 4, grid: number, most: number}} how voices: 1 for a melody alone. grid: milliseconds of a sixteenth. most: cells.
+ * @param {{voices: 1 | 4, grid: number, most: number}} how voices: 1 for a melody alone. grid: milliseconds of a
+ * sixteenth. most: cells.
  * @returns {{cells: number[], left: number}} left: how many of the notes found no cell
  */
 export function cellsOf(played, { voices, grid, most }) {
@@ -129,12 +135,15 @@ export function cellsOf(played, { voices, grid, most }) {
     const sounding = notes.filter((note) => note.onset <= at && at < note.end).sort((a, b) => b.pitch - a.pitch);
     const pitches = [...new Set(sounding.map((note) => note.pitch))].slice(0, voices);
     for (const note of sounding) if (pitches.includes(note.pitch)) heard.add(note);
-    for (let voice = 0; voice < voices; voice += 1) cells.push(voice < pitches.length ? pitches[voice] - LOWEST + 1 : 0);
+    for (let voice = 0; voice < voices; voice += 1)
+      cells.push(voice < pitches.length ? pitches[voice] - LOWEST + 1 : 0);
   }
   return { cells, left: notes.length - heard.size };
 }
 
-/** The notes of cells, as played ones; what is held and what is repeated are the same. voices, grid: as in `cellsOf`. */
+/**
+ * The notes of cells, as played ones; what is held and what is repeated are the same. voices, grid: as in `cellsOf`.
+ */
 export function playedCells(cells, { voices, grid }) {
   const notes = [];
   for (let voice = 0; voice < voices; voice += 1) {

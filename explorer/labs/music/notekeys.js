@@ -11,10 +11,12 @@ const TEXT = {
   },
 };
 
-// Where the keys of a computer keyboard lie, from a C on: two rows like those of a piano. P is left out: it projects the page.
+// Where the keys of a computer keyboard lie, from a C on: two rows like those of a piano. P is left out: it projects
+// the page.
 const ROWS = [
   [0, ["KeyZ", "KeyS", "KeyX", "KeyD", "KeyC", "KeyV", "KeyG", "KeyB", "KeyH", "KeyN", "KeyJ", "KeyM"]],
-  [12, ["KeyQ", "Digit2", "KeyW", "Digit3", "KeyE", "KeyR", "Digit5", "KeyT", "Digit6", "KeyY", "Digit7", "KeyU", "KeyI", "Digit9", "KeyO", "Digit0"]],
+  [12, ["KeyQ", "Digit2", "KeyW", "Digit3", "KeyE", "KeyR", "Digit5", "KeyT", "Digit6", "KeyY", "Digit7", "KeyU",
+      "KeyI", "Digit9", "KeyO", "Digit0"]],
 ];
 const OFFSETS = new Map(ROWS.flatMap(([from, codes]) => codes.map((code, i) => [code, from + i])));
 const BLACK = new Set([1, 3, 6, 8, 10]);
@@ -23,7 +25,8 @@ const SLIM = 0.62; // width of a black key, in white ones
 const NARROWEST = { desk: 32, phone: 44 }; // pixels of a white key
 
 /**
- * @param {{onPress: (pitch: number, at: number) => void, onRelease: (pitch: number, at: number) => void, onUndo: () => void}} how
+ * @param {{onPress: (pitch: number, at: number) => void, onRelease: (pitch: number, at: number) => void, onUndo: () =>
+ * void}} how
  *   at: when it was done, milliseconds on the page's clock
  */
 export function keyboard({ onPress, onRelease, onUndo }) {
@@ -131,7 +134,8 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   }
 
   // ── the keys that are in view ──
-  const whites = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i).filter((pitch) => !isBlack(pitch));
+  const whites = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+      .filter((pitch) => !isBlack(pitch));
 
   /** Lays out as many keys as there is room for, from `wanted` on or as near to it as the last key allows. */
   function lay(wanted) {
@@ -153,7 +157,8 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   function draw() {
     const shown = whites(first, last);
     const wide = 100 / shown.length;
-    const letterOf = new Map([...OFFSETS.keys()].filter((code) => pitchOf(code) !== null).map((code) => [pitchOf(code), letters.get(code)]));
+    const letterOf = new Map([...OFFSETS.keys()].filter((code) => pitchOf(code) !== null)
+        .map((code) => [pitchOf(code), letters.get(code)]));
     const key = (pitch, kind, style) =>
       el(
         "span",

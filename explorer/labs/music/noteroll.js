@@ -2,7 +2,8 @@
 
 /**
  * @param {HTMLCanvasElement} canvas as wide and high as CSS makes it
- * @param {{notes: {pitch: number, onset: number, end: number, sounds?: boolean}[], beat: number, bar: number, span: number,
+ * @param {{notes: {pitch: number, onset: number, end: number, sounds?: boolean}[], beat: number, bar: number, span:
+ * number,
  *   tokens: {sunk: string, line: string, control: string, ink2: string, accent: string}}} how
  *   beat, bar: milliseconds between fine lines and strong ones. span: milliseconds that are shown at least.
  */

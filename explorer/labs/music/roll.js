@@ -1,5 +1,6 @@
-// What each model made of a motif, one roll under another, heard with one cursor; arcs lead from a note to those that it looked back to. The
-// value is made by explorer/figures/roll.py; exact weights and sound are fetched, each from an address in the value.
+// What each model made of a motif, one roll under another, heard with one cursor; arcs lead from a note to those that
+// it looked back to. The value is made by explorer/figures/roll.py; exact weights and sound are fetched, each from an
+// address in the value.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -16,7 +17,8 @@ const FINE = 100; // places of a second at which the cursor may stand
 async function read(value, { again, away = false }) {
   if (!value.models?.length) return null;
   const models = await Promise.all(value.models.map(numbersOf));
-  return { ...value, models, away, again, mute: false, told: new Map(), exact: looksOf(again, away ? value.exact : null) };
+  return { ...value, models, away, again, mute: false, told: new Map(),
+      exact: looksOf(again, away ? value.exact : null) };
 }
 
 async function numbersOf(model) {
@@ -47,7 +49,10 @@ function bounds(run, look) {
 /** The notes that are looked at: of a model with attention, once everything is made. */
 const notesOf = (run, look) => (finished(run) && modelOf(run, look).heads ? look.note : []);
 
-/** What a row of weights gives to each note: {notes, start: what goes to before the first event, rest: to events of no note}. */
+/**
+ * What a row of weights gives to each note: {notes, start: what goes to before the first event, rest: to events of no
+ * note}.
+ */
 export function byNote(model, row, weights) {
   const notes = new Float32Array(model.count);
   let rest = 0;
@@ -249,7 +254,10 @@ function brackets(at, i, run, pen) {
   }));
 }
 
-/** What can be pointed at in a roll: its name chooses the model, a note is looked at, anywhere else the music is heard from there. */
+/**
+ * What can be pointed at in a roll: its name chooses the model, a note is looked at, anywhere else the music is heard
+ * from there.
+ */
 function hits(run, look, at, i, pen) {
   const [model, { name, y0, y1, y, thick }] = [run.models[i], at.rolls[i]];
   pen.hit({ x0: 0, x1: pen.width, y0: name - at.size, y1: y0, still: true, quiet: true, card: null,
@@ -260,7 +268,8 @@ function hits(run, look, at, i, pen) {
       const n = noteAt(at, i, model, px, py);
       if (n === null) {
         const second = (Math.max(0, at.step(px)) * run.grid) / 1000;
-        return { x0: px, x1: px, y0, y1, still: true, quiet: true, card: null, look: { at: Math.round(FINE * second) } };
+        return { x0: px, x1: px, y0, y1, still: true, quiet: true, card: null,
+            look: { at: Math.round(FINE * second) } };
       }
       const [onset, end, pitch] = model.notes.subarray(4 * n, 4 * n + 3);
       return { x0: at.x(onset) - 2, x1: at.x(end) + 2, y0: y(pitch) - thick / 2 - 2, y1: y(pitch) + thick / 2 + 2,
@@ -284,7 +293,8 @@ function noteAt(at, i, model, x, y) {
 function card(run, look, i, n) {
   const model = run.models[i];
   const fourth = model.notes[4 * n + 3];
-  const told = run.style === "piano" ? `${t(TEXT.loud)} ${4 * fourth + 2}` : `${LETTERS[fourth]} ${t(TEXT.voices[fourth])}`;
+  const told = run.style === "piano" ? `${t(TEXT.loud)} ${4 * fourth + 2}`
+      : `${LETTERS[fourth]} ${t(TEXT.voices[fourth])}`;
   const cost = model.givenNotes[n] ? t(TEXT.cardGiven) : t(TEXT.cardMade, { n: model.costs[model.at[n]].toFixed(2) });
   const { back, notes } = seen(run, look);
   const given = model === modelOf(run, look) && back && notes.at(-1) !== n;
@@ -293,7 +303,9 @@ function card(run, look, i, n) {
 }
 
 // ── moving and playing ──
-/** What is locked with what a visitor locks: the same note while heads are compared; another model has notes of its own. */
+/**
+ * What is locked with what a visitor locks: the same note while heads are compared; another model has notes of its own.
+ */
 function completes(run, look, patch, { add }) {
   const out = { ...patch };
   const toggled = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
@@ -345,7 +357,8 @@ function below(run, look) {
   const { sound } = model;
   const said = [
     !finished(run) ? t(TEXT.growingNote) : model.heads ? t(TEXT.note) : "",
-    finished(run) && t(TEXT.heard, { what: sound ? t(TEXT[sound.source] ?? TEXT.piano) + (sound.whole ? "" : t(TEXT.cut))
+    finished(run) && t(TEXT.heard, { what: sound ? t(TEXT[sound.source] ?? TEXT.piano)
+        + (sound.whole ? "" : t(TEXT.cut))
       : t(TEXT.silent) }),
     look.motifs && finished(run) && !(run.repeats[model.key] ?? []).length && t(TEXT.noMotifs),
     run.licence && t(run.licence),
@@ -363,7 +376,8 @@ function table(run, look) {
   return {
     caption: t(TEXT.caption, { model: t(model.name), head: head.replace(".", "·"), q: noteName(run, model, note) }),
     columns,
-    rows: rows.map(({ note: key, w }, n) => [n + 1, pitchName(model.notes[4 * key + 2]), moment(run, model.notes[4 * key]),
+    rows: rows.map(({ note: key, w }, n) => [n + 1, pitchName(model.notes[4 * key + 2]),
+        moment(run, model.notes[4 * key]),
       distance(run, model.notes[4 * note] - model.notes[4 * key]), weight(w)]),
   };
 }
@@ -387,17 +401,20 @@ function lines(run, look) {
 
 function arrays(run, look) {
   const { model: here, notes, back, head } = seen(run, look);
-  const of = (data, axis, unit, more = []) => ({ shape: [data.length / (more[0] ?? 1), ...more], data, axes: axis, unit });
+  const of = (data, axis, unit, more = []) => ({ shape: [data.length / (more[0] ?? 1), ...more], data, axes: axis,
+      unit });
   const all = run.models.flatMap(({ key, ...model }) => [
     [`${key}_notes`, of(Int32Array.from(model.notes), ["note", `onset, end, pitch, ${run.style === "piano" ? "velocity / 4"
       : "voice"}`], `steps of ${run.grid} ms, MIDI pitch`, [4])],
     [`${key}_event_of_note`, of(Int32Array.from(model.at), ["note"], "event")],
     [`${key}_given_note`, of(Uint8Array.from(model.givenNotes), ["note"], "1: given")],
-    [`${key}_events`, of(Int32Array.from(model.said), ["event"], run.style === "piano" ? "event" : "MIDI pitch − 35, 0: rest")],
+    [`${key}_events`, of(Int32Array.from(model.said), ["event"],
+        run.style === "piano" ? "event" : "MIDI pitch − 35, 0: rest")],
     [`${key}_nats`, of(model.costs, ["event"], "nats")],
   ]);
   return { ...Object.fromEntries(all), ...(back ? { weight_by_note: of(back.notes, ["note"], "weight") } : {}),
-    grid_ms: of(Int32Array.of(run.grid), ["run"], "ms"), looked_at: `${here.key}, head ${head}, note ${notes.at(-1) ?? "none"}`,
+    grid_ms: of(Int32Array.of(run.grid), ["run"], "ms"),
+        looked_at: `${here.key}, head ${head}, note ${notes.at(-1) ?? "none"}`,
     ...(run.licence ? { licence: t(run.licence) } : {}) };
 }
 
@@ -405,7 +422,10 @@ function arrays(run, look) {
 const eventName = (event) => (event < 128 ? `NOTE_ON ${event}` : event < 256 ? `NOTE_OFF ${event - 128}`
   : event < 356 ? `TIME_SHIFT ${10 * (event - 255)} ms` : `VELOCITY ${event - 356}`);
 
-/** All events of all models as text: of piano one a line, of a chorale a sixteenth a line. A star stands before what was given. */
+/**
+ * All events of all models as text: of piano one a line, of a chorale a sixteenth a line. A star stands before what was
+ * given.
+ */
 function events(run) {
   const star = (given) => (given ? "*" : " ");
   const cell = (said) => (said ? pitchName(said + 35) : "–");
@@ -455,7 +475,8 @@ export default {
   lines,
   arrays,
   files: { MIDI: file("midi", "mid"), WAV: file("wav", "wav"),
-    events: (run) => (finished(run) ? { name: "events", ending: "txt", blob: async () => new Blob([events(run)]) } : null) },
+    events: (run) => (finished(run) ? { name: "events", ending: "txt", blob: async () => new Blob([events(run)]) }
+        : null) },
   named: (run, look) => [look.model, ...(modelOf(run, look).heads ? [look.head] : []),
     ...notesOf(run, look).slice(-1).map((note) => `note ${note}`)],
   kept: (run, value) => ({ ...value, exact: run.exact.held() }),

@@ -1,4 +1,5 @@
-// What the rolls and their heads say: names of notes and moments, labels, and the sentence computed from the note that is looked at.
+// What the rolls and their heads say: names of notes and moments, labels, and the sentence computed from the note that
+// is looked at.
 
 import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { weight } from "../../widgets/lib/signs.js";
@@ -79,7 +80,8 @@ export function clock(seconds) {
 
 /** Where a step of the grid lies: "bar 5, beat 2", or for piano "9.6 s". */
 export function moment({ style, grid }, step) {
-  if (style === "piano") return lang() === "zh" ? `${((step * grid) / 1000).toFixed(1)} 秒` : `${((step * grid) / 1000).toFixed(1)} s`;
+  if (style === "piano")
+    return lang() === "zh" ? `${((step * grid) / 1000).toFixed(1)} 秒` : `${((step * grid) / 1000).toFixed(1)} s`;
   const [bar, beat, part] = [Math.floor(step / 16) + 1, Math.floor((step % 16) / 4) + 1, step % 4];
   const inside = ["", "¼", "½", "¾"][part];
   return lang() === "zh" ? `第 ${bar} 小节第 ${beat}${inside} 拍` : `bar ${bar}, beat ${beat}${inside}`;
@@ -124,7 +126,10 @@ const SAY = {
   gives: { en: "Note {q} gives {k} {w}: {far}{motif}; all notes get {all}, {elsewhere} {rest}.{more}", zh: "音 {q} 给 {k} {w}：{far}{motif}；全部音共得 {all}，其余 {rest} 归{elsewhere}。{more}" },
 };
 
-/** The sentence under the rolls. back: what the last of the notes looked back to, null while it is on its way; trouble: why it is not here. */
+/**
+ * The sentence under the rolls. back: what the last of the notes looked back to, null while it is on its way; trouble:
+ * why it is not here.
+ */
 export function sentence({ run, model, notes, head, back, trouble }) {
   if (run.state === "running") {
     const slowest = run.models.reduce((a, b) => (b.events / b.of < a.events / a.of ? b : a));

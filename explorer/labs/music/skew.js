@@ -1,5 +1,5 @@
-// Skewing on the run's own numbers: Q E_rᵀ, padded, read in shorter rows, cut, masked, and beside it the direct formula. One number is
-// followed through all of it. The value is made by explorer/figures/skew.py.
+// Skewing on the run's own numbers: Q E_rᵀ, padded, read in shorter rows, cut, masked, and beside it the direct
+// formula. One number is followed through all of it. The value is made by explorer/figures/skew.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -179,7 +179,10 @@ function hall(run, look, pen, boards) {
   pen.size(pen.width, end);
 }
 
-/** lines: what it is, in lines of their own under its sign, `above` px in all; left out, in one line, with how large it is beside its sign. */
+/**
+ * lines: what it is, in lines of their own under its sign, `above` px in all; left out, in one line, with how large it
+ * is beside its sign.
+ */
 function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, x, y) {
   const { length, limit } = run;
   const [count, wide] = shape(name, length);
@@ -205,7 +208,8 @@ function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, 
   for (let r = 0; r < count; r += 1) {
     const here = mark?.[0] === r;
     const nth = Math.max(1, Math.ceil(size / tall)); // rows from one number to the next
-    const low = !here && (r % (tall < line ? Math.max(2, nth) : 1) || (mark && tall < line && Math.abs(mark[0] - r) < Math.max(2, nth)));
+    const low = !here && (r % (tall < line ? Math.max(2, nth) : 1)
+        || (mark && tall < line && Math.abs(mark[0] - r) < Math.max(2, nth)));
     if (name !== "reshaped" && !low)
       write(x - 5, top + (r + 0.5) * tall, r, { colour: "query", align: "right", weight: here ? 650 : 400 });
     for (let c = 0; c < wide; c += 1) {

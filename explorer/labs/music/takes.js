@@ -1,9 +1,13 @@
-// What a visitor plays, with its timing. The clock starts with the first note, and stands still while nobody plays for longer than a pause.
+// What a visitor plays, with its timing. The clock starts with the first note, and stands still while nobody plays for
+// longer than a pause.
 
 const PAUSE = 1000; // milliseconds of silence that count at most
 const LOUD = 72; // MIDI velocity of every note: keys of a page do not feel how hard they are struck
 
-/** Notes {pitch, onset, end, velocity}, in milliseconds from the first. What time it is (milliseconds) comes in from outside. */
+/**
+ * Notes {pitch, onset, end, velocity}, in milliseconds from the first. What time it is (milliseconds) comes in from
+ * outside.
+ */
 export function recorder() {
   let notes = [];
   let start = null; // when the clock would have begun; null where the next note follows the last at once
@@ -12,7 +16,8 @@ export function recorder() {
 
   return {
     /** The notes so far; those whose key is still down (`sounds`) end at `at`. */
-    notes: (at = 0) => notes.map((note) => ({ ...note, sounds: note.end === null, end: Math.max(note.end ?? at - start, note.onset + 1) })),
+    notes: (at = 0) => notes.map((note) => ({ ...note, sounds: note.end === null,
+        end: Math.max(note.end ?? at - start, note.onset + 1) })),
     sounding: () => down.size > 0,
 
     press(pitch, at) {

@@ -1,5 +1,6 @@
-// Two ways to write a translation, on one axis of milliseconds: one piece after the other, a staircase; and all of them at once, again where
-// they are least sure. A cell is as bright as its piece is probable. The value is made by explorer/labs/nonautoregressive/views.py.
+// Two ways to write a translation, on one axis of milliseconds: one piece after the other, a staircase; and all of them
+// at once, again where they are least sure. A cell is as bright as its piece is probable. The value is made by
+// explorer/labs/nonautoregressive/views.py.
 
 import { el } from "../../widgets/lib/dom.js";
 import { lang, t } from "../../widgets/lib/lang.js";
@@ -82,7 +83,8 @@ function place(run, pen) {
   // What is too high for a hall, and moves through its screen, has no axis under it: half of it would stand in view.
   const foot = big && tall - 3 * head - gap - under < least * (1.5 + run.count) ? 6 : under;
   const spare = tall - 3 * head - gap - foot;
-  // Of a row, how far a stair lies below the one before: in a hall less, since none stands above another, and still less where there are many.
+  // Of a row, how far a stair lies below the one before: in a hall less, since none stands above another, and still
+  // less where there are many.
   const flat = big ? Math.max(0.05, Math.min(0.4, (spare / least - 1 - run.count) / Math.max(1, stairs - 1))) : 1;
   const rows = flat * (stairs - 1) + 1 + run.count;
   const room = tall ? spare / rows : 20;
@@ -91,7 +93,8 @@ function place(run, pen) {
   const fits = (width - left - 4) / run.total;
   const scale = Math.max(fits, Math.min((big ? 80 : 40) / each, 3 * fits)); // so that a pass has room for its pieces
   const down = head + (flat * (stairs - 1) + 1) * row;
-  // The sentence stands between the two, so that both are on the first screen, where the picture is as wide as the page.
+  // The sentence stands between the two, so that both are on the first screen, where the picture is as wide as the
+  // page.
   const middle = (big || scale > fits ? down : pen.say(down)) + gap;
   return {
     head, row, left, size: big ? 20 : 12, down, middle, end: middle + 2 * head + run.count * row, foot, flat,
@@ -204,7 +207,8 @@ function scene(run, look, pen) {
   // A sentence too long for the hall's screen moves through it, so that its pieces stay large enough to be read.
   const writing = at.stair(Math.min(over(run.greedy.ms, now), run.greedy.pieces.length - 1));
   const top = reached >= 0 && look.pos !== null ? at.y(look.pos) : writing;
-  pen.size(Math.max(at.wide, pen.width), at.end + at.foot, pen.big ? { y0: top, y1: top + at.row } : null, pen.big ? pen.tall : 0);
+  pen.size(Math.max(at.wide, pen.width), at.end + at.foot, pen.big ? { y0: top, y1: top + at.row } : null,
+      pen.big ? pen.tall : 0);
 }
 
 /** How a cell is filled and outlined. */
@@ -218,7 +222,10 @@ function styleOf(run, look, pass, n, i) {
   return { fill, pale, ...line };
 }
 
-/** A click on a piece of the last pass masks it again, with Shift it is pinned; on one of an earlier pass it locks the position. */
+/**
+ * A click on a piece of the last pass masks it again, with Shift it is pinned; on one of an earlier pass it locks the
+ * position.
+ */
 function does(run, n, i) {
   if (n < run.passes.length - 1) return { look: { pos: i } };
   if (run.pinned.includes(i)) return { set: pins(run, i), does: t(TEXT.free) };
@@ -233,7 +240,10 @@ function card(run, n, i) {
     ...(pass.repeats[i] ? [t(TEXT.repeat)] : [])];
 }
 
-/** What became of a position in so many passes: the pieces that stood there, each with its probability and the pass that wrote it. */
+/**
+ * What became of a position in so many passes: the pieces that stood there, each with its probability and the pass that
+ * wrote it.
+ */
 function history(run, at, until) {
   const zh = lang() === "zh";
   const place_ = { text: String(at), role: "query" };

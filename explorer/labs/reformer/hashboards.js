@@ -1,5 +1,5 @@
-// Where the tokens stand in each of the five steps of hashing, how they travel from one to the next, and what is drawn beside them in the
-// first three. A scene, `s`, is made by hashing.js.
+// Where the tokens stand in each of the five steps of hashing, how they travel from one to the next, and what is drawn
+// beside them in the first three. A scene, `s`, is made by hashing.js.
 
 import { t } from "../../widgets/lib/lang.js";
 import { shown } from "../../widgets/lib/maps.js";
@@ -53,7 +53,10 @@ function ring(s, { x, y, w, h, round }, role, alpha = 1) {
   s.rect(x - far, y - far, w + 2 * far, h + 2 * far, { line: role, width, radius, alpha });
 }
 
-/** What stands above a part of the picture: strongly what it is, and more where there is room. y: the foot of its letters. */
+/**
+ * What stands above a part of the picture: strongly what it is, and more where there is room. y: the foot of its
+ * letters.
+ */
 export function caption(s, x, y, strong, rest = "", room = s.width - x) {
   const wide = s.pen.measure(strong, { size: s.size, weight: 650 });
   s.text(x, y, strong, { weight: 650, colour: "ink", halo: "panel", room });
@@ -113,7 +116,8 @@ const vectors = {
     const c = R * Math.SQRT1_2;
     const own = position === null ? null : round.buckets[position];
     pen.circle(cx, cy, R, { fill: colour("panel", 0.45, "sunk"), line: "control" });
-    // Sectors of [a; b; −a; −b]. Where there are more buckets, only the one of the position in view: beyond it other coordinates decide.
+    // Sectors of [a; b; −a; −b]. Where there are more buckets, only the one of the position in view: beyond it other
+    // coordinates decide.
     const arc = (x0, y0, x1, y1) =>
       `M${cx},${cy}l${num(x0)},${num(y0)}A${num(R)},${num(R)} 0 0 1 ${num(cx + x1)},${num(cy + y1)}Z`;
     const wedges = b === null ? [[a, arc(0, -R, 0, R)], [a + half, arc(0, R, 0, -R)]]

@@ -1,5 +1,6 @@
-// Hash, sort, chunk, attend, back in place: five steps on the visitor's own sequence. What follows from the buckets is worked out here;
-// rotated vectors and weights of a head and round are asked for as somebody looks. The value is made by explorer/figures/hashing.py.
+// Hash, sort, chunk, attend, back in place: five steps on the visitor's own sequence. What follows from the buckets is
+// worked out here; rotated vectors and weights of a head and round are asked for as somebody looks. The value is made
+// by explorer/figures/hashing.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -44,7 +45,10 @@ async function takes(_run, value) {
   }
 }
 
-/** Models have `rounded(layer, head)`, the rounds of a head, and `seen(layer, head, turn)`, who may look at whom; turn −1: in any round. */
+/**
+ * Models have `rounded(layer, head)`, the rounds of a head, and `seen(layer, head, turn)`, who may look at whom; turn
+ * −1: in any round.
+ */
 async function read(value) {
   if (!value.models?.length) return null;
   await Promise.all([value.looked ?? []].flat().map((one) => takes(null, one)));
@@ -193,7 +197,10 @@ function moves(run, was, look) {
   return other.some((key) => String(was[key]) !== String(look[key])) ? TRAVEL.plain : 0;
 }
 
-/** Layers × heads as small pictures, the buckets of the sequence as strips, and how many pairs share one. Returns how high they are. */
+/**
+ * Layers × heads as small pictures, the buckets of the sequence as strips, and how many pairs share one. Returns how
+ * high they are.
+ */
 function heads(s, top) {
   const { run, model, size, pen, width } = s;
   const title = pen.lines(t(run.word ? TEXT.headsWord : TEXT.heads), width, { size });

@@ -1,5 +1,5 @@
-// The last two steps of hashing: chunks with the weights inside one, and the whole map back in its own order. A scene, `s`, is made by
-// hashing.js.
+// The last two steps of hashing: chunks with the weights inside one, and the whole map back in its own order. A scene,
+// `s`, is made by hashing.js.
 
 import { t } from "../../widgets/lib/lang.js";
 import { shown } from "../../widgets/lib/maps.js";
@@ -23,7 +23,8 @@ export const chunks = {
     const own = position === null ? Math.floor(round.chunks / 2) : round.number(position);
     const [first, end] = window_(round, own);
     const inset = cell > 5 ? 1 : cell > 2.5 ? 0.4 : 0;
-    const spots = Array.from(round.rank, (place) => ({ ...SPOT, x: x(place) + inset, y: top, w: cell - 2 * inset, h: tall,
+    const spots = Array.from(round.rank,
+        (place) => ({ ...SPOT, x: x(place) + inset, y: top, w: cell - 2 * inset, h: tall,
       alpha: place >= first && place < end ? 1 : 0.3 }));
     // The map of this chunk: its queries, and the keys of the one before and its own.
     const begin = own * round.chunk;
@@ -34,8 +35,10 @@ export const chunks = {
     const unit = Math.max(0.5, Math.min(most / columns, (narrow ? 260 : high - y - 8) / rows, big ? 40 : 26));
     const map = { x: names, y, unit, rows, columns, begin, first, w: unit * columns, h: unit * rows };
     const side = names + map.w + (big ? 70 : 44);
-    const list = narrow ? { x: 0, y: y + map.h + 34, w: width } : { x: side, y: y + size, w: Math.min(width - side, big ? 640 : 420) };
-    return { spots, cell, gap, tall, top, x, own, heat, heatTall, map, list, need: narrow ? y + Math.min(260, map.h) + 184 : 0 };
+    const list = narrow ? { x: 0, y: y + map.h + 34, w: width }
+        : { x: side, y: y + size, w: Math.min(width - side, big ? 640 : 420) };
+    return { spots, cell, gap, tall, top, x, own, heat, heatTall, map, list,
+        need: narrow ? y + Math.min(260, map.h) + 184 : 0 };
   },
 
   draw(s, at) {
@@ -57,17 +60,20 @@ export const chunks = {
         taken.push({ middle, half });
         s.text(middle, at.top - 6, label, how);
       }
-      s.rect(x0 - 2, at.top - 2, x1 - x0 + 4, at.tall + 4 + (role ? at.heatTall + 6 : 0), { line: role ?? "control", radius: 4,
+      s.rect(x0 - 2, at.top - 2, x1 - x0 + 4, at.tall + 4 + (role ? at.heatTall + 6 : 0),
+          { line: role ?? "control", radius: 4,
         width: role ? (big ? 3 : 2) : 1, alpha: role ? 1 : 0.6 });
     }
     // What the query may look at, and how hard, right under the keys.
     for (let place = map.first; place < map.first + map.columns; place += 1) {
       const key = round.order[place];
-      const fill = row && row[key] === row[key] ? shade("weights", row[key]) : position !== null && key < position && !row ? "line"
+      const fill = row && row[key] === row[key]
+          ? shade("weights", row[key]) : position !== null && key < position && !row ? "line"
         : "sunk";
       s.rect(x(place), at.heat, Math.max(0.6, at.cell - (at.cell > 5 ? 1 : 0)), at.heatTall, { fill });
     }
-    const [x0, x1, foot, head] = [x(map.first), x(map.first + map.columns - 1) + at.cell, at.heat + at.heatTall + 3, map.y - size * 1.6];
+    const [x0, x1, foot, head] = [x(map.first), x(map.first + map.columns - 1) + at.cell, at.heat + at.heatTall + 3,
+        map.y - size * 1.6];
     pen.path(`M${x0},${foot}L${x1},${foot}L${map.x + map.w},${head}L${map.x},${head}z`, { fill: "sunk", alpha: 0.75 });
     inside(s, at);
     if (row) list(s, at.list, t(TEXT.looksAt, { name: nameOf(run, position) }));
@@ -96,7 +102,8 @@ export const chunks = {
     pen.hit({ x0: 0, x1: map.x + map.w - 0.01, y0: map.y, y1: map.y + map.h - 0.01, at(x, y) {
       const [c, r] = [Math.floor((x - map.x) / map.unit), Math.floor((y - map.y) / map.unit)];
       const query = round.order[map.begin + r];
-      const area = { x0: map.x + c * map.unit, x1: map.x + (c + 1) * map.unit, y0: map.y + r * map.unit, y1: map.y + (r + 1) * map.unit,
+      const area = { x0: map.x + c * map.unit, x1: map.x + (c + 1) * map.unit, y0: map.y + r * map.unit,
+          y1: map.y + (r + 1) * map.unit,
         still: true };
       if (c < 0) return { ...area, look: { pos: query }, card: () => cardOf(s, query) };
       const key = round.order[map.first + c];
@@ -126,7 +133,8 @@ function inside(s, { map, own }) {
   const box = { x0: map.x, x1: map.x + map.w, y0: map.y, y1: map.y + map.h };
   pen.cells(box, { data: within(s, map), rows: map.rows, columns: map.columns });
   if (map.unit >= 6) {
-    const columns = Array.from({ length: map.columns - 1 }, (_, c) => `M${map.x + (c + 1) * map.unit},${map.y}v${map.h}`);
+    const columns = Array.from({ length: map.columns - 1 },
+        (_, c) => `M${map.x + (c + 1) * map.unit},${map.y}v${map.h}`);
     const rows = Array.from({ length: map.rows - 1 }, (_, r) => `M${map.x},${map.y + (r + 1) * map.unit}h${map.w}`);
     pen.path([...columns, ...rows].join(""), { line: "panel", alpha: 0.28 });
   }
@@ -140,11 +148,13 @@ function inside(s, { map, own }) {
     pen.line(border, map.y - size * 1.5, border, box.y1, { line: "ink2", width: big ? 2 : 1.2, dash: [4, 3] });
     named([t(TEXT.beforeN, { n: own }), t(TEXT.chunkN, { n: own })], (map.x + border) / 2, border - map.x, "key");
   }
-  named([t(TEXT.ownN, { n: own + 1 }), t(TEXT.chunkN, { n: own + 1 })], (border + box.x1) / 2, box.x1 - border, "query");
+  named([t(TEXT.ownN, { n: own + 1 }), t(TEXT.chunkN, { n: own + 1 })], (border + box.x1) / 2, box.x1 - border,
+      "query");
   // Names along both sides, in the colours of their buckets.
   for (let c = 0; c < map.columns; c += 1) {
     const [key, x] = [order[map.first + c], map.x + c * map.unit];
-    const how = { face: "mono", align: "center", weight: key === partner ? 700 : 400, colour: key === partner ? "key" : "ink2" };
+    const how = { face: "mono", align: "center", weight: key === partner ? 700 : 400,
+        colour: key === partner ? "key" : "ink2" };
     if (map.unit >= (big ? 13 : 9)) s.text(x + map.unit / 2, map.y - 6, shown(run.tokens[key]), how);
     s.rect(x + 0.5, map.y - 4, Math.max(0.5, map.unit - 1), 3, { fill: styleOf(round.buckets[key]).flat });
   }
@@ -153,7 +163,8 @@ function inside(s, { map, own }) {
     const here = query === position;
     s.rect(map.x - 5, y + 0.5, 4, Math.max(0.5, map.unit - 1), { fill: styleOf(round.buckets[query]).flat });
     if (map.unit >= size || here)
-      pen.text(map.x - 10, y + map.unit / 2, `${shown(run.tokens[query])} ${query}`, { size, align: "right", weight: here ? 700 : 400,
+      pen.text(map.x - 10, y + map.unit / 2, `${shown(run.tokens[query])} ${query}`,
+          { size, align: "right", weight: here ? 700 : 400,
         colour: here ? "query" : "ink3", ...(here ? { halo: "panel" } : {}) });
   }
   if (position === null) return;
@@ -171,15 +182,19 @@ function list(s, { x, y, w }, title) {
   const { run, row, size, big, partner, pen } = s;
   const line = big ? 34 : 24;
   const found = ranked(row, big ? Math.max(2, Math.min(6, Math.floor((s.high - y - 8) / line))) : 6);
-  const names = Math.max(...found.map(({ key }) => pen.measure(nameOf(run, key), { size: size + 1, weight: 650 }))) + 10;
+  const names = Math.max(...found.map(({ key }) => pen.measure(nameOf(run, key), { size: size + 1, weight: 650 })))
+      + 10;
   const long = Math.max(0, w - names - size * 3.2);
   caption(s, x, y, title, "", w);
   found.forEach(({ key, w: value }, n) => {
     const [top, here] = [y + 8 + n * line, key === partner];
     const style = { size: size + 1, align: "right" };
-    pen.text(x + names - 10, top + line / 2, nameOf(run, key), { ...style, weight: here ? 700 : 400, colour: here ? "key" : "ink" });
+    pen.text(x + names - 10, top + line / 2, nameOf(run, key),
+        { ...style, weight: here ? 700 : 400, colour: here ? "key" : "ink" });
     s.rect(x + names, top + 3, long, line - 6, { fill: "sunk", radius: 3 });
-    if (value > 0) s.rect(x + names, top + 3, Math.max(1.5, long * value), line - 6, { fill: "key", radius: 3, alpha: here ? 1 : 0.7 });
+    if (value > 0)
+      s.rect(x + names, top + 3, Math.max(1.5, long * value), line - 6,
+        { fill: "key", radius: 3, alpha: here ? 1 : 0.7 });
     pen.text(x + w, top + line / 2, value.toFixed(2), { ...style, weight: 650, colour: "ink" });
   });
 }
@@ -206,7 +221,8 @@ export const back = {
       (tall - apart * (Math.ceil(count / across) - 1)) / Math.ceil(count / across));
     const ways = narrow ? [Math.min(count, 5)] : Array.from({ length: count }, (_, n) => n + 1);
     const per = ways.reduce((best, across) => (sized(across) > sized(best) + 0.5 ? across : best), ways[0] ?? 1);
-    const tiles = Array.from({ length: count }, (_, n) => ({ x: info.x + (n % per) * (sized(per) + apart), side: sized(per),
+    const tiles = Array.from({ length: count },
+        (_, n) => ({ x: info.x + (n % per) * (sized(per) + apart), side: sized(per),
       y: from + Math.floor(n / per) * (sized(per) + apart), turn: n < model.rounds ? n : -1 }));
     return { spots, band, top, map, info, tiles, need: count ? tiles.at(-1).y + sized(per) + 12 : from };
   },
@@ -215,8 +231,10 @@ export const back = {
     const { run, size, position, partner, big, turn, model, pen } = s;
     const [{ map }, n] = [at, run.length];
     const box = { x0: map.x, x1: map.x + map.side, y0: map.y, y1: map.y + map.side };
-    caption(s, 0, size, turn < 0 ? t(TEXT.mapAll, { n: model.rounds }) : t(TEXT.mapOne, { n: turn + 1 }), t(TEXT.mapUnits), box.x1);
-    future(pen, box, s.kept("map", () => joined(n, (q, k) => (s.seen[q * n + k] ? (s.matrix ? s.matrix[q * n + k] : 0) : Number.NaN))));
+    caption(s, 0, size, turn < 0 ? t(TEXT.mapAll, { n: model.rounds }) : t(TEXT.mapOne, { n: turn + 1 }),
+        t(TEXT.mapUnits), box.x1);
+    future(pen, box, s.kept("map", () => joined(n,
+        (q, k) => (s.seen[q * n + k] ? (s.matrix ? s.matrix[q * n + k] : 0) : Number.NaN))));
     pen.path(`M${box.x0},${box.y0}V${box.y1}H${box.x1}`, { line: "control" });
     for (let i = 0; i < n; i += 1)
       s.rect(map.x - at.band - 3, map.y + i * map.unit, at.band, Math.max(0.6, map.unit - (map.unit > 5 ? 1 : 0)),
@@ -247,16 +265,22 @@ export const back = {
         const [k, q] = [Math.floor((x - map.x) / map.unit), Math.floor((y - map.y) / map.unit)];
         if (q < 0) return k < 0 ? null : { ...row(k), look: { pos: k }, card: () => cardOf(s, k) };
         if (k < 0) return { ...row(q), look: { pos: q }, card: () => cardOf(s, q) };
-        return k > q ? null : { ...row(q), x0: map.x + k * map.unit, look: { pos: q, key: k }, pos: k, card: () => cardOfPair(s, q, k) };
+        return k > q ? null : { ...row(q), x0: map.x + k * map.unit, look: { pos: q, key: k }, pos: k,
+            card: () => cardOfPair(s, q, k) };
       } });
-    const row = (i) => ({ x0: map.x - at.band, x1: map.x, y0: map.y + i * map.unit, y1: map.y + (i + 1) * map.unit, still: true });
+    const row = (i) => ({ x0: map.x - at.band, x1: map.x, y0: map.y + i * map.unit, y1: map.y + (i + 1) * map.unit,
+        still: true });
     for (const { x, y, side, turn } of at.tiles)
-      s.pen.hit({ x0: x, x1: x + side, y0: y, y1: y + side, quiet: true, look: { hashinground: turn < 0 ? "all" : String(turn + 1) },
+      s.pen.hit({ x0: x, x1: x + side, y0: y, y1: y + side, quiet: true,
+          look: { hashinground: turn < 0 ? "all" : String(turn + 1) },
         card: () => cardOfRound(turn, s.comparedBy(turn)) });
   },
 };
 
-/** (query, key) numbers of a lower triangle, a square of cells as the largest of them: {data, rows, columns}; NaN where there is none. */
+/**
+ * (query, key) numbers of a lower triangle, a square of cells as the largest of them: {data, rows, columns}; NaN where
+ * there is none.
+ */
 function joined(n, of, most = MOST) {
   const by = Math.ceil(n / most);
   const size = Math.ceil(n / by);
@@ -303,14 +327,16 @@ function share(s, { x, y, w }) {
   const strong = { size: size + 1, weight: 650 };
   const fits = side + pen.measure(t(TEXT.computed), strong) <= x + w;
   s.text(side, y + large * 0.36, t(fits ? TEXT.computed : TEXT.computedShort), { ...strong, colour: "ink" });
-  s.text(side, y + large * 0.36 + size + 8, t(TEXT.ofPairs, { n: count.toLocaleString("en"), of: of.toLocaleString("en") }),
+  s.text(side, y + large * 0.36 + size + 8,
+      t(TEXT.ofPairs, { n: count.toLocaleString("en"), of: of.toLocaleString("en") }),
     { colour: "ink3" });
   const bar = y + large + (big ? 16 : 10);
   s.rect(x, bar, w, tall, { fill: "sunk", radius: 3 });
   s.rect(x, bar, Math.max(2, (w * count) / Math.max(1, of)), tall, { fill: "accent", radius: 3 });
   if (!run.word) return;
   const found = t(turn < 0 ? TEXT.foundAll : TEXT.foundOne, { n: met, of: run.word, rounds: model.rounds });
-  pen.lines(found, w, strong).forEach((line, n) => s.text(x, bar + tall + (size + 8) * (n + 1), line, { ...strong, colour: "key" }));
+  pen.lines(found, w, strong)
+      .forEach((line, n) => s.text(x, bar + tall + (size + 8) * (n + 1), line, { ...strong, colour: "key" }));
 }
 
 /** A small map of every round, who meets whom: one of them, or all together, is what stands left. */
@@ -329,6 +355,7 @@ function rounds(s, tiles) {
     const name = one < 0 ? t(TEXT.all) : String(one + 1);
     const label = `${name} · ${percent(count / of)}`;
     const fits = pen.measure(label, { size, weight: 700 }) <= side * 0.7;
-    s.text(x + side - 4, y + size + 4, fits ? label : name, { align: "right", weight: here ? 700 : 400, colour: here ? "accent" : "ink2" });
+    s.text(x + side - 4, y + size + 4, fits ? label : name,
+        { align: "right", weight: here ? 700 : 400, colour: here ? "accent" : "ink2" });
   }
 }

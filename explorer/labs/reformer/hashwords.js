@@ -1,4 +1,5 @@
-// What the picture of hashing says: names of tokens, its labels, and the sentence of each step, computed from what is looked at.
+// What the picture of hashing says: names of tokens, its labels, and the sentence of each step, computed from what is
+// looked at.
 
 import { t } from "../../widgets/lib/lang.js";
 import { parts, shown } from "../../widgets/lib/maps.js";

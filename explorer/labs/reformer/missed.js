@@ -1,6 +1,6 @@
-// What hashing misses of full attention: two maps of the same cells, what every query misses beside them, and missed weight by rounds, a line
-// for each number of buckets. Rounds are answered here; the map of another number of buckets is asked for, and its line stands meanwhile.
-// The value is made by explorer/figures/missed.py.
+// What hashing misses of full attention: two maps of the same cells, what every query misses beside them, and missed
+// weight by rounds, a line for each number of buckets. Rounds are answered here; the map of another number of buckets
+// is asked for, and its line stands meanwhile. The value is made by explorer/figures/missed.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -110,7 +110,9 @@ function pooled(map, length, by) {
   return data;
 }
 
-/** The heaviest missed pair of a square of cells, else the heaviest of all, as [query, key]; null where it holds none. */
+/**
+ * The heaviest missed pair of a square of cells, else the heaviest of all, as [query, key]; null where it holds none.
+ */
 function heaviest({ length, weights, first }, rounds, [top, left], [tall, wide]) {
   let [best, grade] = [null, -1];
   for (let q = top; q < Math.min(length, top + tall); q += 1)

@@ -1,5 +1,6 @@
-// Reversible layers on the run's own sequence: forward, then back from the outputs alone. A row for each layer: how long the vectors are that
-// went in and that came back, and how far apart the two are. The value is made by deeper/rewind.py.
+// Reversible layers on the run's own sequence: forward, then back from the outputs alone. A row for each layer: how
+// long the vectors are that went in and that came back, and how far apart the two are. The value is made by
+// deeper/rewind.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";

@@ -1,5 +1,6 @@
-// What both pictures of the patterns share: what is looked at, the search over all positions, and how numbers are written. The search runs
-// once for all pictures of a page: small ones at once, large ones while the page has nothing else to do.
+// What both pictures of the patterns share: what is looked at, the search over all positions, and how numbers are
+// written. The search runs once for all pictures of a page: small ones at once, large ones while the page has nothing
+// else to do.
 
 import { lang } from "../../widgets/lib/lang.js";
 import { KINDS, USES, connectivity, counted, search } from "../../pictures/patternmath.js";
@@ -46,7 +47,10 @@ function bounds(run, look, get) {
   };
 }
 
-/** What is looked at: {side, length, l, c, kind, position, far: where a path begins, or null, use, patterns: {kind: pattern}}. */
+/**
+ * What is looked at: {side, length, l, c, kind, position, far: where a path begins, or null, use, patterns: {kind:
+ * pattern}}.
+ */
 export function seen(look) {
   const { patternside: side, patternstride: l, patternsummary: c, pattern: kind, patternpos: position,
     patternuse: use } = look;

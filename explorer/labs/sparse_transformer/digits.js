@@ -1,5 +1,6 @@
-// The same digit made by several models side by side: it grows pixel by pixel; every pixel shows what it could look at and what a head
-// looked at when it was made, and below each digit stands where every head looks, on the mean. The value: explorer/figures/digits.py.
+// The same digit made by several models side by side: it grows pixel by pixel; every pixel shows what it could look at
+// and what a head looked at when it was made, and below each digit stands where every head looks, on the mean. The
+// value: explorer/figures/digits.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -55,7 +56,10 @@ function allowed({ stride, summary, length }, factor, i) {
   return mask;
 }
 
-/** What reaches a position through the layers 1 … depth of a model; itself is reached, the sum around a sublayer carries it. */
+/**
+ * What reaches a position through the layers 1 … depth of a model; itself is reached, the sum around a sublayer carries
+ * it.
+ */
 function reached(model, position, depth) {
   const found = new Uint8Array(model.length);
   found[position] = 1;
@@ -102,8 +106,9 @@ const lacks = (run, look, views) =>
     !views[i].weights);
 
 /**
- * {model, position: of the pixel in view, or null, positions: all that are locked, views: by model, held: those of what is locked,
- * played: are they made once more? front: do they grow? surprise}. A preview is drawn once all of its weights are here.
+ * {model, position: of the pixel in view, or null, positions: all that are locked, views: by model, held: those of what
+ * is locked, played: are they made once more? front: do they grow? surprise}. A preview is drawn once all of its
+ * weights are here.
  */
 function seen(run, look, over) {
   const [count, played] = [made(run), look.plays];
@@ -330,7 +335,10 @@ function scene(run, look, pen) {
 }
 
 // ── numbers ──
-/** Every pixel, and of each model what it is, whether it was given, what it cost, and what the pixel in view gives to it. */
+/**
+ * Every pixel, and of each model what it is, whether it was given, what it cost, and what the pixel in view gives to
+ * it.
+ */
 function table(run, look) {
   const { views, position } = seen(run, look);
   const name = (text, model) => t(text, { name: t(model.name), what: whatOf(look) });

@@ -84,11 +84,15 @@ const listed = (all) => (lang() === "zh" ? all.join("，") : all.length < 2 ? al
 export const whatOf = (look) => (Number(look.digitsroll) ? `${t({ en: "rollout", zh: "累积" })}, ${t(TEXT.through, { n: look.digitsroll })}`
   : t(TEXT.head, { head: look.head.replace(".", "·") }));
 
-/** What a model paid for its digit. Both parts and their sum have as many digits as it takes for the sum to be right as it is printed. */
+/**
+ * What a model paid for its digit. Both parts and their sum have as many digits as it takes for the sum to be right as
+ * it is printed.
+ */
 export function costsOf(model) {
   const text = model.given >= model.length ? TEXT.costsGiven : model.given ? TEXT.costs : TEXT.costsMade;
   const { given, made: own, whole } = model.cost;
-  const right = (digits) => (Number(given.toFixed(digits)) + Number(own.toFixed(digits))).toFixed(digits) === whole.toFixed(digits);
+  const right = (digits) => (Number(given.toFixed(digits))
+      + Number(own.toFixed(digits))).toFixed(digits) === whole.toFixed(digits);
   const digits = text === TEXT.costs ? [1, 2, 3].find(right) : null;
   return t(text, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key,
     digits ? n.toFixed(digits) : nats(n)])));
@@ -225,7 +229,8 @@ export function legendOf(run, look, { views, surprise, position, front }) {
   const second = edges.some(({ line }) => line !== "key");
   const roll = Number(look.digitsroll);
   const named = ({ name }) => (run.models.length > 1 ? `${t(name)} ` : "");
-  const ends = run.models.map((model, i) => views[i].weights && `${named(model)}${weight(views[i].most)}`).filter(Boolean).join(" · ");
+  const ends = run.models.map((model, i) => views[i].weights && `${named(model)}${weight(views[i].most)}`)
+      .filter(Boolean).join(" · ");
   const shades = (of) => [1, 2, 3, 4, 5, 6, 7, 8].map((n) => of(n / 8));
   return [
     [!surprise && run.models.some(({ given, length }) => given < length), TEXT.out, { fill: "out", radius: 2 }],

@@ -1,4 +1,5 @@
-// What follows from a pattern: how long paths are, which head attends with which factor, and what a larger picture costs. Computed here.
+// What follows from a pattern: how long paths are, which head attends with which factor, and what a larger picture
+// costs. Computed here.
 
 import { t } from "../../widgets/lib/lang.js";
 import { KINDS, USES, counted, known, ofHeads } from "../../pictures/patternmath.js";
@@ -79,7 +80,10 @@ function lengths(pen, x, y, width, now) {
   return y + KINDS.length * step - 6;
 }
 
-/** Layers and their heads, each cell with the factor it attends with; at the end of how many positions i knows after that layer. */
+/**
+ * Layers and their heads, each cell with the factor it attends with; at the end of how many positions i knows after
+ * that layer.
+ */
 function uses(pen, x, y, width, { patterns, kind, use, position }, { layers, heads }) {
   const { big } = pen;
   const size = pen.type(12);
@@ -100,7 +104,8 @@ function uses(pen, x, y, width, { patterns, kind, use, position }, { layers, hea
     which.forEach((factor, h) => {
       const [x0, both, second] = [at(h), factor === "union" && kind !== "full", factor === "second"];
       const letter = (px, py, text, on) => pen.text(px, py, text, { ...style, weight: 650, colour: ink(on) });
-      pen.rect({ x0, x1: x0 + wide, y0, y1: y0 + tall }, { fill: second ? "cat-6" : "key", radius: 4, name: `use ${factor}` });
+      pen.rect({ x0, x1: x0 + wide, y0, y1: y0 + tall },
+          { fill: second ? "cat-6" : "key", radius: 4, name: `use ${factor}` });
       if (!both) {
         letter(x0 + wide / 2, y0 + tall / 2, kind === "full" ? "A" : second ? "A₂" : "A₁", second ? "cat-6" : "key");
         return;
@@ -175,7 +180,8 @@ function proof(now) {
   const name = t(NAMES[now.kind]);
   if (found.done < now.length) return t(TEXT.searching, { name, done: whole(found.done), of: whole(now.length) });
   const { own, one, two, more, missing } = tallied(found);
-  const values = { name, all: whole(causal(now.length)), own: whole(own), one: whole(one), two: whole(two), more: whole(more),
+  const values = { name, all: whole(causal(now.length)), own: whole(own), one: whole(one), two: whole(two),
+      more: whole(more),
     missing: whole(missing) };
   return t(more || missing ? TEXT.refuted : two ? TEXT.proved : TEXT.provedOne, values);
 }
@@ -193,18 +199,21 @@ function sentence({ trained: { layers, heads } }, look) {
 
 function table(run, look) {
   const now = seen(look);
-  return { caption: t(TEXT.caption), columns: [t(TEXT.rows), ...KINDS.map((kind) => t(TEXT.pairsOf, { name: t(NAMES[kind]) }))],
+  return { caption: t(TEXT.caption), columns: [t(TEXT.rows),
+      ...KINDS.map((kind) => t(TEXT.pairsOf, { name: t(NAMES[kind]) }))],
     rows: SIDES.map((s) => [s, ...KINDS.map((kind) => pairsAt(now, kind, s))]), here: SIDES.indexOf(now.side) };
 }
 
 function arrays({ trained: { layers, heads } }, look) {
   const now = seen(look);
   const found = searched(now, "end");
-  const counts = (rows, more) => ({ shape: [rows.length, rows[0].length], data: Int32Array.from(rows.flat()), ...more });
+  const counts = (rows, more) => ({ shape: [rows.length, rows[0].length], data: Int32Array.from(rows.flat()),
+      ...more });
   return {
     patterns: KINDS,
     sides: { shape: [SIDES.length], data: Int32Array.from(SIDES), axes: ["side"], unit: "positions" },
-    pairs_by_side: counts(KINDS.map((kind) => SIDES.map((s) => pairsAt(now, kind, s))), { axes: ["pattern", "side"], unit: "pairs" }),
+    pairs_by_side: counts(KINDS.map((kind) => SIDES.map((s) => pairsAt(now, kind, s))),
+        { axes: ["pattern", "side"], unit: "pairs" }),
     pairs_by_steps: counts(KINDS.map((kind) => Object.values(tallied(found[kind]))),
       { axes: ["pattern", "steps: 0, 1, 2, more, not joined"], unit: "pairs" }),
     known_after_layers: counts(KINDS.map((kind) => known(now.patterns[kind], now.use, now.position, layers, heads)),

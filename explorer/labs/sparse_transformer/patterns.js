@@ -1,5 +1,6 @@
-// The sparse patterns themselves: what one position attends to, on an image and in the connectivity matrix, with a path of two steps over
-// both. Cells of A₁ wear the colour of keys, those of A₂ the sixth category's, cells of both are half and half. All of it is computed here.
+// The sparse patterns themselves: what one position attends to, on an image and in the connectivity matrix, with a path
+// of two steps over both. Cells of A₁ wear the colour of keys, those of A₂ the sixth category's, cells of both are half
+// and half. All of it is computed here.
 
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
@@ -152,8 +153,9 @@ function walk(pen, cell, points) {
 
 // ── the matrix ──
 /**
- * How the matrix stands in a square of `room` px: whole pixels of the screen for a cell where WHOLE of it is left; where cells are smaller
- * than pixels, several are pooled, in halves of a pixel so that thin lines stay even. {size in px, pixels, cell in pixels, count of rows}
+ * How the matrix stands in a square of `room` px: whole pixels of the screen for a cell where WHOLE of it is left;
+ * where cells are smaller than pixels, several are pooled, in halves of a pixel so that thin lines stay even. {size in
+ * px, pixels, cell in pixels, count of rows}
  */
 function scaled(room, length, ratio) {
   const pixels = Math.round(room * ratio);
@@ -230,7 +232,8 @@ function matrix(pen, { x0, y0, size, how }, now, route, { steps, done }, kind) {
   const at = (p) => (p + 0.5) * cell;
   // From the oldest: the row of the later one, the column of the earlier one.
   const hops = route.slice(1).map((query, n) => [x0 + at(route[n]), y0 + at(query)]);
-  const stairs = hops.slice(1).map((hop, n) => `M${hop.map(num).join(" ")}V${num(y0 + at(route[n + 1]))}H${num(hops[n][0])}`).join("");
+  const stairs = hops.slice(1)
+      .map((hop, n) => `M${hop.map(num).join(" ")}V${num(y0 + at(route[n + 1]))}H${num(hops[n][0])}`).join("");
   if (stairs) {
     pen.path(stairs, { line: "panel", width: thick + 2.5 });
     pen.path(stairs, { line: "ink", width: big ? 2.5 : 1.4, dash: big ? [8, 5] : [4, 3] });
@@ -263,8 +266,10 @@ function scene(run, look, pen) {
   const half = Math.max(200, pen.tall / 2);
   const places = KINDS.map((kind, n) => {
     const m = others.indexOf(kind);
-    if (!pen.big) return { x: n * (wide + GAP), y: 0, wide, high: pen.tall || 2000, room: Math.min(wide - left - 4, 400) };
-    const [x, y, across, high] = m < 0 ? [0, 0, large, 2 * half] : [large + GAP, m * half, pen.width - large - GAP, half];
+    if (!pen.big)
+      return { x: n * (wide + GAP), y: 0, wide, high: pen.tall || 2000, room: Math.min(wide - left - 4, 400) };
+    const [x, y, across, high] = m < 0 ? [0, 0, large, 2 * half] : [large + GAP, m * half, pen.width - large - GAP,
+        half];
     const both = across - 2 * left - 4 >= 2 * LEAST_BIG; // where that is too narrow, the image stands alone
     const each = both ? (across - 2 * left - 4) / 2 : across - left;
     return { x, y, wide: across, high, alone: !both, room: Math.min(each, high - above - top - 8) };
@@ -315,7 +320,10 @@ function heading(pen, kind, x, y, { patterns, length }, here) {
   });
 }
 
-/** The numbers under a column: pairs, their shares, the busiest query, and what twice the side would take. Returns where they end. */
+/**
+ * The numbers under a column: pairs, their shares, the busiest query, and what twice the side would take. Returns where
+ * they end.
+ */
 function stats(pen, { length, side, patterns }, kind, x, y, size) {
   const { pairs, busiest } = counted(patterns[kind], length);
   const all = causal(length);

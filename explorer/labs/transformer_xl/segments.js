@@ -1,5 +1,6 @@
-// A text read segment by segment: what is computed, what is remembered, where gradients stop, and how far information travels; below it the
-// segment in view enlarged, with the share of attention that crosses its border. The value is made by explorer/figures/segments.py.
+// A text read segment by segment: what is computed, what is remembered, where gradients stop, and how far information
+// travels; below it the segment in view enlarged, with the share of attention that crosses its border. The value is
+// made by explorer/figures/segments.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
@@ -96,7 +97,10 @@ function seen(run, look) {
   return { model, position, of, number, first, end, layer, head, slots, held, weights };
 }
 
-/** Share of attention to the memory at a position: of a head, or with `head` null the mean of the layer's heads. Layer and head from 1. */
+/**
+ * Share of attention to the memory at a position: of a head, or with `head` null the mean of the layer's heads. Layer
+ * and head from 1.
+ */
 function shareAt(model, layer, head, position) {
   const of = (h) => model.across[((layer - 1) * model.heads + h) * model.length + position];
   if (head !== null) return of(head - 1);
@@ -118,7 +122,8 @@ function place(run, { model, first }, pen) {
   if (big) {
     const space = tall - flag - (n + 1) * strip - ribbon - 2 * marks - wedge - words - n * between - 8;
     whole = space >= n * 51; // else the layers alone are shown
-    gap = whole ? Math.max(25, Math.min(60, (0.42 * space) / n)) : Math.max(25, (tall - flag - (n + 1) * strip - ribbon - marks) / n);
+    gap = whole ? Math.max(25, Math.min(60, (0.42 * space) / n))
+        : Math.max(25, (tall - flag - (n + 1) * strip - ribbon - marks) / n);
     row = Math.max(26, Math.min(72, space / n - gap));
   }
   const [total, wide] = [Math.max(1, finished(run) ? model.length : run.of), width - left - right];
@@ -281,7 +286,10 @@ function enlarged({ run, model, first, end, held, layer: chosenLayer, head: chos
   }
 }
 
-/** The segment's text: each character where there is room, else words, each from its first character on, in two lines for neighbours. */
+/**
+ * The segment's text: each character where there is room, else words, each from its first character on, in two lines
+ * for neighbours.
+ */
 function spelled({ model, first, end, at, label, pen }) {
   if (at.letters)
     model.chars.slice(first, end)
@@ -313,7 +321,10 @@ function marked({ first, end, pen, at }, position, width, dash) {
     { line: "query", width, dash });
 }
 
-/** What changes as characters are locked: the cone of what one can know of, where it looks, and its own share in every layer. */
+/**
+ * What changes as characters are locked: the cone of what one can know of, where it looks, and its own share in every
+ * layer.
+ */
 function locks(draw) {
   const { model, look, position, held, layer, head, pen, at, label } = draw;
   for (const other of look.pos.slice(0, -1)) marked(draw, other, at.font / 9);

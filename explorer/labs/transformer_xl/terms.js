@@ -1,5 +1,5 @@
-// The relative score in its four terms on the run's own numbers: four maps that add up to a fifth, and its softmax. One cell is told of in
-// all. The value is made by explorer/figures/terms.py.
+// The relative score in its four terms on the run's own numbers: four maps that add up to a fifth, and its softmax. One
+// cell is told of in all. The value is made by explorer/figures/terms.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -212,7 +212,8 @@ function sentence(run, look) {
   const terms = MAPS.slice(0, 4).map((each) => run.values[each][place]);
   const w = run.values.weights[place];
   return parts(SAY.says, { ...both, d: own(run, q) - k,
-    sum: terms.map((term, i) => (i ? `${term < -0.005 ? " − " : " + "}${number(Math.abs(term))}` : number(term))).join(""),
+    sum: terms.map((term, i) => (i ? `${term < -0.005 ? " − " : " + "}${number(Math.abs(term))}` : number(term)))
+        .join(""),
     score: { text: number(run.values.scores[place]), role: "out" },
     w: w >= 0.0095 || w === 0 ? w.toFixed(2) : w.toPrecision(2),
     largest: t(TEXT[MAPS[terms.reduce((best, term, i) => (Math.abs(term) > Math.abs(terms[best]) ? i : best), 0)]]),

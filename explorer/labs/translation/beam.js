@@ -1,6 +1,6 @@
-// How a translation was searched for: the tree of hypotheses grows step by step; α ranks the finished ones anew without a new run.
-// Columns are steps, a node's height is its rank in its step, and below each column stands what the stop token got. The value is made by
-// explorer/labs/translation/deeper/beam.py.
+// How a translation was searched for: the tree of hypotheses grows step by step; α ranks the finished ones anew without
+// a new run. Columns are steps, a node's height is its rank in its step, and below each column stands what the stop
+// token got. The value is made by explorer/labs/translation/deeper/beam.py.
 
 import { tableOf } from "../../widgets/lib/board.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -104,7 +104,10 @@ function bounds(run, { balpha }) {
   };
 }
 
-/** What is looked at: step, α, the locked node, what became of every node, those that finished, and the hypothesis in front. */
+/**
+ * What is looked at: step, α, the locked node, what became of every node, those that finished, and the hypothesis in
+ * front.
+ */
 function seen(run, { bstep, balpha, bnode }) {
   const [it, step, a] = [run.tree, bstep, balpha];
   const held = it.held(step, a);
@@ -359,7 +362,10 @@ export default {
   resets: ["bstep", "bnode"],
   read,
   bounds,
-  /** The last step is the one that stands there; a locked node is let go of by a second click; another search begins at its end. */
+  /**
+   * The last step is the one that stands there; a locked node is let go of by a second click; another search begins at
+   * its end.
+   */
   completes(run, look, patch, _how) {
     const { last } = run.tree.outcome(look.balpha);
     return { ...patch, ...(patch.bstep >= last ? { bstep: null } : {}),

@@ -1,10 +1,11 @@
-// What the beam panel reads off a tree of hypotheses: how the search ends with one length penalty, and what became of every node.
-// The same rules as models/translation/search_records.py; the tests hold the two together.
+// What the beam panel reads off a tree of hypotheses: how the search ends with one length penalty, and what became of
+// every node. The same rules as models/translation/search_records.py; the tests hold the two together.
 
 export const FATES = { kept: 0, finished: 1, passed: 2 };
 
 /**
- * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], stop: (number | null)[], beam: number, limit: number}} value
+ * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], stop: (number | null)[],
+ * beam: number, limit: number}} value
  *   one entry per node, node 0 the root, parents before children, the nodes of a step by rank
  */
 export function tree(value) {
@@ -25,12 +26,17 @@ export function tree(value) {
     return all.sort((a, b) => score(b, alpha) - score(a, alpha)).slice(0, beam);
   }
 
-  /** How the search ends: its last step, after which no kept hypothesis can rank any more, however cheaply it grew to the limit; and the hypotheses it returns. */
+  /**
+   * How the search ends: its last step, after which no kept hypothesis can rank any more, however cheaply it grew to
+   * the limit; and the hypotheses it returns.
+   */
   function outcome(alpha) {
     for (let t = 1; t <= steps; t += 1) {
       const list = held(t, alpha);
-      const best = Math.max(-Infinity, ...at[t].filter((node) => fate[node] === FATES.kept).map((node) => total[node] / ((5 + limit) / 6) ** alpha));
-      if (best === -Infinity || (list.length === beam && best <= score(list[beam - 1], alpha))) return { last: t, ranking: list };
+      const best = Math.max(-Infinity, ...at[t].filter((node) => fate[node] === FATES.kept)
+          .map((node) => total[node] / ((5 + limit) / 6) ** alpha));
+      if (best === -Infinity || (list.length === beam && best <= score(list[beam - 1], alpha)))
+        return { last: t, ranking: list };
     }
     return { last: steps, ranking: held(steps, alpha) };
   }
@@ -43,7 +49,8 @@ export function tree(value) {
   }
 
   /**
-   * What has become of every node after step t: "live", "held" (a finished one behind it is among the best), "outranked", "fell"; and when.
+   * What has become of every node after step t: "live", "held" (a finished one behind it is among the best),
+   * "outranked", "fell"; and when.
    * @returns {{what: string[], when: number[]}}
    */
   function state(t, alpha) {
@@ -53,7 +60,8 @@ export function tree(value) {
     for (let node = step.length - 1; node >= 0; node -= 1) {
       if (step[node] > t) continue;
       if (fate[node] === FATES.passed) [what[node], when[node]] = ["fell", step[node]];
-      else if (fate[node] === FATES.finished) [what[node], when[node]] = [list.has(node) ? "held" : "outranked", step[node]];
+      else if (fate[node] === FATES.finished)
+        [what[node], when[node]] = [list.has(node) ? "held" : "outranked", step[node]];
       else {
         const below = children[node].filter((child) => step[child] <= t && fate[child] !== FATES.passed);
         const best = ["live", "held", "outranked"].find((kind) => below.some((child) => what[child] === kind));
@@ -65,7 +73,10 @@ export function tree(value) {
     return { what, when };
   }
 
-  /** How many hypotheses there were after step t, by what became of them: every line that was ranked counts once, at its end. */
+  /**
+   * How many hypotheses there were after step t, by what became of them: every line that was ranked counts once, at its
+   * end.
+   */
   function count(t, alpha) {
     const { what } = state(t, alpha);
     const out = { all: 0, fell: 0, finished: 0, live: 0 };

@@ -1,5 +1,5 @@
-// How likely is your own German? Teacher forcing: every given word goes in, whatever the model would have said, and each is scored. The value
-// is made by explorer/labs/translation/deeper/forced.py.
+// How likely is your own German? Teacher forcing: every given word goes in, whatever the model would have said, and
+// each is scored. The value is made by explorer/labs/translation/deeper/forced.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -156,7 +156,9 @@ function sentence(run, { fword }) {
   return [...parts(first, values), ...parts(second, values)];
 }
 
-/** The likeliest five in the place of a word, and the word itself where it is none of them; and what stands above them. */
+/**
+ * The likeliest five in the place of a word, and the word itself where it is none of them; and what stands above them.
+ */
 function expected(run, fword) {
   const [rank, piece] = [run.ranks[fword], run.target.pieces[fword]];
   const listed = run.favourites[fword].map((text, i) =>

@@ -1,5 +1,6 @@
-// How one weight comes about: the cell that attention has in view, worked out in five steps from what its head computed with,
-// softmax(q Kᵀ / √d_head) V for one row (Vaswani et al., 2017, eq. 1). The value is made by explorer/figures/weight.py.
+// How one weight comes about: the cell that attention has in view, worked out in five steps from what its head computed
+// with, softmax(q Kᵀ / √d_head) V for one row (Vaswani et al., 2017, eq. 1). The value is made by
+// explorer/figures/weight.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -108,7 +109,10 @@ const named = (text, index) => `\u2068“${shown(text)}”\u2069 (${signed(index
 const query = (run, i) => named(run.queries[i], i);
 const key = (run, j) => named(run.keys[j], numbered(run, j));
 
-/** All on the way to a weight: products (d,), dots, scores, raised, weights (key,), output (d,); −∞ and 0 where a key is not allowed. */
+/**
+ * All on the way to a weight: products (d,), dots, scores, raised, weights (key,), output (d,); −∞ and 0 where a key is
+ * not allowed.
+ */
 function worked(run, { row, col }) {
   const [n, d] = run.key.shape;
   const root = run.scaled ? Math.sqrt(d) : 1;
@@ -127,7 +131,10 @@ function worked(run, { row, col }) {
     output: together(Array.from({ length: n }, (_, j) => j)) };
 }
 
-/** The keys to draw where there is no room for all, in order: those with most weight, the locked one, the first that are not allowed. */
+/**
+ * The keys to draw where there is no room for all, in order: those with most weight, the locked one, the first that are
+ * not allowed.
+ */
 function chosen({ n, col, allowed, weights }, room) {
   const all = Array.from({ length: n }, (_, j) => j);
   if (n <= room + 1) return all; // a row that says “1 other” is no shorter

@@ -1,4 +1,5 @@
-// A picture in the input bar: one of ours, drawn by hand, or read from a file; which of its rows stay is said by another control.
+// A picture in the input bar: one of ours, drawn by hand, or read from a file; which of its rows stay is said by
+// another control.
 
 import { unpack } from "../lib/arrays.js";
 import { el } from "../lib/dom.js";
@@ -14,9 +15,12 @@ const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of 
 
 /**
  * @param {any} control of kind "drawing", as controls.py draws it
- * @param {{id: string, begin: string, rows: () => number, say: (told: {error?: any, remark?: any}) => void, mine: () => boolean, open: () => void, run: () => void}} how
- *   begin: the picture to begin with, as a request says it. rows: how many stay. say: a file was refused, or something is to be said of it,
- *   or of neither. mine: are files that are dropped or pasted meant for this control? open: the picture is to be in view, not another
+ * @param {{id: string, begin: string, rows: () => number, say: (told: {error?: any, remark?: any}) => void, mine: () =>
+ * boolean, open: () => void, run: () => void}} how
+ *   begin: the picture to begin with, as a request says it. rows: how many stay. say: a file was refused, or something
+ *   is to be said of it,
+ *   or of neither. mine: are files that are dropped or pasted meant for this control? open: the picture is to be in
+ *   view, not another
  *   control. run: it is to be read as it stands
  * @returns a line of the input bar, see ask.js
  */
@@ -36,11 +40,15 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
   const strip = pictureStrip({ side, channels, names, said: TEXT, greys, onPick: pick });
   const chooser = el("input", { type: "file", accept: "image/png,image/jpeg,image/webp", hidden: true });
   const uploadButton = el("button", { type: "button", class: "tfe-button small", onclick: () => chooser.click() });
-  const drawButton = el("button", { type: "button", class: "tfe-button small", "aria-controls": `${id}-pad`, hidden: channels > 1, onclick: () => openPad(pad.node.hidden) });
+  const drawButton = el("button", { type: "button", class: "tfe-button small", "aria-controls": `${id}-pad`,
+      hidden: channels > 1, onclick: () => openPad(pad.node.hidden) });
   const hint = el("span", { class: "tfe-picture-hint" });
-  const give = el("div", { class: "tfe-picture-give" }, el("div", { class: "tfe-picture-buttons" }, drawButton, uploadButton, chooser), hint);
-  const pad = drawingPad({ id: `${id}-pad`, side, onDraw: drawn, onClose: () => openPad(false), title: TEXT.padTitle, note: TEXT.padNote, ...(ink ? { white: true, broad: BROAD } : {}) });
-  const node = el("div", { class: "tfe-picture tfe-ask-drawing" }, el("div", { class: "tfe-picture-start" }, before, reduced, strip.node, give), pad.node);
+  const give = el("div", { class: "tfe-picture-give" },
+      el("div", { class: "tfe-picture-buttons" }, drawButton, uploadButton, chooser), hint);
+  const pad = drawingPad({ id: `${id}-pad`, side, onDraw: drawn, onClose: () => openPad(false), title: TEXT.padTitle,
+      note: TEXT.padNote, ...(ink ? { white: true, broad: BROAD } : {}) });
+  const node = el("div", { class: "tfe-picture tfe-ask-drawing" },
+      el("div", { class: "tfe-picture-start" }, before, reduced, strip.node, give), pad.node);
 
   const isOurs = () => self.text.startsWith("test:");
 
@@ -95,17 +103,23 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
     }
     const { levels, changed } = ink ? fitted(told.levels, side) : { levels: told.levels, changed: false };
     drawn(levels, false);
-    say({ remark: joined(told.notice, changed && TEXT.fitted, ink && levels.some((level) => level > 0 && level < 255) && TEXT.once) });
+    say({ remark: joined(told.notice, changed && TEXT.fitted,
+        ink && levels.some((level) => level > 0 && level < 255) && TEXT.once) });
     open();
     run();
   }
 
-  /** The picture as it goes in: with the line below which the models make it, or with what is left after it was made small. */
+  /**
+   * The picture as it goes in: with the line below which the models make it, or with what is left after it was made
+   * small.
+   */
   function paintBefore() {
     const now = given();
     const [keep, tokens] = [rows(), colours()];
     paintPicture(before, { levels: now, side, channels, scale: small ? 5 : 3, keep, tokens });
-    if (small && now) paintPicture(reduced, { levels: averaged(now, side, small), side: small, channels, scale: (5 * side) / small, tokens });
+    if (small && now)
+      paintPicture(reduced, { levels: averaged(now, side, small), side: small, channels, scale: (5 * side) / small,
+        tokens });
     const cell = before.height / side;
     const context = before.getContext("2d");
     context.fillStyle = tokens.accent;
@@ -123,7 +137,9 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
     /** What the button of the bar does with it. */
     goes: () => (rows() === side ? TEXT.readOnly : rows() ? TEXT.makeRest : TEXT.makeAll),
     reading: () => reading !== null,
-    /** A digit that was brought may well be empty at its top; where strokes were made by hand, they were meant to count. */
+    /**
+     * A digit that was brought may well be empty at its top; where strokes were made by hand, they were meant to count.
+     */
     refusal() {
       if (isOurs() || !own?.hand || rows() === 0 || own.pixels.subarray(0, rows() * side).some(Boolean)) return null;
       return own.pixels.some(Boolean) ? filled(TEXT.below, { n: rows() }) : TEXT.blank;

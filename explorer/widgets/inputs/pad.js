@@ -30,12 +30,14 @@ const WIDTHS = { fine: 0.5, broad: 1.6 }; // radius of the brush, pixels of the 
 const MEMORY = 50; // strokes that can be taken back
 
 /** The tokens that pictures are drawn with. */
-export const colours = () => ({ sunk: css("--sunk"), control: css("--control"), accent: css("--accent"), panel: css("--panel"), line: css("--line") });
+export const colours = () => ({ sunk: css("--sunk"), control: css("--control"), accent: css("--accent"),
+    panel: css("--panel"), line: css("--line") });
 
 /**
  * Paints a picture on a canvas, `scale` screen pixels for each of its own (1: as it is).
  * @param {HTMLCanvasElement} canvas
- * @param {{levels: ArrayLike<number> | null, side: number, channels?: number, scale?: number, keep?: number | null, tokens?: object}} how
+ * @param {{levels: ArrayLike<number> | null, side: number, channels?: number, scale?: number, keep?: number | null,
+ * tokens?: object}} how
  *   keep: rows that stay; the others are not made yet, and dotted. Without levels nothing is made.
  */
 export function paintPicture(canvas, { levels, side, channels = 1, scale = 1, keep = null, tokens = null }) {
@@ -66,15 +68,18 @@ export function paintPicture(canvas, { levels, side, channels = 1, scale = 1, ke
   context.fillStyle = tokens.control;
   const dot = Math.max(1, Math.round(cell / 6));
   for (let row = rows + 1; row < side; row += 2) {
-    for (let column = 1; column < side; column += 2) context.fillRect(Math.round((column + 0.5) * cell - dot / 2), Math.round((row + 0.5) * cell - dot / 2), dot, dot);
+    for (let column = 1; column < side; column += 2)
+      context.fillRect(Math.round((column + 0.5) * cell - dot / 2), Math.round((row + 0.5) * cell - dot / 2), dot, dot);
   }
 }
 
 /**
  * The sheet with its tools. onDraw(levels) is called after every stroke with a copy of what is drawn.
- * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void, title: {en: string, zh: string},
+ * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void, title: {en: string, zh:
+ * string},
  *   note?: {en: string, zh: string} | null, white?: boolean, broad?: number}} how
- *   title: over the tools; note: under them. white: there is no brightness to choose, strokes are white with grey edges.
+ *   title: over the tools; note: under them. white: there is no brightness to choose, strokes are white with grey
+ *   edges.
  *   broad: radius of the broad brush, pixels of the picture
  */
 export function pad({ id, side, onDraw, onClose, title: heading, note = null, white = false, broad = WIDTHS.broad }) {
@@ -89,12 +94,14 @@ export function pad({ id, side, onDraw, onClose, title: heading, note = null, wh
   let cursor = { row: Math.floor(side / 4), column: Math.floor(side / 2) };
   let stroke = null; // the last point of the stroke under way
 
-  const sheet = el("canvas", { class: "tfe-picture-sheet", role: "application", tabindex: "0", "aria-describedby": `${id}-at` });
+  const sheet = el("canvas", { class: "tfe-picture-sheet", role: "application", tabindex: "0",
+      "aria-describedby": `${id}-at` });
   const where = el("p", { id: `${id}-at`, class: "tfe-unseen", "aria-live": "polite" });
   const title = el("p", { class: "tfe-picture-padtitle" });
   const toolPick = segmented({ options: [], value: tool, label: "", onPick: (key) => set({ tool: key }) });
   const widthPick = segmented({ options: [], value: width, label: "", onPick: (key) => set({ width: key }) });
-  const bright = el("input", { class: "tfe-range", type: "range", min: 20, max: 255, step: 5, value: level, oninput: () => set({ level: Number(bright.value) }) });
+  const bright = el("input", { class: "tfe-range", type: "range", min: 20, max: 255, step: 5, value: level,
+      oninput: () => set({ level: Number(bright.value) }) });
   const brightName = el("span", { class: "tfe-picture-name" });
   const names = { tool: el("span", { class: "tfe-picture-name" }), size: el("span", { class: "tfe-picture-name" }) };
   const button = (act) => el("button", { type: "button", class: "tfe-button small", onclick: act });
@@ -112,7 +119,9 @@ export function pad({ id, side, onDraw, onClose, title: heading, note = null, wh
       "div",
       { class: "tfe-picture-tools" },
       title,
-      el("div", { class: "tfe-picture-toolrow" }, el("div", { class: "tfe-picture-field" }, names.tool, toolPick.node), el("div", { class: "tfe-picture-field" }, names.size, widthPick.node), el("label", { class: "tfe-picture-field is-bright", hidden: white }, brightName, bright)),
+      el("div", { class: "tfe-picture-toolrow" }, el("div", { class: "tfe-picture-field" }, names.tool, toolPick.node),
+          el("div", { class: "tfe-picture-field" }, names.size, widthPick.node),
+          el("label", { class: "tfe-picture-field is-bright", hidden: white }, brightName, bright)),
       el("div", { class: "tfe-picture-toolrow" }, undo, wipe, copy, close),
       noteLine,
       keyLine,
@@ -155,7 +164,8 @@ export function pad({ id, side, onDraw, onClose, title: heading, note = null, wh
       for (let column = Math.floor(x) - reach; column <= Math.floor(x) + reach; column += 1) {
         if (row < 0 || column < 0 || row >= side || column >= side) continue;
         const away = Math.hypot(column + 0.5 - x, row + 0.5 - y);
-        const share = width === "fine" ? (row === Math.floor(y) && column === Math.floor(x) ? 1 : 0) : Math.min(1, Math.max(0, radius + 0.5 - away));
+        const share = width === "fine" ? (row === Math.floor(y) && column === Math.floor(x) ? 1 : 0)
+            : Math.min(1, Math.max(0, radius + 0.5 - away));
         if (!share) continue;
         const at = row * side + column;
         levels[at] = erase ? Math.round(levels[at] * (1 - share)) : Math.max(levels[at], Math.round(level * share));
@@ -165,7 +175,8 @@ export function pad({ id, side, onDraw, onClose, title: heading, note = null, wh
 
   function line(from, to, erase) {
     const steps = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) * 3));
-    for (let i = 1; i <= steps; i += 1) touch(from.x + ((to.x - from.x) * i) / steps, from.y + ((to.y - from.y) * i) / steps, erase);
+    for (let i = 1; i <= steps; i += 1)
+      touch(from.x + ((to.x - from.x) * i) / steps, from.y + ((to.y - from.y) * i) / steps, erase);
   }
 
   const point = (event) => {
@@ -230,7 +241,8 @@ export function pad({ id, side, onDraw, onClose, title: heading, note = null, wh
       touch(cursor.column + 0.5, cursor.row + 0.5, acts[event.key]);
       told();
     }
-    where.textContent = t(TEXT.at, { row: cursor.row + 1, column: cursor.column + 1, level: levels[cursor.row * side + cursor.column] });
+    where.textContent = t(TEXT.at, { row: cursor.row + 1, column: cursor.column + 1,
+        level: levels[cursor.row * side + cursor.column] });
   });
   for (const type of ["focus", "blur"]) sheet.addEventListener(type, () => draw());
 
@@ -250,7 +262,9 @@ export function pad({ id, side, onDraw, onClose, title: heading, note = null, wh
       context.fillRect(0, keep * cell, sheet.width, sheet.height - keep * cell);
       context.globalAlpha = 1;
       context.fillStyle = tokens.control;
-      for (let row = keep + 1; row < side; row += 2) for (let column = 1; column < side; column += 2) context.fillRect((column + 0.5) * cell - 1, (row + 0.5) * cell - 1, 2, 2);
+      for (let row = keep + 1; row < side; row += 2)
+        for (let column = 1; column < side; column += 2)
+        context.fillRect((column + 0.5) * cell - 1, (row + 0.5) * cell - 1, 2, 2);
       context.fillStyle = tokens.accent;
       context.fillRect(0, keep * cell - 1, sheet.width, 2);
     }

@@ -1,5 +1,5 @@
-// A long text in the input bar: the box, the examples and pages offered above it, where the text is from and how long it is. A page of ours
-// is told by its name, so that links stay short.
+// A long text in the input bar: the box, the examples and pages offered above it, where the text is from and how long
+// it is. A page of ours is told by its name, so that links stay short.
 
 import { grouped } from "../lib/badge.js";
 import { el } from "../lib/dom.js";
@@ -32,8 +32,10 @@ const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\ud
 
 /**
  * @param {any} control of kind "passage", as controls.py draws it
- * @param {{id: string, examples: any[], set: (field: string) => string, input: () => void, run: () => void, show: (example: any) => void}} how
- *   set: how a setting stands. input: the text was changed. run: it is to be read as it stands. show: an example is wanted
+ * @param {{id: string, examples: any[], set: (field: string) => string, input: () => void, run: () => void, show:
+ * (example: any) => void}} how
+ *   set: how a setting stands. input: the text was changed. run: it is to be read as it stands. show: an example is
+ *   wanted
  * @returns a line of the input bar, see ask.js
  */
 export function lineOf(control, { id, examples, set, input, run, show }) {
@@ -50,7 +52,8 @@ export function lineOf(control, { id, examples, set, input, run, show }) {
   const pageChips = further.map((page) => chip(() => turn(page)));
   const exampleRow = el("div", { class: "tfe-ask-chips", role: "group" }, exampleChips);
   const pageRow = el("div", { class: "tfe-ask-chips is-pages", role: "group", hidden: !further.length }, pageChips);
-  const box = el("textarea", { id, class: "tfe-input tfe-ask-box", rows: "6", dir: "auto", spellcheck: "false", autocomplete: "off" });
+  const box = el("textarea", { id, class: "tfe-input tfe-ask-box", rows: "6", dir: "auto", spellcheck: "false",
+      autocomplete: "off" });
   const from = el("span", { id: `${id}-from`, class: "tfe-ask-from" });
   const count = el("span", { id: `${id}-count`, class: "tfe-ask-count" });
   box.addEventListener("input", () => self.write(box.value));
@@ -72,7 +75,9 @@ export function lineOf(control, { id, examples, set, input, run, show }) {
     box,
     text: textOf(examples[0].fields),
     above: [],
-    node: el("div", { class: "tfe-ask-passage" }, el("div", { class: "tfe-ask-lead" }, label, el("div", { class: "tfe-ask-offers" }, exampleRow, pageRow)), el("div", { class: "tfe-ask-passage-in" }, box, el("p", { class: "tfe-ask-foot" }, from, count))),
+    node: el("div", { class: "tfe-ask-passage" },
+        el("div", { class: "tfe-ask-lead" }, label, el("div", { class: "tfe-ask-offers" }, exampleRow, pageRow)),
+        el("div", { class: "tfe-ask-passage-in" }, box, el("p", { class: "tfe-ask-foot" }, from, count))),
     of: textOf,
     fields() {
       const page = pageOf(self.text);
@@ -82,7 +87,8 @@ export function lineOf(control, { id, examples, set, input, run, show }) {
     /** The sentence that refuses the text before it is sent, or null. */
     refusal() {
       const n = lengthOf(self.text);
-      if (n + more() > most) return filled(shares ? TEXT.full : TEXT.long, { n: grouped(n), more: grouped(more()), most: grouped(most) });
+      if (n + more() > most)
+        return filled(shares ? TEXT.full : TEXT.long, { n: grouped(n), more: grouped(more()), most: grouped(most) });
       if (shares) return n + more() ? null : TEXT.neither;
       if (self.text === "") return TEXT.nothing;
       return BLANK.test(self.text) ? TEXT.blank : null;
@@ -109,9 +115,11 @@ export function lineOf(control, { id, examples, set, input, run, show }) {
       pageRow.setAttribute("aria-label", t(TEXT.pages));
       exampleChips.forEach((button, at) => named(button, examples[at], TEXT.example));
       pageChips.forEach((button, at) => named(button, further[at], TEXT.page));
-      from.textContent = page ? t(TEXT.held, { source: t(page.source) }) : self.text === "" || !pages.length ? "" : t(examples.some(({ fields }) => fields[field] === self.text) ? TEXT.ours : TEXT.own);
+      from.textContent = page ? t(TEXT.held, { source: t(page.source) }) : self.text === "" || !pages.length ? ""
+          : t(examples.some(({ fields }) => fields[field] === self.text) ? TEXT.ours : TEXT.own);
       from.title = from.textContent;
-      count.textContent = t(shares ? TEXT.shared : TEXT.count, { n: grouped(n), more: grouped(more()), most: grouped(most) });
+      count.textContent = t(shares ? TEXT.shared : TEXT.count,
+          { n: grouped(n), more: grouped(more()), most: grouped(most) });
       count.classList.toggle("is-over", n + more() > most);
     },
     /** Which example is it that stands in the controls, and which page? same(fields): do all controls stand so? */

@@ -1,12 +1,13 @@
-// A picture in a request: how pixels of 0 and 1 and levels of 0 … 255 are spelled, how greys become pixels, and how a visitor's picture
-// comes to the size of digits.
+// A picture in a request: how pixels of 0 and 1 and levels of 0 … 255 are spelled, how greys become pixels, and how a
+// visitor's picture comes to the size of digits.
 
 const DIGIT = 20; // pixels: the longer side of a digit among those that were learned from
 const LOOSE = 22; // one up to this long keeps its pixels
 const SEEN = 28; // levels that tell a thing from its ground, as on the server (uploads.py)
 
 /** Bytes as a request carries them: base64url, without padding. */
-const text = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+const text = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-")
+    .replaceAll("/", "_").replace(/=+$/, "");
 
 /** The bytes that a text carries, or null where there are not `size` of them. */
 function bytesOf(carried, size) {
@@ -55,14 +56,16 @@ export function averaged(levels, large, small) {
 }
 
 /**
- * A grey picture brought to the size of the digits that were learned from: its content 20 pixels long, its centre of mass in the middle.
+ * A grey picture brought to the size of the digits that were learned from: its content 20 pixels long, its centre of
+ * mass in the middle.
  * @returns {{levels: Uint8Array, changed: boolean}} unchanged where the content is no longer than digits are
  */
 export function fitted(levels, side) {
   const box = content(levels, side);
   const longest = Math.max(box.bottom - box.top, box.right - box.left);
   if (longest <= LOOSE) return { levels, changed: false };
-  const [rows, columns] = [box.bottom - box.top, box.right - box.left].map((length) => Math.max(1, Math.round((length * DIGIT) / longest)));
+  const [rows, columns] = [box.bottom - box.top, box.right - box.left]
+      .map((length) => Math.max(1, Math.round((length * DIGIT) / longest)));
   const small = new Float64Array(rows * columns);
   const mass = { all: 0, row: 0, column: 0 };
   for (let row = 0; row < rows; row += 1) {
@@ -97,13 +100,17 @@ function content(levels, side) {
   return box;
 }
 
-/** The mean level of the part that one small pixel covers, whole and partial pixels by their share. Each span: first, end, which, of how many. */
+/**
+ * The mean level of the part that one small pixel covers, whole and partial pixels by their share. Each span: first,
+ * end, which, of how many.
+ */
 function mean(levels, side, ...spans) {
   const [rows, columns] = spans.map(([first, end, which, of]) => {
     const step = (end - first) / of;
     const [low, high] = [first + which * step, first + (which + 1) * step];
     const shares = [];
-    for (let at = Math.floor(low); at < high - 1e-9; at += 1) shares.push([at, Math.min(high, at + 1) - Math.max(low, at)]);
+    for (let at = Math.floor(low); at < high - 1e-9; at += 1)
+      shares.push([at, Math.min(high, at + 1) - Math.max(low, at)]);
     return shares;
   });
   let [sum, weight] = [0, 0];

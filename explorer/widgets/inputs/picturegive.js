@@ -6,8 +6,10 @@ import { TEXT, megabytes } from "./picturewords.js";
 
 /**
  * Hears of files: those of the chooser, dropped on the form, pasted anywhere on the page.
- * @param {{form: HTMLElement, chooser: HTMLInputElement, type?: string, mine?: () => boolean, onFile: (file: File | undefined) => void, onOver: (yes: boolean) => void}} how
- *   type: how the type of a file begins that may be pasted. mine: is what is dropped or pasted meant for this? onFile: undefined where what was
+ * @param {{form: HTMLElement, chooser: HTMLInputElement, type?: string, mine?: () => boolean, onFile: (file: File |
+ * undefined) => void, onOver: (yes: boolean) => void}} how
+ *   type: how the type of a file begins that may be pasted. mine: is what is dropped or pasted meant for this? onFile:
+ *   undefined where what was
  *   dropped is no file. onOver: a file hangs over the form
  */
 export function bringing({ form, chooser, type = "image/", mine = () => true, onFile, onOver }) {
@@ -47,7 +49,8 @@ export function bringing({ form, chooser, type = "image/", mine = () => true, on
 /** Why a file is not even sent, or null. most: bytes. */
 export function unfit(file, most) {
   if (!file) return TEXT.noFile;
-  return file.size > most ? filled(TEXT.heavy, { mb: megabytes(file.size), most: megabytes(most).replace(".0", "") }) : null;
+  return file.size > most ? filled(TEXT.heavy, { mb: megabytes(file.size), most: megabytes(most).replace(".0", "") })
+      : null;
 }
 
 /** What the server makes of a file, or {error}. unread: said where it did not arrive. */

@@ -5,9 +5,12 @@ import { t } from "../lib/lang.js";
 import { paintPicture } from "./pad.js";
 
 /**
- * @param {{side: number, channels: number, names: {en: string, zh: string}[], said: any, greys: (pixels: any) => any, onPick: (key: string, ask: boolean) => void}} how
- *   said: words for them (picturewords.js). greys: how their pixels are shown. onPick: key "own" or "test:N"; ask: what was chosen is also asked for
- * @returns {{node: HTMLElement, paint: (what: {chosen: string, own: Uint8Array | null, ours: {slice: (index: number) => ArrayLike<number>} | null}) => void}}
+ * @param {{side: number, channels: number, names: {en: string, zh: string}[], said: any, greys: (pixels: any) => any,
+ * onPick: (key: string, ask: boolean) => void}} how
+ *   said: words for them (picturewords.js). greys: how their pixels are shown. onPick: key "own" or "test:N"; ask: what
+ *   was chosen is also asked for
+ * @returns {{node: HTMLElement, paint: (what: {chosen: string, own: Uint8Array | null, ours: {slice: (index: number) =>
+ * ArrayLike<number>} | null}) => void}}
  *   chosen: a key; own, ours: pixels
  */
 export function strip({ side, channels, names, said, greys, onPick }) {
@@ -16,7 +19,9 @@ export function strip({ side, channels, names, said, greys, onPick }) {
   function build(keys) {
     node.dataset.of = String(keys.length);
     node.style.setProperty("--columns", String(keys.length > 10 ? Math.ceil(keys.length / 2) : keys.length));
-    node.replaceChildren(...keys.map((key) => el("button", { type: "button", role: "radio", class: "tfe-picture-choice", "data-key": key, onclick: () => onPick(key, true) }, el("canvas", { "aria-hidden": "true" }))));
+    node.replaceChildren(...keys.map((key) => el("button",
+        { type: "button", role: "radio", class: "tfe-picture-choice", "data-key": key,
+        onclick: () => onPick(key, true) }, el("canvas", { "aria-hidden": "true" }))));
   }
 
   function paint({ chosen, own, ours }) {

@@ -1,4 +1,5 @@
-// What a network answers: large, with a mark whether it is right, facts about it, and what other networks answer to the same.
+// What a network answers: large, with a mark whether it is right, facts about it, and what other networks answer to the
+// same.
 
 import { el } from "./dom.js";
 import { t } from "./lang.js";
@@ -23,8 +24,10 @@ export function answerOf() {
   const mark = el("span", { class: "tfe-ask-mark" });
   const facts = el("p", { class: "tfe-ask-facts" });
   const beside = el("dl", { class: "tfe-ask-beside" });
-  const node = el("div", { class: "tfe-ask-result" }, el("p", { class: "tfe-ask-said", "aria-live": "polite" }, given, said, mark), facts, beside);
-  const judged = ({ right, expected, verdict: told }) => (right === null ? "" : told ? t(told) : right ? t(TEXT.right) : t(TEXT.instead, { expected: written(expected) }));
+  const node = el("div", { class: "tfe-ask-result" },
+      el("p", { class: "tfe-ask-said", "aria-live": "polite" }, given, said, mark), facts, beside);
+  const judged = ({ right, expected, verdict: told }) => (right === null
+      ? "" : told ? t(told) : right ? t(TEXT.right) : t(TEXT.instead, { expected: written(expected) }));
 
   return {
     node,
@@ -47,7 +50,9 @@ export function answerOf() {
       beside.hidden = !answer.beside.length;
       beside.replaceChildren(
         ...answer.beside.map((other) =>
-          el("div", {}, el("dt", { text: t(other.name) }), el("dd", { class: other.right ? "is-right" : "is-wrong" }, el("b", { text: written(other.answer) }), ` ${MARK[other.right]} `, el("span", { text: verdict(other) }))),
+          el("div", {}, el("dt", { text: t(other.name) }),
+              el("dd", { class: other.right ? "is-right" : "is-wrong" }, el("b", { text: written(other.answer) }),
+              ` ${MARK[other.right]} `, el("span", { text: verdict(other) }))),
         ),
       );
     },

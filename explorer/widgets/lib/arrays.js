@@ -16,7 +16,8 @@ async function bytes(packed) {
 
 /**
  * @param {{dtype: string, shape: number[], scale?: number, data?: string, url?: string}} packed
- * @returns {Promise<{shape: number[], data: Float32Array, slice: (...index: number[]) => Float32Array}>} values = raw × scale
+ * @returns {Promise<{shape: number[], data: Float32Array, slice: (...index: number[]) => Float32Array}>} values = raw ×
+ * scale
  */
 export async function unpack(packed) {
   const raw = new TYPES[packed.dtype](await bytes(packed));

@@ -1,16 +1,18 @@
-// A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, overtaken by a newer one, or sent
-// again once a server that could not be reached is there.
+// A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, overtaken by a
+// newer one, or sent again once a server that could not be reached is there.
 
 import { bus, onOpen, refuseLink, request } from "./state.js";
 import { isStored, late, overtake, show as showStored, stored } from "./stored.js";
 
 const LOOK = 2500; // ms between two looks whether the server of a wish under way is there
 /** Which server answers, null where none does: one of another version has another number than the page. */
-const answers = () => fetch("/gradio_api/app_id", { cache: "no-store" }).then((found) => found.json()).then((said) => said.app_id, () => null);
+const answers = () => fetch("/gradio_api/app_id", { cache: "no-store" }).then((found) => found.json())
+    .then((said) => said.app_id, () => null);
 const canonical = (query) => new URLSearchParams(query ?? "").toString();
 
 /**
- * @param {{emit: {open: Function, stop: Function}, first: string, noLink: {en: string, zh: string}, paint: () => void}} how
+ * @param {{emit: {open: Function, stop: Function}, first: string, noLink: {en: string, zh: string}, paint: () => void}}
+ * how
  *   first: the query of the example that the bare address stands for. noLink: why a result without a query has no link.
  *   paint: called when `pending`, `stopped` or `lost` changed.
  */
@@ -86,7 +88,8 @@ export function asking({ emit, first, noLink, paint }) {
         bus.fire("asking", false);
       }
       // The bare address stands for the first example; everything else is written out in it.
-      if (next.query && !unfinished && (canonical(next.query) !== home || request.get())) request.set(next.query, { enters: !opened });
+      if (next.query && !unfinished && (canonical(next.query) !== home || request.get()))
+        request.set(next.query, { enters: !opened });
       if (!unfinished) opened = false;
       if (!unfinished && next.state !== "refused") refuseLink(next.query ? null : noLink);
       return true;

@@ -1,5 +1,5 @@
-// The badge of a lab's input: where the result in view comes from, how far the one under way has come, or that what stands in the
-// controls has not been run. All labs say it with these words.
+// The badge of a lab's input: where the result in view comes from, how far the one under way has come, or that what
+// stands in the controls has not been run. All labs say it with these words.
 
 import { el } from "./dom.js";
 import { t } from "./lang.js";
@@ -28,11 +28,13 @@ const ordinal = (n) => {
 };
 
 /**
- * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the panel, state}), state "unrun" (it is being
- * dragged), "running" or null.
+ * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the panel, state}), state
+ * "unrun" (it is being dragged), "running" or null.
  * @param {() => void} repaint called when that changed
- * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, lost: boolean, heard: boolean, changes?: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
- *   value: of the input, with its state and badge. wrong: what is refused. differs: do the controls ask for something else than what is in
+ * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, lost: boolean,
+ * heard: boolean, changes?: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
+ *   value: of the input, with its state and badge. wrong: what is refused. differs: do the controls ask for something
+ *   else than what is in
  *   view? progress: how far a run has come, where that is known
  */
 export function badgeOf(repaint) {
@@ -48,7 +50,8 @@ export function badgeOf(repaint) {
     if (event.target instanceof Element && event.target.matches(KNOB)) hear({ by: "a knob", state });
   };
   document.addEventListener("input", dragged("unrun"));
-  for (const rest of ["change", "pointerup", "pointercancel", "blur"]) document.addEventListener(rest, dragged(null), true);
+  for (const rest of ["change", "pointerup", "pointercancel", "blur"])
+    document.addEventListener(rest, dragged(null), true);
 
   function said({ value, wish, wrong, differs, progress }) {
     const info = value.badge ?? {};
@@ -59,7 +62,8 @@ export function badgeOf(repaint) {
         const place = document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place);
         return ["waiting", t(TEXT.waiting, { place, of: info.of, s: Math.max(1, Math.round(info.seconds)) })];
       }
-      return ["live", (wish.heard && value.state === "running" && progress?.()) || t(wish.changes ? TEXT.changing : TEXT.running)];
+      return ["live", (wish.heard && value.state === "running" && progress?.())
+          || t(wish.changes ? TEXT.changing : TEXT.running)];
     }
     if (wrong) return ["refused", t(TEXT.refused)];
     const states = new Set(changes.values());

@@ -1,4 +1,5 @@
-// What is changed in the model, as a chip beside the badge: Esc takes the change off; B, held or tapped, shows the run without it.
+// What is changed in the model, as a chip beside the badge: Esc takes the change off; B, held or tapped, shows the run
+// without it.
 
 import { el } from "./dom.js";
 import { projecting, wantsText } from "./keys.js";
@@ -16,7 +17,8 @@ const TEXT = {
 
 /**
  * @param {{take: () => void, fetch: (query: string) => void, ready: () => boolean, paint: () => void}} how
- *   take: takes the change off. fetch: asks for the run of a query, which comes back through `arrived`. ready: is a finished run in view?
+ *   take: takes the change off. fetch: asks for the run of a query, which comes back through `arrived`. ready: is a
+ *   finished run in view?
  *   paint: called when another run is shown.
  */
 export function beforeOf({ take, fetch, ready, paint }) {
@@ -28,9 +30,11 @@ export function beforeOf({ take, fetch, ready, paint }) {
   let was = false; // was the run before shown when B went down?
 
   const words = el("span", {});
-  const chip = el("button", { type: "button", class: "tfe-changed-chip", onclick: take }, words, el("kbd", { text: "Esc", "aria-hidden": "true" }));
+  const chip = el("button", { type: "button", class: "tfe-changed-chip", onclick: take }, words,
+      el("kbd", { text: "Esc", "aria-hidden": "true" }));
   const label = el("span", {});
-  const button = el("button", { type: "button", class: "tfe-changed-before", "aria-keyshortcuts": "B", "aria-pressed": "false", onclick: () => look(!wanted) }, el("kbd", { text: "B", "aria-hidden": "true" }), label);
+  const button = el("button", { type: "button", class: "tfe-changed-before", "aria-keyshortcuts": "B",
+      "aria-pressed": "false", onclick: () => look(!wanted) }, el("kbd", { text: "B", "aria-hidden": "true" }), label);
   const beside = el("a", { class: "tfe-changed-beside", href: "/compare", onclick: () => (beside.href = both()) });
   const node = el("span", { class: "tfe-changed", hidden: true }, chip, button, beside);
 
@@ -69,7 +73,8 @@ export function beforeOf({ take, fetch, ready, paint }) {
     if (wanted && run?.plain === query) show(values);
   }
 
-  const free = (event) => run && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey && !wantsText(event.target);
+  const free = (event) => run && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey
+      && !wantsText(event.target);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && run && !event.defaultPrevented && !projecting() && ready()) {
       event.preventDefault();

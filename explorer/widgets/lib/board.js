@@ -1,5 +1,6 @@
-// The part of the stage that reads: it draws a picture, and lets one hover, lock, add, step, play and choose. It knows no server and no
-// address of its own, so that a saved page carries it along as it is. The contract of a picture stands in stage.js.
+// The part of the stage that reads: it draws a picture, and lets one hover, lock, add, step, play and choose. It knows
+// no server and no address of its own, so that a saved page carries it along as it is. The contract of a picture stands
+// in stage.js.
 
 import { el, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
@@ -45,7 +46,10 @@ export const nodes = (parts) =>
     : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
 export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
 
-/** A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. Of a long one the rows around it. */
+/**
+ * A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. Of a long one the
+ * rows around it.
+ */
 export function tableOf({ caption, columns, rows, here = null }) {
   const cell = (value, i, row) =>
     el(i ? "td" : "th",
@@ -61,8 +65,10 @@ export function tableOf({ caption, columns, rows, here = null }) {
 
 /**
  * @param {HTMLElement} root @param {any} picture see stage.js
- * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void}, ask?: (fields: any) => void,
- *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void, drawn?: () => void}} how drawn: called when it stands
+ * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void}, ask?: (fields: any) =>
+ * void,
+ *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void, drawn?: () => void}} how drawn: called
+ *   when it stands
  */
 export function board(root, picture, { texts, store, ask = null, moved = () => {}, menu = [], dragged = () => {},
     drawn = () => {} }) {
@@ -273,7 +279,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     };
     sketch(own);
     // What is too high for the hall's screen is drawn with more room, and shown smaller.
-    shrunk = big && !pen.view && pen.height > tall * own + SPARE ? own * Math.min(SMALLEST, pen.height / (tall * own)) : own;
+    shrunk = big && !pen.view && pen.height > tall * own + SPARE
+        ? own * Math.min(SMALLEST, pen.height / (tall * own)) : own;
     if (shrunk > own) sketch(shrunk);
     paper.style.zoom = shrunk === 1 ? "" : 1 / shrunk;
     // The sentence stands where the picture leaves it room, else below it.
@@ -301,12 +308,15 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   /** So high as the longest sentence of this run so far: what stands below it does not jump while one points. */
   function longest() {
-    const [those, own] = [JSON.stringify([run.query, room, lang()]), Math.max(room < 560 ? 112 : 48, words.offsetHeight) + 2 * AROUND];
+    const [those, own] = [JSON.stringify([run.query, room, lang()]),
+        Math.max(room < 560 ? 112 : 48, words.offsetHeight) + 2 * AROUND];
     [spoken, spokenOf] = [spokenOf === those ? Math.max(spoken, own) : own, those];
     return spoken;
   }
 
-  /** How far the picture is on its way from the look before, where it moves and motion is wanted: {was, part: 0 … 1}. */
+  /**
+   * How far the picture is on its way from the look before, where it moves and motion is wanted: {was, part: 0 … 1}.
+   */
   function travel() {
     if (stood?.run !== run) moving = null;
     const still = !picture.moves || stood?.run !== run || matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -320,7 +330,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     return { was: moving?.look ?? null, part: Math.min(1, part) };
   }
 
-  /** What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did it move? */
+  /**
+   * What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did
+   * it move?
+   */
   function bring() {
     const box = pen.keep;
     if (!box) {
@@ -366,7 +379,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   /** The choices of the picture as segmented buttons, chips and sliders; rebuilt only when they are others. */
   function choose() {
-    const items = (picture.choices?.(run, look) ?? []).filter(({ options, shown }) => !options || shown || options.length > 1);
+    const items = (picture.choices?.(run, look) ?? [])
+        .filter(({ options, shown }) => !options || shown || options.length > 1);
     const shape = JSON.stringify([items, lang()]);
     if (built !== shape) {
       built = shape;
@@ -379,7 +393,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   function make({ key, label, options, shown, say, step }) {
     if (options?.length > MANY) {
-      const select = el("select", { class: "tfe-select", "aria-label": label, onchange: () => lock({ [key]: options[select.selectedIndex].value }) },
+      const select = el("select", { class: "tfe-select", "aria-label": label,
+          onchange: () => lock({ [key]: options[select.selectedIndex].value }) },
         options.map(({ value, label: name }) => el("option", { value, text: name })));
       return { node: select, set: () => (select.value = String(look[key])) };
     }
@@ -466,7 +481,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const posOf = (box) => box.pos ?? box.look?.pos;
   const name = (box) => box && JSON.stringify([box.look, box.set, box.fire, box.x0, box.y0]);
 
-  /** Shows what a click would lock, without locking it. silent: another view points at it, so that no card opens here. */
+  /**
+   * Shows what a click would lock, without locking it. silent: another view points at it, so that no card opens here.
+   */
   function point(box, event, silent = false) {
     if (name(box) === name(over)) return;
     leave(silent);
@@ -491,7 +508,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       card.hidden = false;
       const frame_ = paper.getBoundingClientRect();
       const right = frame_.left + box.x1 / shrunk + 12;
-      const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 / shrunk - 12 - card.offsetWidth;
+      const left = right + card.offsetWidth <= innerWidth - 8
+          ? right : frame_.left + box.x0 / shrunk - 12 - card.offsetWidth;
       const beneath = left < 8; // it fits on neither side
       const top = beneath ? frame_.top + box.y1 / shrunk + 8 : event.clientY - 20;
       Object.assign(card.style,

@@ -25,12 +25,16 @@ export function clear(node) {
   return node;
 }
 
-/** One tab stop for several nodes: arrows, Home and End bring the focus to another one, round and round; go(node) hears of it. */
+/**
+ * One tab stop for several nodes: arrows, Home and End bring the focus to another one, round and round; go(node) hears
+ * of it.
+ */
 export function roving(node, items, go) {
   node.addEventListener("keydown", (event) => {
     const all = items();
     const at = all.indexOf(event.target);
-    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0,
+        End: -1 }[event.key];
     if (to === undefined || at < 0) return;
     event.preventDefault();
     event.stopPropagation();
@@ -43,7 +47,8 @@ export function roving(node, items, go) {
 /**
  * A segmented choice: one tab stop, arrow keys move, the chosen one is pressed.
  * @param {{options: {key: string, label: string}[], value: string, label: string, onPick: (key: string) => void}} how
- * @returns {{node: HTMLElement, set: (how: {value?: string, options?: {key: string, label: string}[], label?: string}) => void}}
+ * @returns {{node: HTMLElement, set: (how: {value?: string, options?: {key: string, label: string}[], label?: string})
+ * => void}}
  */
 export function segmented({ options, value, label, onPick }) {
   const node = el("div", { class: "tfe-segmented", role: "radiogroup", "aria-label": label });
@@ -63,7 +68,8 @@ export function segmented({ options, value, label, onPick }) {
   const build = () => {
     const focused = buttons.findIndex((b) => b === document.activeElement);
     buttons = options.map((option) =>
-      el("button", { type: "button", role: "radio", "data-key": option.key, text: option.label, onclick: () => pick(option.key) }),
+      el("button", { type: "button", role: "radio", "data-key": option.key, text: option.label,
+          onclick: () => pick(option.key) }),
     );
     node.replaceChildren(...buttons);
     paint();

@@ -35,7 +35,10 @@ export function blob(address) {
   return new Blob([Uint8Array.from(text, (letter) => letter.charCodeAt(0))], { type });
 }
 
-/** The name of a file: page and view, nothing that a file system minds. fileName(["cross", "3.5"], "png") -> "translation-cross-3.5.png" */
+/**
+ * The name of a file: page and view, nothing that a file system minds. fileName(["cross", "3.5"], "png") ->
+ * "translation-cross-3.5.png"
+ */
 export function fileName(parts, ending) {
   const slug = location.pathname.split("/").filter(Boolean).pop() ?? "explorer";
   const clean = [slug, ...parts].filter(Boolean).map((part) => String(part).replace(/[^\p{L}\p{N}.]+/gu, "_"));
@@ -68,14 +71,16 @@ const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /**
  * One array in NumPy's own format, version 1.0.
- * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array} | string[] | string} array texts become '<U'
+ * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array} | string[] | string} array
+ * texts become '<U'
  */
 export function npy(array) {
   let shape;
   let kind;
   let body;
   if (typeof array === "string" || Array.isArray(array)) {
-    const texts = (Array.isArray(array) ? array : [array]).map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
+    const texts = (Array.isArray(array) ? array : [array])
+        .map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
     const width = Math.max(1, ...texts.map((text) => text.length));
     const points = new Uint32Array(texts.length * width);
     texts.forEach((text, i) => points.set(text, i * width));
@@ -142,7 +147,8 @@ export function zip(files) {
 }
 
 /** Named arrays as numpy.load reads them, without pickle; `lab_and_paper` among them says where they come from. */
-export const npz = (arrays) => zip(Object.fromEntries(Object.entries({ ...arrays, lab_and_paper: source() }).map(([name, array]) => [`${name}.npy`, npy(array)])));
+export const npz = (arrays) => zip(Object.fromEntries(Object.entries({ ...arrays, lab_and_paper: source() })
+    .map(([name, array]) => [`${name}.npy`, npy(array)])));
 
 export const html = (text) => String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
@@ -167,10 +173,12 @@ export function footLines(width) {
 }
 
 // Inside a script no text may close it; as JSON these signs have a spelling without them.
-export const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+export const json = (value) => JSON.stringify(value)
+    .replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /**
- * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence, and the lab and paper it came from.
+ * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence, and the lab and paper it
+ * came from.
  * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string, note?: string,
  *   more?: {label: string, choices: [string, any][], chosen: string, script: string}}} what
  *   more: a choice above the figure; its script is the body of a function (Plotly, node, choice)

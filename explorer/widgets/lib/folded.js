@@ -1,4 +1,5 @@
-// A folded question about the run in view: closed at first. Opening it asks the server, and so does every newer run while it is open.
+// A folded question about the run in view: closed at first. Opening it asks the server, and so does every newer run
+// while it is open.
 
 import { el } from "./dom.js";
 import { onLang, t } from "./lang.js";
@@ -7,16 +8,22 @@ import { bus, request, view } from "./state.js";
 const WAITING = { en: "The model is at it …", zh: "模型正在计算……" };
 
 /**
- * The panel stands in `root`; whether it is open is in the address (`_<key>`). value: {state, run, wish, error, …}, see folded.py.
+ * The panel stands in `root`; whether it is open is in the address (`_<key>`). value: {state, run, wish, error, …}, see
+ * folded.py.
  *
- * @param {{root: HTMLElement, key: string, title: {en: string, zh: string}, head?: Node[], body: Node[], props: {value: any}, watch: Function,
- *   emit: {ask: (detail: {run: string, wish: any}) => void}, wish?: () => any, opens?: () => void, draw: (value: any) => void, keep?: number}} how
- *   head: what stands above the answer, and above a refusal too. body: what stands in the open panel. wish: what is asked beside the run (JSON), null by default; undefined while it is not known yet.
+ * @param {{root: HTMLElement, key: string, title: {en: string, zh: string}, head?: Node[], body: Node[], props: {value:
+ * any}, watch: Function,
+ *   emit: {ask: (detail: {run: string, wish: any}) => void}, wish?: () => any, opens?: () => void, draw: (value: any)
+ *   => void, keep?: number}} how
+ *   head: what stands above the answer, and above a refusal too. body: what stands in the open panel. wish: what is
+ *   asked beside the run (JSON), null by default; undefined while it is not known yet.
  *   opens: called whenever the open panel is painted.
- *   draw: paints a value whose state is "shown"; called again for another language. keep: how many answers are remembered, 1 by default.
+ *   draw: paints a value whose state is "shown"; called again for another language. keep: how many answers are
+ *   remembered, 1 by default.
  * @returns {{ask: () => void, opened: () => boolean}} ask: the wish has changed.
  */
-export function folded({ root, key, title, head = [], body, props, watch, emit, wish = () => null, opens, draw, keep = 1 }) {
+export function folded({ root, key, title, head = [], body, props, watch, emit, wish = () => null, opens, draw,
+    keep = 1 }) {
   const name = el("summary", { class: "tfe-title" });
   const status = el("p", { class: "tfe-note tfe-folded-status", role: "status" });
   const error = el("p", { class: "tfe-error", role: "alert", hidden: true });

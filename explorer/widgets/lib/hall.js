@@ -1,4 +1,5 @@
-// The window that projects and the presenter's window, in one browser: the first tells what it shows, the second asks for a step.
+// The window that projects and the presenter's window, in one browser: the first tells what it shows, the second asks
+// for a step.
 
 const NAME = "tfe-lecture";
 const REST = 400; // ms after the last change until the presenter gets a picture of it
@@ -7,13 +8,16 @@ const PATIENCE = 600; // ms that a turn of the page waits for the presenter's wo
 /** The channel between them: {say(message), on(heard)}; a browser without any talks to nobody. */
 export function channel() {
   const line = globalThis.BroadcastChannel ? new BroadcastChannel(NAME) : null;
-  return { say: (message) => line?.postMessage(message), on: (heard) => line?.addEventListener("message", ({ data }) => heard(data)) };
+  return { say: (message) => line?.postMessage(message),
+      on: (heard) => line?.addEventListener("message", ({ data }) => heard(data)) };
 }
 
 /**
  * The side of a lab's page.
- * @param {{there: () => boolean, state: () => object, picture: () => Promise<Blob | null>, asked: (wish: object) => void}} how there: is it part
- *   of a lecture, or projected? state: what it shows. picture: of what is projected. asked: the presenter wants {go: {path, step}},
+ * @param {{there: () => boolean, state: () => object, picture: () => Promise<Blob | null>, asked: (wish: object) =>
+ * void}} how there: is it part
+ *   of a lecture, or projected? state: what it shows. picture: of what is projected. asked: the presenter wants {go:
+ *   {path, step}},
  *   {reveal: true} or {project: true}
  */
 export function hall({ there, state, picture, asked }) {

@@ -1,4 +1,5 @@
-// What a hand types with beside the line itself: a row of bits that are switched, and words that are put where the caret stands.
+// What a hand types with beside the line itself: a row of bits that are switched, and words that are put where the
+// caret stands.
 
 import { el, roving } from "./dom.js";
 import { onLang, t } from "./lang.js";
@@ -86,7 +87,8 @@ export function bitRow(onWrite) {
       places = placesOf(text, most);
       if (node.childElementCount !== most) {
         at = 0;
-        node.replaceChildren(...Array.from({ length: most }, () => el("button", { type: "button", class: "tfe-ask-bit" })));
+        node.replaceChildren(...Array.from({ length: most },
+            () => el("button", { type: "button", class: "tfe-ask-bit" })));
       }
       paint();
     },
@@ -94,7 +96,10 @@ export function bitRow(onWrite) {
   };
 }
 
-/** Puts a word where the caret of a field stands, with the spaces around it and what belongs before it: "the", unless it stands there. */
+/**
+ * Puts a word where the caret of a field stands, with the spaces around it and what belongs before it: "the", unless it
+ * stands there.
+ */
 export function insertWord(field, word, before = "") {
   const { selectionStart: start, selectionEnd: end, value } = field;
   const left = value.slice(0, start);
@@ -112,7 +117,8 @@ export function insertWord(field, word, before = "") {
 
 /**
  * Words in groups; a click puts one into the field that was used last. One tab stop a group, arrows move in it.
- * @param {{name: {en, zh}, words: string[], before: string}[]} groups @param {() => HTMLInputElement | HTMLTextAreaElement} field
+ * @param {{name: {en, zh}, words: string[], before: string}[]} groups @param {() => HTMLInputElement |
+ * HTMLTextAreaElement} field
  */
 export function wordChips(groups, field) {
   const node = el("div", { class: "tfe-ask-words", role: "group" });

@@ -1,5 +1,5 @@
-// One grammar of keys. A view's keys act while the focus is inside it, or while it is the one that is projected; a text field
-// keeps all of its own. Keys of the page (P, ?) act from anywhere but a text field.
+// One grammar of keys. A view's keys act while the focus is inside it, or while it is the one that is projected; a text
+// field keeps all of its own. Keys of the page (P, ?) act from anywhere but a text field.
 
 const TEXT = "input:not([type=range]):not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select, [contenteditable=true]";
 
@@ -8,13 +8,19 @@ export const wantsText = (node) => node instanceof Element && node.matches(TEXT)
 
 export const projecting = () => document.body.classList.contains("tfe-projecting");
 
-/** By how much everything is larger before a hall than on the smallest screen that a lecture is made for, 1280 × 720. */
+/**
+ * By how much everything is larger before a hall than on the smallest screen that a lecture is made for, 1280 × 720.
+ */
 export const hallScale = () => Math.max(1, Math.min(innerWidth / 1280, innerHeight / 720));
 
 const FOOT = 160; // px at the foot of the screen for what a figure says, beside the code for the audience
 
-/** How high a projected picture may be, so that what stands below it, `below` px, and the code share the foot of the screen. */
-export const tallest = (picture, below) => Math.max(240, innerHeight - picture.getBoundingClientRect().top - scrollY - Math.max(FOOT * hallScale(), below));
+/**
+ * How high a projected picture may be, so that what stands below it, `below` px, and the code share the foot of the
+ * screen.
+ */
+export const tallest = (picture, below) => Math.max(240,
+    innerHeight - picture.getBoundingClientRect().top - scrollY - Math.max(FOOT * hallScale(), below));
 
 const FULL = 240; // columns of a sentence that fill four lines beside the code; a Chinese character takes two
 
@@ -27,7 +33,8 @@ const plain = (event) => !event.ctrlKey && !event.metaKey && !event.altKey && !e
 /**
  * Gives a view its keys: keys(root, {ArrowLeft: () => …, " ": () => …, Escape: () => …}).
  * @param {HTMLElement} view
- * @param {Record<string, (event: KeyboardEvent) => unknown>} actions by event.key; one that returns false leaves the key to the browser
+ * @param {Record<string, (event: KeyboardEvent) => unknown>} actions by event.key; one that returns false leaves the
+ * key to the browser
  * @returns {() => void} stops listening
  */
 export function keys(view, actions) {
@@ -37,8 +44,10 @@ export function keys(view, actions) {
     const inside = view.contains(event.target);
     // A slider and a button under the focus need the keys that move and press them.
     if (inside && event.target.matches("input[type=range], input[type=radio]") && event.key.startsWith("Arrow")) return;
-    if (inside && event.target.matches("button, a[href], summary") && (event.key === " " || event.key === "Enter")) return;
-    const projected = projecting() && (view.matches(".tfe-projected, .tfe-projected *") || view.querySelector(".tfe-projected"));
+    if (inside && event.target.matches("button, a[href], summary") && (event.key === " " || event.key === "Enter"))
+      return;
+    const projected = projecting() && (view.matches(".tfe-projected, .tfe-projected *")
+        || view.querySelector(".tfe-projected"));
     if (!inside && !projected) return;
     if (action(event) !== false) event.preventDefault();
   };

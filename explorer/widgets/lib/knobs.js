@@ -1,21 +1,29 @@
-// The knobs of “What changes if …”: a slider over given numbers, heads that are silenced, and attention spans that are forced. Each belongs
-// to a field of the request and stands where the request says.
+// The knobs of “What changes if …”: a slider over given numbers, heads that are silenced, and attention spans that are
+// forced. Each belongs to a field of the request and stands where the request says.
 
 import { el, segmented } from "./dom.js";
 import { t } from "./lang.js";
 import { TEXT, headsOf } from "./stripwords.js";
 
 const count = (unit, n) => (t(unit).includes("{n}") ? t(unit, { n }) : `${n} ${t(unit)}`);
-const nearest = (values, wanted) => values.reduce((best, value, at) => (Math.abs(value - wanted) < Math.abs(values[best] - wanted) ? at : best), 0);
+const nearest = (values, wanted) => values.reduce((best, value,
+    at) => (Math.abs(value - wanted) < Math.abs(values[best] - wanted) ? at : best), 0);
 
-/** The number that a request holds, as trained where it says nothing or says so in a way of its own; and back, as the request writes it. */
-const valueIn = ({ field, neutral, written = neutral }, request) => ((request?.[field] ?? written) === written ? neutral : request[field]);
+/**
+ * The number that a request holds, as trained where it says nothing or says so in a way of its own; and back, as the
+ * request writes it.
+ */
+const valueIn = ({ field, neutral, written = neutral }, request) => ((request?.[field] ?? written) === written
+    ? neutral : request[field]);
 const writtenOf = ({ neutral, written = neutral }, value) => (value === neutral ? written : value);
 
-/** A slider; it asks when it comes to rest. said(at): what stands there, [text, note, is it far?]; panel: whose it is. */
+/**
+ * A slider; it asks when it comes to rest. said(at): what stands there, [text, note, is it far?]; panel: whose it is.
+ */
 export function slider(field, { least = 0, last, step = 1, said, asked, panel }) {
   const id = `tfe-${panel}-${field}`;
-  const input = el("input", { id, class: "tfe-range", type: "range", min: least, max: last, step, "data-field": field });
+  const input = el("input", { id, class: "tfe-range", type: "range", min: least, max: last, step,
+      "data-field": field });
   const label = el("label", { class: "tfe-label", for: id });
   const output = el("output", { for: id });
   const paint = () => {
@@ -35,7 +43,9 @@ const place = (node, share) => (node.style.setProperty("--place", share), node);
 
 /** Numbers below a slider, each under its place. marks: [{at, text, here}]; here: the one as trained */
 function scale(last, marks) {
-  const nodes = marks.map(({ at, text, here }) => place(el("span", { class: [here ? "is-here" : "", at === last ? "is-last" : "", at ? "" : "is-first"].join(" ").trim(), text: text ?? "" }), at / last));
+  const nodes = marks.map(({ at, text, here }) => place(el("span",
+      { class: [here ? "is-here" : "", at === last ? "is-last" : "", at ? "" : "is-first"].join(" ").trim(),
+      text: text ?? "" }), at / last));
   return el("div", { class: "tfe-knob-scale", "aria-hidden": "true" }, nodes);
 }
 
@@ -64,7 +74,8 @@ function range(knob, { ask, shut, panel }) {
       const full = bound < last && at === bound && told === null;
       const [other, off, why] = knob.unused ?? [];
       if (other && asked_?.[other] === off) return [count(knob.unit, value), t(why), false];
-      const note = value === neutral ? t(TEXT.trained) : beyond_ ? t(knob.mark) : full ? t(TEXT.bounded, { label: t(bounding) }) : null;
+      const note = value === neutral ? t(TEXT.trained) : beyond_ ? t(knob.mark) : full ? t(TEXT.bounded,
+          { label: t(bounding) }) : null;
       return [count(knob.unit, value), note, beyond_];
     },
     asked(at) {
@@ -88,7 +99,8 @@ function range(knob, { ask, shut, panel }) {
   const marks = scale(last, marked.map((at) => ({ at, text: String(values[at]), here: at === home })));
   const placeOf = (most) => Math.max(0, values.findLastIndex((value) => value <= most));
   const self = {
-    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, el("div", { class: "tfe-knob-track" }, tick, beyond, barred, one.input), marks),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head,
+        el("div", { class: "tfe-knob-track" }, tick, beyond, barred, one.input), marks),
     onMove: (fn) => moved.push(fn),
     /** Where another knob stands, beyond which this one cannot go; it goes back to what was meant where it can. */
     limit(most, label) {
@@ -118,7 +130,10 @@ function range(knob, { ask, shut, panel }) {
   return self;
 }
 
-/** A chip for each entry of a field; pressed, it goes. said, told: what stands on it, what it does; the focus stays with what is left of them, or goes to `next`. */
+/**
+ * A chip for each entry of a field; pressed, it goes. said, told: what stands on it, what it does; the focus stays with
+ * what is left of them, or goes to `next`.
+ */
 function chipsOf({ said, told, gone }) {
   const node = el("div", { class: "tfe-knob-chips" });
   return {
@@ -127,7 +142,8 @@ function chipsOf({ said, told, gone }) {
       const had = node.contains(document.activeElement);
       const chip = (entry) => {
         const cross = el("span", { text: "×", "aria-hidden": "true" });
-        const what = { type: "button", class: "tfe-chip tfe-knob-chip", disabled: shut, "aria-label": told(entry), onclick: () => gone(entry) };
+        const what = { type: "button", class: "tfe-chip tfe-knob-chip", disabled: shut, "aria-label": told(entry),
+            onclick: () => gone(entry) };
         return el("button", what, el("bdi", { text: said(entry) }), cross);
       };
       node.replaceChildren(...entries.map(chip));
@@ -137,8 +153,8 @@ function chipsOf({ said, told, gone }) {
 }
 
 /**
- * Forced spans: [layer, head, z] each, −1 for all; later ones win.
- * looked: () → [layer, head] of the head in view. scope: {get, set} which heads the slider is for: "all", "layer" or "head".
+ * Forced spans: [layer, head, z] each, −1 for all; later ones win. looked: () → [layer, head] of the head in view.
+ * scope: {get, set} which heads the slider is for: "all", "layer" or "head".
  */
 function spans(knob, { ask, shut, looked, scope }) {
   const { field, stops } = knob;
@@ -148,14 +164,16 @@ function spans(knob, { ask, shut, looked, scope }) {
     const [layer, head] = looked();
     return { all: [-1, -1], layer: [layer, -1], head: [layer, head] }[scope.get()];
   };
-  const covers = (entry, [layer, head]) => (entry[0] === -1 || entry[0] === layer) && (entry[1] === -1 || entry[1] === head);
+  const covers = (entry, [layer, head]) => (entry[0] === -1 || entry[0] === layer)
+      && (entry[1] === -1 || entry[1] === head);
   const within = (entry, [layer, head]) => (layer === -1 || entry[0] === layer) && (head === -1 || entry[1] === head);
   const forced = () => now.findLast((entry) => covers(entry, target()))?.[2];
   const spelled = (z) => (Number.isInteger(z) ? String(z) : z.toFixed(1));
   let told = null; // a span of the request where the slider has no stop: made by a link
   const one = slider(field, {
     last: free,
-    said: (at) => (at === free ? [t(TEXT.trained), null, false] : [t(TEXT.characters, { n: told ?? stops[at] }), null, false]),
+    said: (at) => (at === free ? [t(TEXT.trained), null, false] : [t(TEXT.characters, { n: told ?? stops[at] }), null,
+        false]),
     asked: (at) => change(now.filter((entry) => !within(entry, target())), at === free ? null : stops[at]),
   });
   one.input.addEventListener("input", () => ((told = null), one.paint()));
@@ -167,7 +185,9 @@ function spans(knob, { ask, shut, looked, scope }) {
   }
 
   const choice = segmented({ options: [], value: "all", label: "", onPick: scope.set });
-  const marks = scale(free, [0, 8, 64].flatMap((z) => (stops.includes(z) ? [{ at: stops.indexOf(z), text: String(z) }] : [])).concat({ at: free, here: true }));
+  const marks = scale(free, [0, 8, 64]
+      .flatMap((z) => (stops.includes(z) ? [{ at: stops.indexOf(z), text: String(z) }] : [])).concat({ at: free,
+      here: true }));
   const trained = marks.lastChild;
   const chips = chipsOf({
     said: (entry) => `${headsOf(entry)}: ${spelled(entry[2])}`,
@@ -176,7 +196,8 @@ function spans(knob, { ask, shut, looked, scope }) {
   });
   const note = el("p", { class: "tfe-note" });
   const self = {
-    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, choice.node, one.input, marks, chips.node, note),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, choice.node, one.input, marks, chips.node,
+        note),
     draw(request) {
       now = request?.[field] ?? [];
       const [layer, head] = looked();
@@ -209,25 +230,31 @@ function spans(knob, { ask, shut, looked, scope }) {
 function heads(knob, { ask, shut, watched }) {
   const { field, models } = knob;
   const same = (a, b) => a[0] === b[0] && a[1] === b[1] && a[2] === b[2];
-  const nameOf = ([model, layer, head]) => t(TEXT.ofModel, { model: t(models[model]?.name ?? model), head: `${layer + 1}·${head + 1}` });
+  const nameOf = ([model, layer, head]) => t(TEXT.ofModel,
+      { model: t(models[model]?.name ?? model), head: `${layer + 1}·${head + 1}` });
   let now = []; // of the request
-  const toggle = (one) => ask({ [field]: now.some((other) => same(other, one)) ? now.filter((other) => !same(other, one)) : [...now, one] });
+  const toggle = (one) => ask({ [field]: now.some((other) => same(other, one))
+      ? now.filter((other) => !same(other, one)) : [...now, one] });
   const inView = () => {
     const [model, layer, head] = watched();
     const size = models[model];
     return size ? [model, Math.min(layer, size.layers - 1), Math.min(head, size.heads - 1)] : null;
   };
-  const button = el("button", { type: "button", class: "tfe-button small", onclick: () => inView() && toggle(inView()) });
-  const chips = chipsOf({ said: (one) => nameOf(one), told: (one) => t(TEXT.wake, { head: nameOf(one) }), gone: toggle });
+  const button = el("button", { type: "button", class: "tfe-button small", onclick: () => inView()
+      && toggle(inView()) });
+  const chips = chipsOf({ said: (one) => nameOf(one), told: (one) => t(TEXT.wake, { head: nameOf(one) }),
+      gone: toggle });
   const label = el("span", { class: "tfe-label" });
   return {
-    node: el("div", { class: "tfe-knob", "data-knob": field }, label, el("div", { class: "tfe-knob-chips" }, button), chips.node),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, label, el("div", { class: "tfe-knob-chips" }, button),
+        chips.node),
     toggle: (one) => one[0] in models && toggle(one),
     draw(request) {
       now = request?.[field] ?? [];
       label.textContent = t(knob.label);
       const one = inView();
-      button.textContent = one ? t(now.some((other) => same(other, one)) ? TEXT.wake : TEXT.silence, { head: nameOf(one) }) : "–";
+      button.textContent = one ? t(now.some((other) => same(other, one)) ? TEXT.wake : TEXT.silence,
+          { head: nameOf(one) }) : "–";
       button.disabled = shut(knob) || !one;
       chips.draw(now, shut(knob), button);
     },
@@ -238,8 +265,10 @@ const KINDS = { range, stops: range, spans, heads };
 
 /**
  * @param {any[]} knobs as knobs.py spells them
- * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number], watched?: () => [string, number, number], scope?: {get: () => string, set: (key: string) => void}}} how
- *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked, scope: see `spans`. watched: see `heads`
+ * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number],
+ * watched?: () => [string, number, number], scope?: {get: () => string, set: (key: string) => void}}} how
+ *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked,
+ *   scope: see `spans`. watched: see `heads`
  * @returns {{nodes: HTMLElement[], draw: (request: any) => void, toggle: (head: [string, number, number]) => void}}
  *   toggle: a head is silenced, or given back
  */
@@ -247,11 +276,13 @@ export function knobsOf(knobs, how) {
   const at = (field) => knobs.findIndex((knob) => knob.field === field);
   const ask = (patch) => how.ask({ ...patch, ...followers(patch) });
   const made = knobs.map((knob) => KINDS[knob.kind](knob, { ...how, ask }));
-  const bound = knobs.flatMap((knob, inner) => (knob.within ? [{ knob, one: made[inner], outer: knobs[at(knob.within)], other: made[at(knob.within)] }] : []));
+  const bound = knobs.flatMap((knob, inner) => (knob.within
+      ? [{ knob, one: made[inner], outer: knobs[at(knob.within)], other: made[at(knob.within)] }] : []));
   for (const { one, outer, other } of bound) other.onMove((value) => one.limit(value, outer.label));
 
   /** The knobs that another one takes along. */
-  const followers = (patch) => Object.fromEntries(bound.filter(({ outer }) => outer.field in patch).map(({ knob, one, outer }) => [knob.field, one.held(valueIn(outer, patch))]));
+  const followers = (patch) => Object.fromEntries(bound.filter(({ outer }) => outer.field in patch)
+      .map(({ knob, one, outer }) => [knob.field, one.held(valueIn(outer, patch))]));
 
   return {
     nodes: made.map(({ node }) => node),

@@ -1,4 +1,5 @@
-// Two languages. The choice stands in a saved page itself, in the address (?lang=zh), in this tab's memory, in the browser's own setting.
+// Two languages. The choice stands in a saved page itself, in the address (?lang=zh), in this tab's memory, in the
+// browser's own setting.
 
 import { keep, kept } from "./memory.js";
 
@@ -6,7 +7,8 @@ const KEY = "tfe-lang";
 const listeners = new Set();
 
 function first() {
-  const asked = document.documentElement.dataset.lang ?? new URL(location.href).searchParams.get("lang") ?? kept(KEY) ?? navigator.language;
+  const asked = document.documentElement.dataset.lang ?? new URL(location.href).searchParams.get("lang") ?? kept(KEY)
+      ?? navigator.language;
   return asked.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
 
@@ -17,7 +19,8 @@ stamp();
 /** @returns {"en" | "zh"} */
 export const lang = () => now;
 
-// Nouns as they stand behind a number in a text: after "1" the second is written. As in explorer/labels.py, which a test compares.
+// Nouns as they stand behind a number in a text: after "1" the second is written. As in explorer/labels.py, which a
+// test compares.
 const NOUNS = {
   bars: "bar",
   beats: "beat",
@@ -70,15 +73,22 @@ const NOUNS = {
 };
 const COUNTED = new RegExp(`\\{(\\w+)\\}((?: other| more)? )(${Object.keys(NOUNS).join("|")})\\b`, "g");
 
-/** A text whose words agree with their numbers: "{n} layers" is "{n} layer" where values.n is 1, and so is "{n|this layer is|these are}". */
+/**
+ * A text whose words agree with their numbers: "{n} layers" is "{n} layer" where values.n is 1, and so is "{n|this
+ * layer is|these are}".
+ */
 export function agreed(raw, values) {
   const one = (name) => String(values[name]) === "1";
   return raw
     .replace(COUNTED, (whole, name, between, noun) => (one(name) ? `{${name}}${between}${NOUNS[noun]}` : whole))
-    .replace(/\{(\w+)\|([^{}|]*)\|([^{}|]*)\}/g, (whole, name, single, many) => (name in values ? (one(name) ? single : many) : whole));
+    .replace(/\{(\w+)\|([^{}|]*)\|([^{}|]*)\}/g,
+        (whole, name, single, many) => (name in values ? (one(name) ? single : many) : whole));
 }
 
-/** The visitor's language of a text {en, zh}, with {name} replaced by values.name and nouns agreeing with their numbers. Plain strings pass through. */
+/**
+ * The visitor's language of a text {en, zh}, with {name} replaced by values.name and nouns agreeing with their numbers.
+ * Plain strings pass through.
+ */
 export function t(text, values = {}) {
   const raw = text === null || text === undefined ? "" : typeof text === "string" ? text : (text[now] ?? text.en ?? "");
   return agreed(raw, values).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));

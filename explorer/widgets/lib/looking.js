@@ -1,6 +1,6 @@
-// What is looked at, by the kind of its key in the address: how it is read, spelled, moved by an arrow key, and whether a link names
-// something that is there. The bounds of a key come from the picture: {count, pick}, {steps, first}, {layers, heads, names}, {rows, columns}, {counts},
-// {names}, {least, most}.
+// What is looked at, by the kind of its key in the address: how it is read, spelled, moved by an arrow key, and whether
+// a link names something that is there. The bounds of a key come from the picture: {count, pick}, {steps, first},
+// {layers, heads, names}, {rows, columns}, {counts}, {names}, {least, most}.
 
 import { t } from "./lang.js";
 import { headIn, positionsIn } from "./state.js";

@@ -1,4 +1,5 @@
-// Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at them: explorer/looks.py.
+// Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at them:
+// explorer/looks.py.
 
 import { t } from "./lang.js";
 import { inTurn } from "./turns.js";
@@ -26,8 +27,11 @@ export const heldOf = (kept) =>
     .map(([address, rows]) =>
       [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))]));
 
-/** @param {() => void} changed called when rows have come, or could not be had @param {Record<string, string> | null} saved what
- * a saved page holds; it asks for nothing more @param {number} rows of one answer */
+/**
+ * @param {() => void} changed called when rows have come, or could not be had
+ * @param {Record<string, string> | null} saved what a saved page holds; it asks for nothing more
+ * @param {number} rows of one answer
+ */
 export function looksOf(changed, saved = null, rows = ROWS) {
   const kept = rowsFrom(saved);
   let trouble = null;
@@ -60,8 +64,9 @@ export function looksOf(changed, saved = null, rows = ROWS) {
   return {
     /**
      * (key,) what a position gives to each key under a head, layer and head from 1; null while it is not here.
-     * @param {string | null} look the address of all of them @param {number} length how many positions there are @param {boolean} pointed is
-     *   it only pointed at?
+     * @param {string | null} look the address of all of them
+     * @param {number} length how many positions there are
+     * @param {boolean} pointed is it only pointed at?
      */
     of(look, layer, head, position, length, pointed = false) {
       if (!look || !(position >= 0 && position < length)) return null;
@@ -79,10 +84,14 @@ export function looksOf(changed, saved = null, rows = ROWS) {
       return Float32Array.from(found.subarray((position - first) * wide, (position - first + 1) * wide),
         (raw) => raw / LEVELS);
     },
-    /** What every position gives to each key, one after another; null where some of it is not here. `gather` fetches it, for a file. */
+    /**
+     * What every position gives to each key, one after another; null where some of it is not here. `gather` fetches it,
+     * for a file.
+     */
     all(...place) {
       const parts = whole(...place).map((address) => kept.get(address));
-      return parts.every(Boolean) ? Float32Array.from(parts.flatMap((part) => Array.from(part)), (raw) => raw / LEVELS) : null;
+      return parts.every(Boolean) ? Float32Array.from(parts.flatMap((part) => Array.from(part)), (raw) => raw / LEVELS)
+          : null;
     },
     gather: (...place) => Promise.all(whole(...place).filter((address) => !kept.get(address)).map(fetched)),
     /** Why there are no weights, in words; "" where nothing is wrong. */
@@ -92,7 +101,10 @@ export function looksOf(changed, saved = null, rows = ROWS) {
   };
 }
 
-/** What a position gives to each character and to what is none, for arrays that are saved: key j carries character j − 1, the last none yet. */
+/**
+ * What a position gives to each character and to what is none, for arrays that are saved: key j carries character j −
+ * 1, the last none yet.
+ */
 export function byCharacter(weights, length) {
   const of = (data, axis) => ({ shape: [data.length], data: Float32Array.from(data), axes: [axis], unit: "weight" });
   const own = Float32Array.from({ length }, (_, p) => (p + 1 < Math.min(length, weights.length) ? weights[p + 1] : 0));

@@ -1,7 +1,9 @@
-// The map of weights that every picture draws with the pen: queries down, keys across, their names and what they are beside it, the scale,
-// the locked row as bars above it; all heads as small maps; and a map of more positions than names have room for.
+// The map of weights that every picture draws with the pen: queries down, keys across, their names and what they are
+// beside it, the scale, the locked row as bars above it; all heads as small maps; and a map of more positions than
+// names have room for.
 //
-// A name is {text, at, joined}: what stands there, its number in the text ("3", "960–964"), and whether it continues the word before it.
+// A name is {text, at, joined}: what stands there, its number in the text ("3", "960–964"), and whether it continues
+// the word before it.
 
 import { pooled, short, number } from "./maps.js";
 import { ink, shade } from "./pen.js";
@@ -77,10 +79,10 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
 }
 
 /**
- * Draws a map in so many px from (x, y) on. how: {grid: {rows, columns, data, NaN where a query may not look}, rows, columns: names, locked:
- * {rows, columns}, by: is it read by columns, largest: is a cell of several keys their largest, threshold, spaced, tall, titles: [of rows, of
- * columns], title: of the scale, hit(i, j): the box of a cell, row(i): that of a row, column(j)}. Returns {width, height, group}: how many
- * keys share a column.
+ * Draws a map in so many px from (x, y) on. how: {grid: {rows, columns, data, NaN where a query may not look}, rows,
+ * columns: names, locked: {rows, columns}, by: is it read by columns, largest: is a cell of several keys their largest,
+ * threshold, spaced, tall, titles: [of rows, of columns], title: of the scale, hit(i, j): the box of a cell, row(i):
+ * that of a row, column(j)}. Returns {width, height, group}: how many keys share a column.
  */
 export function drawMap(pen, x, y, width, how) {
   const { grid, locked, by, threshold, largest } = how;
@@ -98,7 +100,8 @@ export function drawMap(pen, x, y, width, how) {
   for (const i of locked.rows) pen.rect({ x0: x, x1: x0 - 2, ...row(i) }, { fill: "query-soft" });
   for (const j of here) pen.rect({ ...column(j), y0: top + at.bars + 1, y1: y0 }, { fill: "key-soft" });
   /** Has this name room: is it locked, or one of every so many and none that is locked too near? */
-  const fits = (n, every, list) => list.includes(n) || (n % every === 0 && !list.some((one) => Math.abs(one - n) < every));
+  const fits = (n, every, list) => list.includes(n)
+      || (n % every === 0 && !list.some((one) => Math.abs(one - n) < every));
   at.rows.forEach((name, i) => {
     const role = locked.rows.includes(i) ? "query" : null;
     pen.hit({ x0: x, x1, ...row(i), ...how.row(i) });
@@ -177,7 +180,9 @@ function strongestOf(grid, j, group) {
   return best;
 }
 
-/** Above the map the locked rows; where it is read by columns what every key gets in all, and at the side who gives it. */
+/**
+ * Above the map the locked rows; where it is read by columns what every key gets in all, and at the side who gives it.
+ */
 function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, cell, row, x0, x1, y0 }) {
   const size = pen.big ? 22 : 13;
   const full = high - size - 6;
@@ -239,7 +244,10 @@ const sizeOf = (heads, room) => {
   return [wide, Math.round((wide * 40) / 44)];
 };
 
-/** Every layer and head as a small map. how: {layers, heads, grid(layer, head), one(layer, head): {gone, here, …box}}, from 1. Returns its size. */
+/**
+ * Every layer and head as a small map. how: {layers, heads, grid(layer, head), one(layer, head): {gone, here, …box}},
+ * from 1. Returns its size.
+ */
 export function drawTiles(pen, x, y, room, { layers, heads, grid, one }) {
   const [wide, high] = sizeOf(heads, room);
   const mark = { size: 12, align: "center" };
@@ -262,8 +270,9 @@ export function drawTiles(pen, x, y, room, { layers, heads, grid, one }) {
 }
 
 /**
- * A map of more positions than names have room for: its blocks, numbers along both sides, what is locked. how: {grid, ends: [numbers of the
- * first and last row, of the first and last column], locked, threshold, titles, title, hit(i, j)}. Returns its size.
+ * A map of more positions than names have room for: its blocks, numbers along both sides, what is locked. how: {grid,
+ * ends: [numbers of the first and last row, of the first and last column], locked, threshold, titles, title, hit(i,
+ * j)}. Returns its size.
  */
 export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, ...how }) {
   const size = pen.big ? 20 : 12;
@@ -297,7 +306,10 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
 
 const signedText = (n) => String(n).replace("-", "−");
 
-/** Rows of exact weights as a strip, the block that was chosen framed. how: {rows, columns, data, from, to: the framed columns}. Returns its height. */
+/**
+ * Rows of exact weights as a strip, the block that was chosen framed. how: {rows, columns, data, from, to: the framed
+ * columns}. Returns its height.
+ */
 export function drawStrip(pen, x, y, width, { rows, columns, data, from, to }) {
   const high = 12 * rows;
   pen.cells({ x0: x, y0: y, x1: x + width, y1: y + high }, { rows, columns, data });

@@ -1,11 +1,15 @@
-// What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
+// What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the
+// sentence.
 
 import { parts, t } from "./lang.js";
 import { ordinal, weight } from "./signs.js";
 
 export { ordinal, parts };
 
-/** @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not attend */
+/**
+ * @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not
+ * attend
+ */
 
 const SIGNS = { " ": "␠", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩",
   "\u007f": "␡" };
@@ -81,7 +85,10 @@ export function attention(kind, array, other) {
     return out;
   };
 
-  /** Abnar and Zuidema (2020): half attention, half residual path, layer upon layer; for cross-attention the mean map on top of the other side's. */
+  /**
+   * Abnar and Zuidema (2020): half attention, half residual path, layer upon layer; for cross-attention the mean map on
+   * top of the other side's.
+   */
   function rollout() {
     if (!kind.own) {
       const mean = inAll();
@@ -140,7 +147,10 @@ export function attention(kind, array, other) {
     keysOf: (j) => span(j, byKey, all.keys.length),
     /** Does a cell stand for several pairs? */
     blocks: byQuery > 1 || byKey > 1,
-    /** Where a row or a column stands in the text: "3", or "960–964" of a block. The keys may begin before the text, at −1. */
+    /**
+     * Where a row or a column stands in the text: "3", or "960–964" of a block. The keys may begin before the text, at
+     * −1.
+     */
     queryAt: (i) => joined(span(i, byQuery, all.queries.length)),
     keyAt: (j) => joined(span(j, byKey, all.keys.length), kind.first_key ?? 0),
     /** The same of a single key. */
@@ -169,7 +179,8 @@ function multiply(a, b, rows, inner, columns) {
 export function strongest(map, row) {
   let best = 0;
   for (let j = 1; j < map.columns; j += 1) {
-    if (!(map.data[row * map.columns + best] >= map.data[row * map.columns + j])) best = Number.isNaN(map.data[row * map.columns + j]) ? best : j;
+    if (!(map.data[row * map.columns + best] >= map.data[row * map.columns + j]))
+      best = Number.isNaN(map.data[row * map.columns + j]) ? best : j;
   }
   return best;
 }
@@ -184,7 +195,10 @@ export function keenest(map, column) {
   return Math.max(best, 0);
 }
 
-/** A telling cell of one map: a confident look at a word, far from the straight line, that not everybody shares (as figures/attention.py's pick). */
+/**
+ * A telling cell of one map: a confident look at a word, far from the straight line, that not everybody shares (as
+ * figures/attention.py's pick).
+ */
 function telling(seen, map) {
   let best = -Infinity;
   let place = [0, 0];
@@ -208,7 +222,10 @@ function telling(seen, map) {
   return place;
 }
 
-/** Columns in groups of `by`: each the sum of its keys (the largest, for the map of maxima), so that rows still sum to 1. */
+/**
+ * Columns in groups of `by`: each the sum of its keys (the largest, for the map of maxima), so that rows still sum to
+ * 1.
+ */
 export function pooled(map, by, largest) {
   if (by === 1) return map;
   const columns = Math.ceil(map.columns / by);
@@ -286,7 +303,8 @@ export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${sig
 const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (${index})`, role });
 
 /**
- * The sentence under the map: of single pairs computed from the numbers that are drawn, of blocks from exact rows, or else about blocks.
+ * The sentence under the map: of single pairs computed from the numbers that are drawn, of blocks from exact rows, or
+ * else about blocks.
  * @param {ReturnType<typeof attention>} seen
  * @param {{name: string, rows: number[], columns: number[], by: boolean, threshold: number}} look
  * @param {Exact | null} [exact] the rows of the locked block, where they are here
@@ -362,11 +380,15 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
 }
 
 /**
- * @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact exact rows, one after another: the first query,
+ * @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact exact rows, one after
+ * another: the first query,
  *   how many, and a weight, NaN where a query may not look; rows from 0 within them, keys from 0
  */
 
-/** The largest weight of a block: {r, k, w}, row within the exact rows and key; null where none of its queries may look at its keys. */
+/**
+ * The largest weight of a block: {r, k, w}, row within the exact rows and key; null where none of its queries may look
+ * at its keys.
+ */
 export function largest(exact, [from, to]) {
   let found = null;
   for (let r = 0; r < exact.count; r += 1)

@@ -1,4 +1,5 @@
-// A figure of the figure widget inside another widget: with its title, sentence, table and exports, and projected by itself.
+// A figure of the figure widget inside another widget: with its title, sentence, table and exports, and projected by
+// itself.
 
 import { el } from "./dom.js";
 import { mount } from "../figure.js";

@@ -1,5 +1,5 @@
-// What Python makes of a panel, part by part in the order of its value: figures and choices among them, notes, lines of pieces, a table, facts.
-// The kinds of parts are told in explorer/widgets/figure.py.
+// What Python makes of a panel, part by part in the order of its value: figures and choices among them, notes, lines of
+// pieces, a table, facts. The kinds of parts are told in explorer/widgets/figure.py.
 
 import { el, segmented } from "./dom.js";
 import { lang, t } from "./lang.js";
@@ -10,14 +10,18 @@ import { judge, request, view } from "./state.js";
 const chosen = ({ key, pick, options }) => (options.some((one) => one.key === view.get(key)) ? view.get(key) : pick);
 
 const piece = ({ text, index, role, joined }) =>
-  el("span", { class: ["tfe-token", role, joined && "joined"].filter(Boolean).join(" ") }, el("bdi", { text: shown(text) }),
+  el("span", { class: ["tfe-token", role, joined && "joined"].filter(Boolean).join(" ") },
+      el("bdi", { text: shown(text) }),
     el("span", { class: "index", text: String(index) }));
 
-/** The parts of a panel: each is built once, {node, set(content, {plotly, title, look})}; look: {key: what is chosen}. */
+/**
+ * The parts of a panel: each is built once, {node, set(content, {plotly, title, look})}; look: {key: what is chosen}.
+ */
 const PARTS = {
   notes() {
     const node = el("div", { class: "tfe-opened-notes" });
-    return { node, set: (notes) => node.replaceChildren(...notes.map((note) => el("p", { class: "tfe-note", text: t(note) }))) };
+    return { node, set: (notes) => node.replaceChildren(...notes.map((note) => el("p",
+        { class: "tfe-note", text: t(note) }))) };
   },
   heading() {
     const node = el("h3", { class: "tfe-title" });
@@ -32,9 +36,11 @@ const PARTS = {
         built = shape;
         made = choices.map(({ key, label, options }) => {
           const named = options.map((one) => ({ key: one.key, label: t(one.label) }));
-          return segmented({ options: named, value: "", label: t(label), onPick: (picked) => view.set({ [key]: picked }) });
+          return segmented({ options: named, value: "", label: t(label),
+              onPick: (picked) => view.set({ [key]: picked }) });
         });
-        node.replaceChildren(...choices.map(({ label }, at) => el("span", { class: "tfe-row tight" }, el("span", { class: "tfe-label", text: t(label) }), made[at].node)));
+        node.replaceChildren(...choices.map(({ label }, at) => el("span", { class: "tfe-row tight" },
+            el("span", { class: "tfe-label", text: t(label) }), made[at].node)));
         node.hidden = !choices.length;
       }
       choices.forEach(({ key }, at) => made[at].set({ value: look[key] }));
@@ -55,7 +61,8 @@ const PARTS = {
   lines() {
     const node = el("div", { class: "tfe-opened-lines" });
     return { node, set: (lines) => node.replaceChildren(...lines.flatMap(({ label, lang: of, pieces }) =>
-      [el("span", { class: "tfe-label", text: t(label) }), el("p", { class: "tfe-opened-pieces", lang: of }, pieces.map(piece))])) };
+      [el("span", { class: "tfe-label", text: t(label) }),
+          el("p", { class: "tfe-opened-pieces", lang: of }, pieces.map(piece))])) };
   },
   button() {
     let set = {};
@@ -69,12 +76,14 @@ const PARTS = {
     const node = el("div", { class: "tfe-scroll", tabindex: "0", role: "region" });
     return { node, set({ columns, rows, langs = [] }, { title }) {
       const cell = (text, i, { marks = [] }) =>
-        el(i ? "td" : "th", { scope: i ? null : "row", text: t(text), class: marks[i] ?? null, lang: langs[i] ?? null });
+        el(i ? "td" : "th", { scope: i ? null : "row", text: t(text), class: marks[i] ?? null,
+            lang: langs[i] ?? null });
       const head = (text, i) => el("th", { scope: "col", text: t(text), class: langs[i] ? "text" : null });
       node.setAttribute("aria-label", t(title));
       node.replaceChildren(el("table", { class: "tfe-table tfe-opened-table" },
         el("thead", {}, el("tr", {}, columns.map(head))),
-        el("tbody", {}, rows.map((row) => el("tr", { class: row.ours ? "ours" : null }, row.cells.map((text, i) => cell(text, i, row)))))));
+        el("tbody", {}, rows.map((row) => el("tr", { class: row.ours ? "ours" : null },
+            row.cells.map((text, i) => cell(text, i, row)))))));
     } };
   },
   facts() {
@@ -84,14 +93,17 @@ const PARTS = {
   },
 };
 
-/** @returns {{node: HTMLElement, set: (value: any) => void}} of a panel with a title. plotly: the address of plotly.js */
+/**
+ * @returns {{node: HTMLElement, set: (value: any) => void}} of a panel with a title. plotly: the address of plotly.js
+ */
 export function parts({ plotly, title }) {
   const node = el("div", { class: "tfe-opened-parts" });
   let made = {}; // those that stand, by their names
   return { node, set(value) {
     const all = Object.entries(value).filter(([name]) => PARTS[name.split("_")[0]]);
     const choices = value.choices ?? [];
-    judge(Object.fromEntries(choices.map(({ key, options }) => [key, (text) => options.some((one) => one.key === text)])), request.get());
+    judge(Object.fromEntries(choices.map(({ key, options }) => [key,
+        (text) => options.some((one) => one.key === text)])), request.get());
     const look = Object.fromEntries(choices.map((one) => [one.key, chosen(one)]));
     if (Object.keys(made).join() !== all.map(([name]) => name).join()) {
       made = Object.fromEntries(all.map(([name]) => [name, PARTS[name.split("_")[0]]()]));

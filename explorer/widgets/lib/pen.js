@@ -1,6 +1,6 @@
-// One pen for every picture. What it draws is kept as marks; from the same marks come the canvas of the page, the PNG at twice its size,
-// and an SVG of vectors in which text is text. Colours are names of tokens ("accent", "cat-3") or "#rrggbb", of the theme of the moment.
-// A box is {x0, y0, x1, y1} in px of the picture, y downwards.
+// One pen for every picture. What it draws is kept as marks; from the same marks come the canvas of the page, the PNG
+// at twice its size, and an SVG of vectors in which text is text. Colours are names of tokens ("accent", "cat-3") or
+// "#rrggbb", of the theme of the moment. A box is {x0, y0, x1, y1} in px of the picture, y downwards.
 
 import { svg } from "./dom.js";
 import { enlarge, paint, rgb, table } from "./raster.js";
@@ -55,22 +55,30 @@ let ruler = null;
 const font = ({ size, weight = 400, face = "ui" }) => `${weight} ${size}px ${token(`font-${face}`)}`;
 
 export class Pen {
-  /** width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. zoom: by how much it is
-   *  shown smaller. top: of a picture that is higher than its view, the px above the view; null where it leaves the page, and says itself. */
+  /**
+   * width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. zoom: by
+   * how much it is
+   *  shown smaller. top: of a picture that is higher than its view, the px above the view; null where it leaves the
+   *  page, and says itself. */
   constructor({ width, tall = 0, big = false, zoom = 1, top = null }) {
-    Object.assign(this, { width, tall, big, zoom, top, height: 0, view: 0, marks: [], boxes: [], handles: [], keep: null,
+    Object.assign(this, { width, tall, big, zoom, top, height: 0, view: 0, marks: [], boxes: [], handles: [],
+        keep: null,
       spoken: null, said: null }); // spoken(): px that the sentence takes within the picture; said: where it stands
     this.narrow = width < 560 && !big;
   }
 
-  /** How large the picture is; wider than there is room, it scrolls. keep: a box that stays in view then. view: px of height that are seen
+  /**
+   * How large the picture is; wider than there is room, it scrolls. keep: a box that stays in view then. view: px of
+   * height that are seen
    *  at once, where that is not all: then only what lies from `top` on need be drawn. */
   size(width, height, keep = null, view = 0) {
     Object.assign(this, { width: Math.ceil(width), height: Math.ceil(height), keep, view: view < height
         ? Math.ceil(view) : 0 });
   }
 
-  /** From y on the picture goes on below its sentence: returns where. Where the sentence stands elsewhere, that is y. */
+  /**
+   * From y on the picture goes on below its sentence: returns where. Where the sentence stands elsewhere, that is y.
+   */
   say(y) {
     this.said = this.spoken ? y : null;
     return y + (this.spoken?.() ?? 0);
@@ -106,7 +114,9 @@ export class Pen {
     this.path(`M${x - r},${y}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`, style);
   }
 
-  /** style: {size, weight, face, colour, align: "left" | "center" | "right", room, turn, halo, alpha}; y: the middle of its letters;
+  /**
+   * style: {size, weight, face, colour, align: "left" | "center" | "right", room, turn, halo, alpha}; y: the middle of
+   * its letters;
    *  room: px, what is longer is cut with "…"; turn: degrees around (x, y); halo: a colour around its letters. */
   text(x, y, text, style = {}) {
     const size = this.type(style.size ?? 12);
@@ -141,7 +151,10 @@ export class Pen {
     this.marks.push({ kind: "cells", box, scale: "weights", low: 0, high: 1, gamma: 1, empty: "sunk", ...how });
   }
 
-  /** A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows}, radius, smooth, alpha}; crop: what is drawn */
+  /**
+   * A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows}, radius, smooth, alpha};
+   * crop: what is drawn
+   */
   pixels(box, how) {
     this.marks.push({ kind: "pixels", box, ...how });
   }
@@ -177,10 +190,10 @@ export class Pen {
   }
 
   /**
-   * What can be pointed at: {x0, y0, x1, y1, look, card, add, set, fire, still}, or at(x, y) -> such a box or null, for many alike, with
-   * of(pos) -> the box of a place that another view points at.
-   * look: {key: value} that a hover previews and a click locks. card(): [title, …lines]. set: {field: value} a click asks the program for;
-   * fire: [name, detail] a click tells the page. add: {set} or {fire} for a shift-click; without it a shift-click adds to the lock.
+   * What can be pointed at: {x0, y0, x1, y1, look, card, add, set, fire, still}, or at(x, y) -> such a box or null, for
+   * many alike, with of(pos) -> the box of a place that another view points at. look: {key: value} that a hover
+   * previews and a click locks. card(): [title, …lines]. set: {field: value} a click asks the program for; fire: [name,
+   * detail] a click tells the page. add: {set} or {fire} for a shift-click; without it a shift-click adds to the lock.
    * still: true for a box that shows no outline.
    */
   hit(box) {
@@ -188,8 +201,9 @@ export class Pen {
   }
 
   /**
-   * A handle that is dragged: {x0, y0, x1, y1, name, label, says, value, least, most, step, of(x, y), set(value), disabled}.
-   * name: its key in look.draft while it moves; of: the value at a place; set(value): {field: value} that is asked for on release.
+   * A handle that is dragged: {x0, y0, x1, y1, name, label, says, value, least, most, step, of(x, y), set(value),
+   * disabled}. name: its key in look.draft while it moves; of: the value at a place; set(value): {field: value} that is
+   * asked for on release.
    */
   handle(how) {
     this.handles.push({ least: 0, most: 1, step: 1, ...how });
@@ -346,5 +360,6 @@ function image(mark) {
   CANVAS[mark.kind](canvas.getContext("2d"), { ...mark, box: { x0: 0, y0: 0, x1: mark.columns, y1: mark.rows } });
   const { x0, y0, x1, y1 } = mark.box;
   return svg("image", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, preserveAspectRatio: "none",
-      style: { imageRendering: mark.smooth ? "auto" : "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
+      style: { imageRendering: mark.smooth ? "auto" : "pixelated" }, href: canvas.toDataURL("image/png"),
+          opacity: mark.alpha });
 }

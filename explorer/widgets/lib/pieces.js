@@ -1,4 +1,5 @@
-// An answer of pieces that a network produced, each linked with its row of the attention in view; below it all hypotheses of a beam.
+// An answer of pieces that a network produced, each linked with its row of the attention in view; below it all
+// hypotheses of a beam.
 
 import { el } from "./dom.js";
 import { t } from "./lang.js";
@@ -18,12 +19,15 @@ const MINUS = "\u2212";
 const STOP = "</s>";
 const TARGET = 26; // px that a piece of text can be hit on: 24, and a little for letters that are measured before their font has come
 const signed = (value, digits = 2) => Number(value).toFixed(digits).replace("-", MINUS);
-const written = ({ pieces, space }) => pieces.map((piece, at) => (piece === STOP ? "" : (space[at] && at ? " " : "") + piece)).join("");
+const written = ({ pieces, space }) => pieces.map((piece, at) => (piece === STOP
+    ? "" : (space[at] && at ? " " : "") + piece)).join("");
 
 /**
- * node; nats: what its log-probability is, for the head of the answer; paint(answer, grows); text(answer): lines of a file.
+ * node; nats: what its log-probability is, for the head of the answer; paint(answer, grows); text(answer): lines of a
+ * file.
  *
- * answer: see `pieces` in ask.py. pick: () => {kind, row} looked at on arrival. Rows of the attention called "encoder" are what was read.
+ * answer: see `pieces` in ask.py. pick: () => {kind, row} looked at on arrival. Rows of the attention called "encoder"
+ * are what was read.
  */
 export function piecesOf({ pick }) {
   const line = el("div", { class: "tfe-pieces-line", role: "group" });
@@ -64,7 +68,9 @@ export function piecesOf({ pick }) {
   }
 
   const rowsAreOurs = () => (view.get("kind") ?? pick()?.kind) !== "encoder";
-  /** The locked rows, as the attention view writes them: "9", "9,10" or "none"; before anybody chose, the telling one. */
+  /**
+   * The locked rows, as the attention view writes them: "9", "9,10" or "none"; before anybody chose, the telling one.
+   */
   function lockedRows() {
     const kind = view.get("kind");
     const asked = view.get("row") ?? (kind === null || kind === pick()?.kind ? pick()?.row : null);
@@ -100,7 +106,8 @@ export function piecesOf({ pick }) {
   function paintGuesses({ hypotheses, language }) {
     guesses.hidden = hypotheses.length < 2;
     if (guesses.hidden) return;
-    const head = el("tr", {}, ...["#", t(TEXT.guess), "log P", t(TEXT.score)].map((text) => el("th", { scope: "col", text })));
+    const head = el("tr", {}, ...["#", t(TEXT.guess), "log P", t(TEXT.score)]
+        .map((text) => el("th", { scope: "col", text })));
     const rows = hypotheses.map(([text, logP, score], at) =>
       el(
         "tr",
@@ -133,6 +140,7 @@ export function piecesOf({ pick }) {
       paintLine(answer);
       paintGuesses(answer);
     },
-    text: (answer) => [written(answer), natsOf(answer), ...answer.hypotheses.map(([text, logP], at) => `${at + 1}. ${text} · log P ${signed(logP)}`)],
+    text: (answer) => [written(answer), natsOf(answer),
+        ...answer.hypotheses.map(([text, logP], at) => `${at + 1}. ${text} · log P ${signed(logP)}`)],
   };
 }

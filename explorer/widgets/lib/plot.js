@@ -1,11 +1,14 @@
-// Plotly, loaded once and only when a figure is first drawn, under a name of our own: Gradio or a neighbour may bring another.
+// Plotly, loaded once and only when a figure is first drawn, under a name of our own: Gradio or a neighbour may bring
+// another.
 
 import { css, onTheme } from "./theme.js";
 
 /** The figure with every "var(--token)" replaced by its colour in the theme of the moment; numbers are not copied. */
 export function resolve(value) {
-  if (typeof value === "string") return value.includes("var(") ? value.replace(/var\((--[\w-]+)\)/g, (_, name) => css(name)) : value;
-  if (Array.isArray(value)) return typeof value[0] === "number" && typeof value.at(-1) === "number" ? value : value.map(resolve);
+  if (typeof value === "string")
+    return value.includes("var(") ? value.replace(/var\((--[\w-]+)\)/g, (_, name) => css(name)) : value;
+  if (Array.isArray(value))
+    return typeof value[0] === "number" && typeof value.at(-1) === "number" ? value : value.map(resolve);
   if (value && typeof value === "object" && !ArrayBuffer.isView(value)) {
     const out = {};
     for (const key in value) out[key] = resolve(value[key]);
@@ -46,12 +49,13 @@ export function plotly(address) {
 }
 
 const PATIENCE = 5000; // ms after which a page is taken as it stands
-const standing = () => performance.now() > PATIENCE || !document.querySelector(".tfe-block .tfe:not([data-view]), .tfe-arriving");
+const standing = () => performance.now() > PATIENCE
+    || !document.querySelector(".tfe-block .tfe:not([data-view]), .tfe-arriving");
 const scrolled = new Promise((done) => addEventListener("scroll", done, { once: true, capture: true, passive: true }));
 
 /**
- * Resolves when a node is seen or, once somebody scrolls, within half a screen of it: a figure further down the page is worth no second
- * of work yet. A page is short until its pictures stand, so nothing is near before.
+ * Resolves when a node is seen or, once somebody scrolls, within half a screen of it: a figure further down the page is
+ * worth no second of work yet. A page is short until its pictures stand, so nothing is near before.
  */
 function near(node) {
   return new Promise((done) => {
@@ -84,14 +88,18 @@ function near(node) {
 export const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
- * How every figure stands, here and in a saved page: with nothing that leaves the machine. Plotly would offer to upload the figure
- * ("Share chart") and link to its maker; without an address for either, even a button that came back would lead nowhere.
+ * How every figure stands, here and in a saved page: with nothing that leaves the machine. Plotly would offer to upload
+ * the figure ("Share chart") and link to its maker; without an address for either, even a button that came back would
+ * lead nowhere.
  */
-export const CONFIG = Object.freeze({ displaylogo: false, showSendToCloud: false, plotlyServerURL: "", responsive: false, showTips: false, doubleClick: "reset" });
+export const CONFIG = Object.freeze({ displaylogo: false, showSendToCloud: false, plotlyServerURL: "",
+    responsive: false, showTips: false, doubleClick: "reset" });
 const ON_PAGE = { ...CONFIG, displayModeBar: false };
 
 /**
- * A figure in a node, made by a function and drawn first when it comes near what is seen; data-plot says whether it "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
+ * A figure in a node, made by a function and drawn first when it comes near what is seen; data-plot says whether it
+ * "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays
+ * the same.
  * @param {HTMLElement} node
  * @param {string} address of plotly.js
  */
@@ -106,9 +114,9 @@ export function plot(node, address) {
     library ??= await plotly(address);
     if (!figure) return;
     const { data, layout, config } = figure();
-    // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with every
-    // look, and the browser would then fetch the page again for each of them: so Plotly finds no <base>. (Taking the element's
-    // address away instead makes the browser compute every style anew, 40 ms a time.)
+    // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with
+    // every look, and the browser would then fetch the page again for each of them: so Plotly finds no <base>. (Taking
+    // the element's address away instead makes the browser compute every style anew, 40 ms a time.)
     document.querySelector = (what) => (what === "base" ? null : Document.prototype.querySelector.call(document, what));
     let done;
     try {

@@ -24,14 +24,19 @@ export function table(stops, gamma = 1) {
   return out;
 }
 
-/** An ImageData on a canvas of its own: one canvas for all would be copied whole whenever the next picture is put on it. */
+/**
+ * An ImageData on a canvas of its own: one canvas for all would be copied whole whenever the next picture is put on it.
+ */
 function sheet(pixels) {
   const made = Object.assign(document.createElement("canvas"), { width: pixels.width, height: pixels.height });
   made.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
   return made;
 }
 
-/** Draws an ImageData at another size, without smoothing where nothing else is said. crop: {left, top, columns, rows}, what of it */
+/**
+ * Draws an ImageData at another size, without smoothing where nothing else is said. crop: {left, top, columns, rows},
+ * what of it
+ */
 export function enlarge(context, pixels, { x, y, width, height, crop = null, smooth = false }) {
   Object.assign(context, { imageSmoothingEnabled: smooth, imageSmoothingQuality: "high" });
   const from = crop ?? { left: 0, top: 0, columns: pixels.width, rows: pixels.height };
@@ -82,16 +87,20 @@ function remembered(how, w, h) {
 
 /**
  * Paints rows × columns values into a rectangle of CSS pixels. Where several values share one pixel the largest shows,
- * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour, "none" for none.
+ * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour, "none" for
+ * none.
  * @param {CanvasRenderingContext2D} context from fit()
- * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray, empty: string, low?: number, high?: number,
- *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number}} how data: it is not changed once it was drawn
+ * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray, empty: string, low?:
+ * number, high?: number,
+ *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number}} how data: it is not changed
+ *   once it was drawn
  */
 export function paint(context, how) {
   const { x, y, width, height, radius = 0, alpha = 1 } = how;
   const ratio = context.getTransform().a;
   // A pixel for each value where there is room: the browser makes them larger faster than we do.
-  const [w, h] = [[width, how.columns], [height, how.rows]].map(([size, count]) => Math.max(1, Math.min(count, Math.round(size * ratio))));
+  const [w, h] = [[width, how.columns], [height, how.rows]]
+      .map(([size, count]) => Math.max(1, Math.min(count, Math.round(size * ratio))));
   const painted = remembered(how, w, h);
   context.save();
   context.globalAlpha = alpha;

@@ -2,7 +2,10 @@
 
 import { el } from "./dom.js";
 
-/** @param {{moved: () => void, changed: () => void, failed: () => void}} told moved: the place; changed: playing or not; failed: the sound cannot be had */
+/**
+ * @param {{moved: () => void, changed: () => void, failed: () => void}} told moved: the place; changed: playing or not;
+ * failed: the sound cannot be had
+ */
 export function player({ moved, changed, failed }) {
   const audio = el("audio", { preload: "none" });
   audio.hidden = true;
@@ -61,7 +64,11 @@ export function player({ moved, changed, failed }) {
 
   return {
     node: audio,
-    /** What is heard from now on, from the place where one is. @param {string | null} next its address @param {number} seconds of music */
+    /**
+     * What is heard from now on, from the place where one is.
+     * @param {string | null} next its address
+     * @param {number} seconds of music
+     */
     choose(next, seconds) {
       total = seconds;
       place = Math.min(place, total);

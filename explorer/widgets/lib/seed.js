@@ -10,13 +10,15 @@ const TEXT = {
 };
 
 /**
- * @param {{most: number, className: string, onSeed: (seed: number) => void, onWrong: () => void, onEnter: () => void}} how
+ * @param {{most: number, className: string, onSeed: (seed: number) => void, onWrong: () => void, onEnter: () => void}}
+ * how
  *   most: the largest seed. onSeed: hears of one that may be; onWrong: what stands there is none, or is refused now
  */
 export function seedBox({ most, className, onSeed, onWrong, onEnter }) {
   let shown = null; // the seed in force
   let refused = null; // the sentence that is said of what stands there
-  const node = el("input", { class: `tfe-input ${className}`, type: "number", inputmode: "numeric", min: 0, max: most, step: 1 });
+  const node = el("input", { class: `tfe-input ${className}`, type: "number", inputmode: "numeric", min: 0, max: most,
+      step: 1 });
 
   function wrong() {
     const given = node.value;

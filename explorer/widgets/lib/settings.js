@@ -7,11 +7,15 @@ import { seedBox } from "./seed.js";
 
 /**
  * @param {any[]} controls of kind "number", "seed" or "select", as controls.py draws them
- * @param {{begin: (control: any) => string, changed: () => void, run: () => void, here: (control: any) => boolean}} how begin: what stands
- *   there first. changed: one is set anew, or what stands in a box is none. run: ask for it now. here: does it belong to what is asked? Of
+ * @param {{begin: (control: any) => string, changed: () => void, run: () => void, here: (control: any) => boolean}} how
+ * begin: what stands
+ *   there first. changed: one is set anew, or what stands in a box is none. run: ask for it now. here: does it belong
+ *   to what is asked? Of
  *   one that does not, the default is; of one field there may be several controls, each with a value of its own
- * @returns {{node: HTMLElement, fields: () => any, of: (fields: any) => string[], set: (fields: any) => void, refusal: () => any, judge: () => any, unsaid: () => boolean, paint: () => void}}
- *   of: what of a request stands here, so that two can be compared. judge: as `refusal`, of what stands there now. unsaid: does something stand in a box that is none?
+ * @returns {{node: HTMLElement, fields: () => any, of: (fields: any) => string[], set: (fields: any) => void, refusal:
+ * () => any, judge: () => any, unsaid: () => boolean, paint: () => void}}
+ *   of: what of a request stands here, so that two can be compared. judge: as `refusal`, of what stands there now.
+ *   unsaid: does something stand in a box that is none?
  */
 export function settingsOf(controls, { begin, changed, run, here }) {
   const made = controls.map((control) => ({ number: slider, seed, select })[control.kind](control));
@@ -58,7 +62,8 @@ export function settingsOf(controls, { begin, changed, run, here }) {
   }
 
   function seed(control) {
-    const box = seedBox({ most: control.most, className: "tfe-ask-seed", onSeed: (wanted) => choose(control, String(wanted)), onWrong: () => changed(), onEnter: run });
+    const box = seedBox({ most: control.most, className: "tfe-ask-seed",
+        onSeed: (wanted) => choose(control, String(wanted)), onWrong: () => changed(), onEnter: run });
     const frame = framed(control, box.node);
     return {
       node: frame.node,
@@ -81,9 +86,11 @@ export function settingsOf(controls, { begin, changed, run, here }) {
       paint() {
         const now = values.get(control);
         offered = control.values.includes(now) ? control.values : [...control.values, now].sort((one, other) => one - other); // a link may say another number
-        const said = offered.map((value) => t(names.get(value)) || (control.unit ? t(control.unit, { n: value }) : value));
+        const said = offered.map((value) => t(names.get(value))
+            || (control.unit ? t(control.unit, { n: value }) : value));
         frame.paint();
-        if ([...input.options].map(({ textContent }) => textContent).join("\n") !== said.join("\n")) input.replaceChildren(...said.map((text) => el("option", { text })));
+        if ([...input.options].map(({ textContent }) => textContent).join("\n") !== said.join("\n"))
+          input.replaceChildren(...said.map((text) => el("option", { text })));
         input.selectedIndex = offered.indexOf(now);
       },
     };
@@ -102,9 +109,13 @@ export function settingsOf(controls, { begin, changed, run, here }) {
     node,
     controls,
     values: () => Object.fromEntries([...values].map(([{ field }, text]) => [field, text])),
-    now: (field) => values.get(controls.find((control) => control.field === field && here(control)) ?? controls.find((control) => control.field === field)),
-    fields: () => Object.fromEntries([...controls.map(({ field, default: usual }) => [field, usual]), ...controls.filter(here).map((control) => [control.field, values.get(control)])]),
-    of: (fields) => controls.filter(here).map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
+    now: (field) => values.get(controls.find((control) => control.field === field && here(control))
+        ?? controls.find((control) => control.field === field)),
+    fields: () => Object.fromEntries([...controls.map(({ field, default: usual }) => [field, usual]),
+        ...controls.filter(here).map((control) => [control.field, values.get(control)])]),
+    of: (fields) => controls.filter(here)
+        .map(({ field, kind, default: usual }) => (kind === "select"
+        ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
     set(fields) {
       controls.forEach((control, at) => {
         if (!(control.field in fields) || !here(control)) return;

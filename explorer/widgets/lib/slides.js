@@ -1,5 +1,5 @@
-// Pictures of the slides of the lecture. Nothing is stored of them: a lab's page, projected in a frame that nobody sees, goes from step to
-// step, and what it shows becomes a picture, in the language and the colours of this page.
+// Pictures of the slides of the lecture. Nothing is stored of them: a lab's page, projected in a frame that nobody
+// sees, goes from step to step, and what it shows becomes a picture, in the language and the colours of this page.
 
 import { el } from "./dom.js";
 import { lang } from "./lang.js";
@@ -11,7 +11,10 @@ const [TICK, STILL] = [100, 3]; // ms between two looks at what the frame shows,
 const PATIENCE = 20_000; // ms until a slide that is not drawn is left out
 const REST = 60_000; // ms that the frame stays after the last picture
 
-/** The projected page as it stands, as a Blob; null where the browser draws no pages. Nodes around the figure are copied without the rest. */
+/**
+ * The projected page as it stands, as a Blob; null where the browser draws no pages. Nodes around the figure are copied
+ * without the rest.
+ */
 export async function pictured(page = document) {
   const view = page.defaultView;
   const shown = page.querySelector(".tfe-projected");
@@ -56,7 +59,8 @@ export async function pictured(page = document) {
 
 /**
  * The pictures of all steps, each drawn when it is first wished for, one at a time.
- * @returns {{want: (path: string, step: number) => Promise<string | null>, renew: () => void}} want: the address of a picture, null where
+ * @returns {{want: (path: string, step: number) => Promise<string | null>, renew: () => void}} want: the address of a
+ * picture, null where
  *   none could be drawn. renew: the language or the colours are others now
  */
 export function slides() {
@@ -69,16 +73,20 @@ export function slides() {
     frame?.remove();
     const url = new URL(path, location.origin);
     const theme = kept("tfe-theme");
-    for (const [key, value] of Object.entries({ step, lecture: "frame", lang: lang(), ...(theme && { __theme: theme }) })) url.searchParams.set(key, value);
-    frame = el("iframe", { class: "tfe-slides", "aria-hidden": "true", tabindex: "-1", title: path, width: WIDE, height: TALL, src: url.href });
+    for (const [key, value] of Object.entries({ step, lecture: "frame", lang: lang(),
+        ...(theme && { __theme: theme }) })) url.searchParams.set(key, value);
+    frame = el("iframe", { class: "tfe-slides", "aria-hidden": "true", tabindex: "-1", title: path, width: WIDE,
+        height: TALL, src: url.href });
     frame.path = path;
     document.body.append(frame);
   }
   /** What tells whether the frame shows a step to its end; "" before. */
   function stands(step) {
     const page = frame.contentDocument;
-    const shown = page?.querySelector(`.tfe-projector-head[data-step="${step}"]`) && page.querySelector(".tfe-projected");
-    if (!shown?.querySelector("canvas, svg, table") || page.querySelector(".tfe-projected :is(.tfe-stale, .is-older), .is-older.tfe-projected, .tfe-projected[data-moving]")) return "";
+    const shown = page?.querySelector(`.tfe-projector-head[data-step="${step}"]`)
+        && page.querySelector(".tfe-projected");
+    if (!shown?.querySelector("canvas, svg, table")
+        || page.querySelector(".tfe-projected :is(.tfe-stale, .is-older), .is-older.tfe-projected, .tfe-projected[data-moving]")) return "";
     return `${shown.innerText} ${[...shown.querySelectorAll("canvas")].map((one) => `${one.width} ${one.marks?.length}`)} ${shown.querySelectorAll("svg *").length}`;
   }
   async function draw({ path, step }) {

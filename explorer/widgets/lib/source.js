@@ -1,4 +1,5 @@
-// Where a file that leaves the page comes from: the lab, its paper, and what was asked. Never the address of the machine that serves it.
+// Where a file that leaves the page comes from: the lab, its paper, and what was asked. Never the address of the
+// machine that serves it.
 
 import { t } from "./lang.js";
 import { linkRefusal } from "./state.js";
@@ -14,10 +15,14 @@ export const from = (here) => {
 /** "Translation Transformer · Vaswani et al. (2017), Attention Is All You Need · arXiv 1706.03762" */
 export function source() {
   if (!lab) return "";
-  return [t(lab.title), `${lab.authors} (${lab.year}), ${lab.paper}`, lab.arxiv && `arXiv ${lab.arxiv}`].filter(Boolean).join(" · ");
+  return [t(lab.title), `${lab.authors} (${lab.year}), ${lab.paper}`, lab.arxiv && `arXiv ${lab.arxiv}`]
+      .filter(Boolean).join(" · ");
 }
 
-/** The request and the view as they stand in the address after the "?": typed behind a lab's address, they show this again. Empty where no link holds them. */
+/**
+ * The request and the view as they stand in the address after the "?": typed behind a lab's address, they show this
+ * again. Empty where no link holds them.
+ */
 export function asked() {
   if (linkRefusal()) return "";
   const now = new URL(location.href).searchParams;

@@ -1,6 +1,7 @@
 // The page's state is its address: what was asked (the request, written by the server), what is looked at (keys with an
-// underscore), the guided step and the language. Nothing else is remembered, so a copied address shows exactly this page.
-// A run and a guided step are entries of the browser's history, so back and forward go through them; looking around is none.
+// underscore), the guided step and the language. Nothing else is remembered, so a copied address shows exactly this
+// page. A run and a guided step are entries of the browser's history, so back and forward go through them; looking
+// around is none.
 
 import { lang, onLang } from "./lang.js";
 
@@ -63,7 +64,8 @@ export const view = {
 };
 
 // What was looked at has had other names in links of former days.
-const FORMER = { bought: "memories", twice_table: "spelling_table", reread_of: "change_of", reread_table: "change_table" };
+const FORMER = { bought: "memories", twice_table: "spelling_table", reread_of: "change_of",
+    reread_table: "change_table" };
 for (const [old, name] of Object.entries(FORMER)) {
   if (view.get(old) !== null) view.set({ [name]: view.get(old), [old]: null });
 }
@@ -81,8 +83,8 @@ export const tell = (sentence) => {
 export const told = [];
 
 /**
- * What a link names and is not there is said, and leaves the address. keys: {key: text -> is that there?}, judged on the run that the view
- * draws; query: of that run, for the address may be about another that is still on its way.
+ * What a link names and is not there is said, and leaves the address. keys: {key: text -> is that there?}, judged on
+ * the run that the view draws; query: of that run, for the address may be about another that is still on its way.
  */
 export function judge(keys, query) {
   if (request.get() && request.get() !== requestOf(new URLSearchParams(query))) return;
@@ -102,7 +104,8 @@ export const headIn = (layers, heads) => (text) => {
   return (/^[a-z]+$/.test(text) || text.includes(".")) && layer >= 1 && layer <= layers && head >= 1 && head <= heads;
 };
 /** For `judge`: are all of these positions, "3" or "3,7" counted from 0, there? */
-export const positionsIn = (count) => (text) => text === "none" || text.split(",").every((one) => /^\d+$/.test(one) && Number(one) < count);
+export const positionsIn = (count) => (text) => text === "none"
+    || text.split(",").every((one) => /^\d+$/.test(one) && Number(one) < count);
 
 /** Says that a part of the link points at nothing. */
 export function nowhere(key, given) {
@@ -145,9 +148,9 @@ export const step = {
 };
 
 /**
- * Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from a projected figure to the next lab;
- * "figure" on a phone that shows just the figure that was projected, which the address names ("attention", or "attention.1"); "frame" where
- * a page of ours takes pictures of the projected steps (lib/slides.js).
+ * Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from a projected figure
+ * to the next lab; "figure" on a phone that shows just the figure that was projected, which the address names
+ * ("attention", or "attention.1"); "frame" where a page of ours takes pictures of the projected steps (lib/slides.js).
  */
 export const lecture = {
   get: () => read().get("lecture"),
@@ -228,7 +231,10 @@ export const link = () => location.href;
 
 let refusal = null;
 
-/** The sentence {en, zh} that says why this view has no link, or null; the server's answer sets it with refuseLink(sentence or null). */
+/**
+ * The sentence {en, zh} that says why this view has no link, or null; the server's answer sets it with
+ * refuseLink(sentence or null).
+ */
 export const linkRefusal = () => refusal;
 export const refuseLink = (sentence) => {
   refusal = sentence ?? null;

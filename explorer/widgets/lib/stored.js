@@ -1,10 +1,12 @@
-// Results that the server holds ready, for examples and guided steps: fetched like a picture, without waiting in its queue.
+// Results that the server holds ready, for examples and guided steps: fetched like a picture, without waiting in its
+// queue.
 
 import { bus, request } from "./state.js";
 
 const canonical = (query) => new URLSearchParams(query).toString();
 const listed = document.querySelector('meta[name="tfe-stored"]')?.content;
-const addresses = new Map(Object.entries(listed ? JSON.parse(listed) : {}).map(([query, address]) => [canonical(query), address]));
+const addresses = new Map(Object.entries(listed ? JSON.parse(listed) : {})
+    .map(([query, address]) => [canonical(query), address]));
 
 /** Does the server hold the result of this request (the request part of a permalink, "" for the first example)? */
 export const isStored = (query) => addresses.has(canonical(query));
@@ -19,7 +21,8 @@ export async function stored(query) {
   }
 }
 
-// Where a link or a step opens another run than the page was written with, no picture is seen (document.py) until it has drawn of that run.
+// Where a link or a step opens another run than the page was written with, no picture is seen (document.py) until it
+// has drawn of that run.
 const page = document.documentElement.classList;
 let drawings = []; // promises
 /** Nothing more is to come for the link: every picture is seen once it stands. */
@@ -33,19 +36,29 @@ bus.on("asking", (yes) => {
   if (yes) shown = null; // another wish: what comes next is newer
 });
 
-/** Draws a stored result: every widget named in it gets its value, as if it had come as an answer; those still on their way get it later. */
+/**
+ * Draws a stored result: every widget named in it gets its value, as if it had come as an answer; those still on their
+ * way get it later.
+ */
 export function show(values) {
   wishes += 1;
   shown = values;
   bus.fire("stored", values);
 }
 
-/** The same events; each says the how-manieth wish of the page it is, and the server says it again in its answers (labs/wiring.py). */
-const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, wished: ++wishes })]));
+/**
+ * The same events; each says the how-manieth wish of the page it is, and the server says it again in its answers
+ * (labs/wiring.py).
+ */
+const numbered = (emit) => Object.fromEntries(Object.entries(emit)
+    .map(([event, send]) => [event, (detail) => send({ ...detail, wished: ++wishes })]));
 
 let overtaken = 0; // the newest wish that a newer one for the run in view has overtaken
 
-/** A new run is wished for, or a change of the one in view: what answers an older wish comes too late from now on, a refusal too. */
+/**
+ * A new run is wished for, or a change of the one in view: what answers an older wish comes too late from now on, a
+ * refusal too.
+ */
 export const overtake = () => {
   overtaken = wishes;
   request.leave();
@@ -56,7 +69,10 @@ export const late = (value) => value?.wished <= overtaken;
 
 let answering = new Set(); // names of the widgets that the answer to a wish draws
 
-/** All these widgets draw answers to the wishes of one input bar: what answers an overtaken wish is drawn by none of them. */
+/**
+ * All these widgets draw answers to the wishes of one input bar: what answers an overtaken wish is drawn by none of
+ * them.
+ */
 export const guard = (names) => {
   answering = new Set(names);
 };
@@ -72,17 +88,22 @@ function keep(order, name, value) {
   runs = runs.filter((one, at) => at >= runs.length - 2 || one.values.ask?.query === plain);
 }
 
-/** What the widgets draw of a finished run of this request, {name: value}, where it was in view not long ago; else null. */
-export const kept = (query) => runs.findLast(({ values }) => values.ask?.answer !== undefined && canonical(values.ask.query) === canonical(query))?.values ?? null;
+/**
+ * What the widgets draw of a finished run of this request, {name: value}, where it was in view not long ago; else null.
+ */
+export const kept = (query) => runs.findLast(({ values }) => values.ask?.answer !== undefined
+    && canonical(values.ask.query) === canonical(query))?.values ?? null;
 
 /** Shows other values for a while, of those widgets that are views; null: their own again. */
 export const peek = (values) => bus.fire("peek", values);
 
 /**
- * Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing is drawn twice.
+ * Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing
+ * is drawn twice.
  *
- * Its root says what it has drawn: data-view is the widget's name, data-state the state of the value drawn ("stored", "live", "running" …,
- * "" for a value without one), data-wish the number of the wish that this value answers, 0 for the page's first.
+ * Its root says what it has drawn: data-view is the widget's name, data-state the state of the value drawn ("stored",
+ * "live", "running" …, "" for a value without one), data-wish the number of the wish that this value answers, 0 for the
+ * page's first.
  */
 export function mount(name, module, root, props, emit, watch) {
   const drawing = [];

@@ -1,4 +1,5 @@
-// The words of the knobs of “What changes if …”, numbers and computed sentences as its pictures write them. Nothing here touches the page.
+// The words of the knobs of “What changes if …”, numbers and computed sentences as its pictures write them. Nothing
+// here touches the page.
 
 import { t } from "./lang.js";
 
@@ -22,7 +23,8 @@ const MINUS = "\u2212";
 export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", MINUS);
 
 /** With its sign. */
-export const plus = (value, digits = 2) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "") + number(value, digits);
+export const plus = (value, digits = 2) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "")
+    + number(value, digits);
 
 /** The heads that an entry [layer, head, z] of the spans speaks of: −1 is all. */
 export function headsOf([layer, head]) {

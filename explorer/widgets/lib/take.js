@@ -1,5 +1,5 @@
-// What a visitor takes along of a picture: PNG and SVG with its title, legend, sentence and source, a page that is as alive as the view, and
-// its numbers. Everything is made from the picture itself, in the browser.
+// What a visitor takes along of a picture: PNG and SVG with its title, legend, sentence and source, a page that is as
+// alive as the view, and its numbers. Everything is made from the picture itself, in the browser.
 
 import { csv, fileName, html, json, npz, save } from "./export.js";
 import { lang } from "./lang.js";
@@ -130,8 +130,9 @@ const explained = (arrays) =>
       ...(one.unit ? [[`${name}_unit`, one.unit]] : [])]));
 
 /**
- * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing: {picture, run, look, value, title, units,
- * words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the address}. files: those that only it has, see stage.js
+ * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing: {picture, run, look,
+ * value, title, units, words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the
+ * address}. files: those that only it has, see stage.js
  */
 export function takes(now, files = {}) {
   const file = ({ picture, run, look, name, seen }, ending) => fileName(picture.named?.(run, look) ??
@@ -156,6 +157,7 @@ export function takes(now, files = {}) {
       .map(([kind, make]) => [kind, having((all) => further(all, make(all.run, all.look)))])),
     NPZ: having((all) =>
       save(file(all, "npz"),
-        npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look))))), true),
+        npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look))))),
+            true),
   };
 }

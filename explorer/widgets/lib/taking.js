@@ -10,7 +10,8 @@ const TEXT = { en: "Take along", zh: "带走" };
 const BESIDE = { en: "Side by side", zh: "并排对比" };
 
 /**
- * @param {() => any} stand the board that draws it @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any}} what
+ * @param {() => any} stand the board that draws it @param {{picture: any, root: HTMLElement, name: string, address:
+ * string, texts: any}} what
  * @param {() => any} value what is drawn
  */
 export function taking(stand, what, value) {
@@ -27,9 +28,11 @@ export function taking(stand, what, value) {
     const [left, right] = [new URL(link()), new URL(link())];
     for (const url of [left, right]) url.searchParams.set("figure", what.name);
     const { look, bounds } = stand();
-    if (KINDS.head === KINDS[what.picture.looks.head]) right.searchParams.set("_head", KINDS.head.move(look.head, 1, bounds.head));
+    if (KINDS.head === KINDS[what.picture.looks.head])
+      right.searchParams.set("_head", KINDS.head.move(look.head, 1, bounds.head));
     const url = new URL("/compare", location.origin);
-    for (const [side, { pathname, search }] of Object.entries({ left, right })) url.searchParams.set(side, pathname + search);
+    for (const [side, { pathname, search }] of Object.entries({ left, right }))
+      url.searchParams.set(side, pathname + search);
     return url.href;
   }
   // How files are made comes with the first that is asked for.
@@ -37,8 +40,10 @@ export function taking(stand, what, value) {
   const made = async (kind) => (await import("./take.js")).takes(state, what.picture.files)[kind]();
   const take = el("summary", { class: "tfe-button small" });
   const beside = el("a", { class: "tfe-button small" });
-  const menu = el("details", { class: "tfe-stage-take", ontoggle: () => stand()?.run && (beside.href = compared()) }, take, beside,
-    exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])), { onTable: (open) => stand().table(open) }));
+  const menu = el("details", { class: "tfe-stage-take", ontoggle: () => stand()?.run && (beside.href = compared()) },
+      take, beside,
+    exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])),
+        { onTable: (open) => stand().table(open) }));
   const label = () => {
     take.textContent = t(TEXT);
     beside.textContent = t(BESIDE);

@@ -1,5 +1,6 @@
-// What is painted is painted one after another. The picture that somebody acts on is painted in the very next frame, and the frame after it
-// stays free, so that it is seen, and the next key is heard, before the others come as the frames have time.
+// What is painted is painted one after another. The picture that somebody acts on is painted in the very next frame,
+// and the frame after it stays free, so that it is seen, and the next key is heard, before the others come as the
+// frames have time.
 
 const TIME = 8; // ms of a frame after which what still waits is left for a later one
 
