@@ -12,8 +12,8 @@ const LEVELS = 65535; // of a weight
  */
 
 /**
- * @param {() => void} again called when rows have come @param {Record<string, string>} [held] those of a saved page,
- * which asks nobody
+ * @param {() => void} again called when rows have come
+ * @param {Record<string, string>} [held] those of a saved page, which asks nobody
  * @returns {{of: (it: any, layer: number, head: number, block: number) => Exact | null, ask: Function, trouble: () =>
  * string, held: () => any}}
  *   of: the exact rows behind a row of a map; null while they are not here. ask: a hand goes to that row, also to one

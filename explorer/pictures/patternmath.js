@@ -33,8 +33,8 @@ const FACTORS = {
 
 /**
  * The positions that a position attends to, ascending.
- * @param {{kind: string, l: number, c: number}} pattern @param {"first" | "second" | "union"} which A1, A2 or both
- * together
+ * @param {{kind: string, l: number, c: number}} pattern
+ * @param {"first" | "second" | "union"} which A1, A2 or both together
  */
 export const keysOf = ({ kind, l, c }, which, i) => FACTORS[kind][which](i, l, c);
 

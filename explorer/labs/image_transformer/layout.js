@@ -2,7 +2,8 @@
 // explorer/figures/image.py's Layout.
 
 /**
- * @param {any} pattern one of the value's patterns @param {ArrayLike<number>} made the pixel of each position
+ * @param {any} pattern one of the value's patterns
+ * @param {ArrayLike<number>} made the pixel of each position
  * @returns the layout with its questions; positions are places in the order of making, pixels are row · columns +
  * column
  */
@@ -99,7 +100,8 @@ export function layout(pattern, made) {
 
 /**
  * The weights of one query by pixel: channels of a pixel are added up.
- * @param {ReturnType<typeof layout>} it @param {ArrayLike<number>} row weights by slot
+ * @param {ReturnType<typeof layout>} it
+ * @param {ArrayLike<number>} row weights by slot
  * @returns {{pixels: Float32Array, most: number, where: number}} NaN where the query may not look; the largest, and its
  * pixel
  */

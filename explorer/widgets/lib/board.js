@@ -64,7 +64,8 @@ export function tableOf({ caption, columns, rows, here = null }) {
 }
 
 /**
- * @param {HTMLElement} root @param {any} picture see stage.js
+ * @param {HTMLElement} root
+ * @param {any} picture see stage.js
  * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void}, ask?: (fields: any) =>
  * void,
  *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void, drawn?: () => void}} how drawn: called

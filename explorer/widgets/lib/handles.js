@@ -6,10 +6,9 @@ const REST = 450; // ms after the last key until the hand is taken to rest
 const MOVES = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
 /**
- * @param {HTMLElement} paper around the picture @param {{spot: (event: PointerEvent) => number[], still: boolean, move:
- * (name: string,
- *   value: number) => void, rest: (how: any, value: number) => void}} what spot: px in the picture. still: none of them
- *   moves here
+ * @param {HTMLElement} paper around the picture
+ * @param {{spot: (event: PointerEvent) => number[], still: boolean, move: (name: string, value: number) => void, rest:
+ *   (how: any, value: number) => void}} what spot: px in the picture. still: none of them moves here
  */
 export function handlesOf(paper, { spot, still, move, rest }) {
   let held = null; // the name of the one that is moved

@@ -117,8 +117,8 @@ export function insertWord(field, word, before = "") {
 
 /**
  * Words in groups; a click puts one into the field that was used last. One tab stop a group, arrows move in it.
- * @param {{name: {en, zh}, words: string[], before: string}[]} groups @param {() => HTMLInputElement |
- * HTMLTextAreaElement} field
+ * @param {{name: {en, zh}, words: string[], before: string}[]} groups
+ * @param {() => HTMLInputElement | HTMLTextAreaElement} field
  */
 export function wordChips(groups, field) {
   const node = el("div", { class: "tfe-ask-words", role: "group" });

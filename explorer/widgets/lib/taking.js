@@ -10,8 +10,8 @@ const TEXT = { en: "Take along", zh: "带走" };
 const BESIDE = { en: "Side by side", zh: "并排对比" };
 
 /**
- * @param {() => any} stand the board that draws it @param {{picture: any, root: HTMLElement, name: string, address:
- * string, texts: any}} what
+ * @param {() => any} stand the board that draws it
+ * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any}} what
  * @param {() => any} value what is drawn
  */
 export function taking(stand, what, value) {
