@@ -21,7 +21,7 @@ from models.pretrained import NetworkT, Pretrained
 PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE = "\u2581"  # stands for a space inside pieces
-BLANK = "\u2420"  # shows a piece that is nothing but a space
+BLANK = "\u2423"  # shows a piece that is nothing but a space
 
 
 def cleaned(sentence: str) -> str:

@@ -112,7 +112,7 @@ def _letters(found: re.Match[str], said: Said) -> str | None:
     at = int(found[1]) - 1
     for name, letter, chance in re.findall(rf"([\w -]+?) “(.)”, p of “.” (> ?0\.999|{N})", found[2]):
         one = kept.get(name.removeprefix(", ").strip())
-        if one is None or one["said"][at] != {"␠": " ", "⏎": "\n"}.get(letter, letter):
+        if one is None or one["said"][at] != {"␣": " ", "⏎": "\n"}.get(letter, letter):
             return f"{name} says {one and one['said'][at]}"
         p = math.exp(-float(unpacked(one["nats"])[at]))
         if not (p > 0.999 if ">" in chance else prints(chance, p, 1e-4)):

@@ -309,7 +309,7 @@ def shown(text: str) -> str:
 
     Text that overrides directions (U+202A-202E, U+2066-2069) would reorder the labels beside it: its code is written out.
     """
-    signs = {" ": "␠", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩", "\u007f": "␡"}
+    signs = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩", "\u007f": "␡"}
     if text == "":
         return "∅"
     made = []

@@ -13,18 +13,18 @@ const TEXT = {
 };
 
 /**
- * A model's name, its one number large, and from what to what it goes. Returns where it ends. one: {name, before,
- * after, unit, digits = 2}
+ * A model's name, its one number large, and from what to what it goes, in the first `wide` px. Returns where it ends.
+ * one: {name, before, after, unit, digits = 2}
  */
-export function headline(pen, y, { name, before, after, unit, digits = 2 }) {
+export function headline(pen, y, { name, before, after, unit, digits = 2 }, wide = pen.width) {
   const [size, big] = pen.big ? [20, 44] : [12, 24];
   const style = { size: big, weight: 650, colour: "ink", face: "title" };
   pen.line(0, y + 0.5, pen.width, y + 0.5, { line: "line" });
-  pen.text(0, y + size + 2, name, { size: size + 1, weight: 650, colour: "ink", room: pen.width });
+  pen.text(0, y + size + 2, name, { size: size + 1, weight: 650, colour: "ink", room: wide });
   const top = y + 2.1 * size;
   pen.text(0, top + 0.7 * big, plus(after - before, digits), style);
   const x = pen.measure(plus(after - before, digits), style) + size;
-  const said = [`${number(before, digits)} → ${number(after, digits)}`, ...pen.lines(unit, pen.width - x, { size })];
+  const said = [`${number(before, digits)} → ${number(after, digits)}`, ...pen.lines(unit, wide - x, { size })];
   said.forEach((line, at) => pen.text(x, top + (at + 0.7) * 1.35 * size, line, { size }));
   return top + Math.max(1.4 * big, (said.length + 0.4) * 1.35 * size);
 }

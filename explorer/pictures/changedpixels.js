@@ -46,17 +46,23 @@ const each = (run) => run.pairs.map((pair) =>
 function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const gap = pen.narrow ? 8 : 10;
-  const side = Math.min((pen.width - (run.shown.length - 1) * gap) / run.shown.length,
+  const beside = pen.big && run.pairs.length > 1 ? 18 * size : 0; // to a hall each model is a row, its number to the left
+  const head = 1.8 * size; // px above pictures that say what they are
+  const room = beside ? (pen.tall - head) / run.pairs.length - 12 : Infinity;
+  const side = Math.min((pen.width - beside - (run.shown.length - 1) * gap) / run.shown.length, room,
       pen.big ? 300 : pen.away ? 224 : 132);
   const said = { most: { difference: Math.ceil(run.limits.difference), dearer: number(run.limits.dearer) } };
   const numbers = each(run);
-  let y = 0;
+  let y = beside && head;
   run.pairs.forEach((pair, at) => {
-    y = headline(pen, y, numbers[at]) + size;
+    const below = headline(pen, y, numbers[at], beside ? beside - gap : pen.width);
+    const top = beside ? y + 12 : below + head;
     run.shown.filter((which) => which !== "dearer" || pair.more).forEach((which, n) => {
-      const x = n * (side + gap);
-      const box = { x0: x, x1: x + side, y0: y + 0.8 * size, y1: y + 0.8 * size + (side * pair.rows) / pair.columns };
-      pen.text(x, y, t(TEXT[which], { unit: unitOf(run), most: said.most[which] }), { size, room: side });
+      const x = beside + n * (side + gap);
+      const box = { x0: x, x1: x + side, y0: top, y1: top + (side * pair.rows) / pair.columns };
+      if (!beside || !at)
+        pen.text(x, (beside ? 0 : below) + size, t(TEXT[which], { unit: unitOf(run), most: said.most[which] }),
+          { size, room: side });
       if (which === "before" || which === "after")
         pen.pixels(box, { image: pair.images[Number(which === "after")], radius: 4 });
       else pen.cells(box, { data: which === "dearer" ? pair.more : pair.change, rows: pair.rows, columns: pair.columns,
@@ -65,7 +71,7 @@ function scene(run, look, pen) {
       pen.rect(box, { line: "line", radius: 4 });
       point(run, pair, box, pen);
     });
-    y += 0.8 * size + (side * pair.rows) / pair.columns + 12;
+    y = top + (side * pair.rows) / pair.columns + (beside ? 0 : 12);
   });
   pen.size(pen.width, y);
 }

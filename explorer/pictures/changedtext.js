@@ -40,7 +40,7 @@ const TEXT = {
 const BARS = 100; // of a whole text, about
 const ROUGH = 128; // characters of a row of the table where a text is not read in segments
 const CLOSE = 4; // px between borders of segments below which they are left out
-const SHOWN = { " ": "␠", "\u00a0": "␠", "\u3000": "␠", "\n": "⏎", "\t": "⇥" };
+const SHOWN = { " ": "␣", "\u00a0": "␣", "\u3000": "␣", "\n": "⏎", "\t": "⇥" };
 const signed = (letter) => SHOWN[letter] ?? letter;
 
 async function read(value) {
@@ -100,7 +100,7 @@ function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const top = headline(pen, 0, told(side ?? run.first));
   if (!side) return pen.size(pen.width, top);
-  const [gutter, head, tall, gap] = pen.big ? [64, 32, Math.max(60, (pen.tall - top - 180) / 3), 14]
+  const [gutter, head, tall, gap] = pen.big ? [64, 32, Math.max(48, (pen.tall - top - 182) / 3), 14]
     : [40, 20, pen.away ? 90 : 50, 6];
   const plot = pen.width - gutter - 2;
   const x = (position) => gutter + (position / side.count) * plot;

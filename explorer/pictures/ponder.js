@@ -73,7 +73,7 @@ async function read(value, { texts }) {
   const arrays = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await unpack(value[name])])));
   const count = value.positions.length;
   const at = (name) => (p, n) => arrays[name].data[(n - 1) * count + p];
-  const label = (text) => (text.trim() ? text.split(" ").map((word) => (word ? shown(word) : "␠")).join(" ")
+  const label = (text) => (text.trim() ? text.split(" ").map((word) => (word ? shown(word) : "␣")).join(" ")
     : shown(text));
   const run = {
     ...value, arrays, count, steps: value.stopped.length, last: value.steps, rest: arrays.remainder.data,

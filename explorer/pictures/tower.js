@@ -63,7 +63,7 @@ function place(run, look, { width, tall, big, narrow }) {
   const head = big ? 40 : 26;
   const foot = big ? 84 : 50;
   const room = tall ? (tall - head - foot) / run.layers : big ? 70 : 44;
-  const high = Math.max(big ? 52 : 36, Math.min(room, big ? 78 : run.layers > 6 ? 36 : 44));
+  const high = Math.max(big ? 44 : 36, Math.min(room, big ? 78 : run.layers > 6 ? 36 : 44));
   const y = (layer) => head + (run.layers - 1 - layer) * high; // the last layer on top
   const x = (pos) => left + (pos - first) * wide;
   return { font, small, left, wide, seen, first, head, high, y, x, end: head + run.layers * high, foot };

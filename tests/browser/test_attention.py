@@ -266,7 +266,7 @@ def test_hostile_tokens_are_text_everywhere(new_page: NEW, site: str, tmp_path: 
     page.locator(".tfe-export[data-kind=table]").click()
     expect(page.locator(".tfe-stage-table thead th").nth(1)).to_have_text("<s>·−1")  # what stands before the text
     page.mouse.move(*cell(page, 2, 1))
-    expect(page.locator(".tfe-hover")).to_contain_text('“<a␠href="javascript:alert(2)">x</a>” (2)')
+    expect(page.locator(".tfe-hover")).to_contain_text('“<a␣href="javascript:alert(2)">x</a>” (2)')
     assert page.locator(".tfe-attention :is(img, iframe, script, a:not(.tfe-stage-take > a))").count() == 0
     _, content = saved(page, "HTML")
     (tmp_path / "away.html").write_bytes(content)

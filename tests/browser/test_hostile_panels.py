@@ -84,7 +84,7 @@ def test_hostile_tokens_are_text_in_every_step_and_in_what_is_taken_along(site: 
     assert page.locator(f"{PANEL} :is(img, script, b b, a:not(.tfe-stage-take > a), iframe)").count() == 0
     page.evaluate("async ([bus]) => { (await import(bus)).view.set({ row: 0, col: 0, wstep: 4 }); }", [asset("lib/state.js")])
     settled(page, "cross 1.1 0 0 4")
-    assert HOSTILE[0].replace(" ", "␠") in page.locator(PANEL).inner_text()
+    assert HOSTILE[0].replace(" ", "␣") in page.locator(PANEL).inner_text()
     for kind in ("SVG", "HTML"):
         text = saved(page, PANEL, kind).decode()
         assert "<img" not in text and HOSTILE[0] not in text
@@ -114,7 +114,7 @@ def test_hostile_tokens_are_text_in_every_place_and_in_what_is_taken_along(
         assert "<img" not in text and HOSTILE[0] not in text
     assert "'=cmd()" in saved(page, f".tfe-{panel}", "CSV").decode("utf-8-sig")
     page.locator(f".tfe-{panel} .tfe-export[data-kind=table]").click()
-    assert HOSTILE[0] in page.locator(f".tfe-{panel} .tfe-stage-table").inner_text().replace("␠", " ")
+    assert HOSTILE[0] in page.locator(f".tfe-{panel} .tfe-stage-table").inner_text().replace("␣", " ")
     assert page.locator(f".tfe-{panel} :is(img, script, iframe, a:not(.tfe-stage-take > a), link, base)").count() == 0
     alone = page.context.new_page()
     alone.on("pageerror", lambda error: pytest.fail(str(error)))

@@ -82,7 +82,7 @@ def claim(made: readings.Made, position: int, layer: int, head: int) -> str:
     """What the sentence says of a character under a head, both from 1."""
     weights = readings.rows(made, layer - 1, head - 1, [position])[0]
     best, most = int(weights[: len(made.text)].argmax()), float(weights[: len(made.text)].max())
-    letter = {" ": "␠", "\n": "⏎"}
+    letter = {" ": "␣", "\n": "⏎"}
     query, key = (letter.get(made.text[n], made.text[n]) for n in (position, best - 1))
     cost = rf"“{re.escape(query)}” \({position}\) cost {made.nats[position] / np.log(2):.2f} bits"
     return rf"{cost}.*; head {layer}·{head} gives “{re.escape(key)}” \({best - 1}\) {most:.2f}"

@@ -124,7 +124,7 @@ def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Pa
     spot = (paper["x"] + row["x0"] + (row["x1"] - row["x0"]) * 12.5 / 19, paper["y"] + row["y0"] + 5)
     page.mouse.move(*spot)
     card = page.locator(".tfe-rewind .tfe-hover")
-    expect(card).to_contain_text(f"“{rewound.TOKENS[12].replace(' ', '␠')}” (12)")
+    expect(card).to_contain_text(f"“{rewound.TOKENS[12].replace(' ', '␣')}” (12)")
     expect(card).to_contain_text(f"layer 1: {found['forward'][0, 12]:.4f} in, {found['again'][0, 12]:.4f} back")
     page.mouse.click(*spot)
     addressed(page, _pos="12")

@@ -96,8 +96,8 @@ def test_the_sentence_says_what_crosses_how_far_one_knows_and_where_gradients_st
     weights = look(seen, 1, 0, [138])[0]
     best = int(weights.argmax())
     assert (
-        f"To say “{seen.text[138].replace(' ', '␠')}” (138) head 2·1 gives {seen.across[1, 0, 138]:.2f} of its attention to the memory; "
-        f"its largest weight, {weights.max():.2f}, goes to “{seen.text[best - 1].replace(' ', '␠')}” ({best - 1}); "
+        f"To say “{seen.text[138].replace(' ', '␣')}” (138) head 2·1 gives {seen.across[1, 0, 138]:.2f} of its attention to the memory; "
+        f"its largest weight, {weights.max():.2f}, goes to “{seen.text[best - 1].replace(' ', '␣')}” ({best - 1}); "
         "after 3 layers it can know of characters from 0 on: 138 back; the gradient stops at 128."
     ) == said(page)
     assert len(Picture(page, "segments").marks(kind="rect", fill="out-soft")) == 4

@@ -103,7 +103,7 @@ def test_six_maps_tell_of_one_cell_and_the_terms_add_up(page_watch: Page, site: 
     assert all(number in texts for number in numbers), numbers
     assert len(Picture(page, "terms .tfe-asked").marks("cells")) == 8
     words = page.locator(".tfe-terms .tfe-words")
-    expect(words).to_contain_text(f"Query “{found['queries'][20][1].replace(' ', '␠')}” (169), key")
+    expect(words).to_contain_text(f"Query “{found['queries'][20][1].replace(' ', '␣')}” (169), key")
     expect(words).to_contain_text(f", {distance} back: {numbers[0]} ")
     expect(words).to_contain_text(f"= {numbers[4]}, weight ")
     left = len(found["keys"]) - 160

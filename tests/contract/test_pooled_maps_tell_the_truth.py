@@ -20,7 +20,7 @@ from tests.pages import Contexts, watch
 
 SAYS = re.compile(r"query “.*?” \((\d+)\) gives key “(.*?)” \((−?\d+)\) (<?[\d.]+).*; the row sums to ([\d.]+)\.", re.S)
 MOST_PIXELS, MOST_BYTES = 4096, 4_000_000  # a saved page holds every head
-SIGNS = {"␠": " ", "⏎": "\n"}
+SIGNS = {"␣": " ", "⏎": "\n"}
 
 
 def opened(page: Page, site: str, path: str) -> list[Response]:

@@ -36,7 +36,7 @@ def flat(layers: int, heads: int, queries: int, keys: int) -> Array:
 
 @pytest.mark.parametrize(
     ("text", "drawn"),
-    [(" ", "␠"), ("a\nb", "a⏎b"), ("\x00", "␀"), ("", "∅"), ("\u202eevil", "⟨U+202E⟩evil"), ("שלום", "שלום"), ("👩‍👧", "👩‍👧")],
+    [(" ", "␣"), ("a\nb", "a⏎b"), ("\x00", "␀"), ("", "∅"), ("\u202eevil", "⟨U+202E⟩evil"), ("שלום", "שלום"), ("👩‍👧", "👩‍👧")],
 )
 def test_what_cannot_be_seen_is_drawn_as_a_sign(text: str, drawn: str) -> None:
     assert attention.shown(text) == drawn

@@ -31,7 +31,7 @@ class Outer:
 
 def test_a_stored_result_comes_back_as_it_was_and_cannot_be_changed(tmp_path: Path) -> None:
     inner = Inner("שלום </script>", np.arange(6, dtype=np.float32).reshape(2, 3))
-    outer = Outer(("a", "␠"), (("x", 1.5), ("y", -2.0)), inner, (inner, inner), None, True, -3.0)
+    outer = Outer(("a", "␣"), (("x", 1.5), ("y", -2.0)), inner, (inner, inner), None, True, -3.0)
     stored.save(tmp_path / "first.npz", outer, 214, "cpu")
     again, milliseconds, device = stored.load(tmp_path / "first.npz", Outer)
     assert (again.words, again.pairs, again.maybe, again.flag, again.score) == (outer.words, outer.pairs, None, True, -3.0)

@@ -58,7 +58,7 @@ const TEXT = {
   yes: { en: "yes", zh: "是" },
   no: { en: "no", zh: "否" },
 };
-const SIGNS = { " ": "␠", "\n": "⏎", "\t": "⇥", "\u00a0": "␠", "\u3000": "␠" };
+const SIGNS = { " ": "␣", "\n": "⏎", "\t": "⇥", "\u00a0": "␣", "\u3000": "␣" };
 
 const listed = (name) => t(TEXT[name]).split("|");
 const letter = (run, at) => SIGNS[run.letters[at]] ?? run.letters[at];

@@ -33,7 +33,7 @@ function scene(run, look, pen) {
   const space = pen.measure(" ", style) + 1;
   let [x, y] = [0, row / 2];
   run.symbols.forEach((piece, pos) => {
-    const text = shown(piece).trim() || (piece.includes("\n") ? "⏎" : "␠");
+    const text = shown(piece).trim() || (piece.includes("\n") ? "⏎" : "␣");
     const wide = pen.measure(text, style) + 2 * pad;
     if (piece.startsWith(" ") && x) x += space;
     if (x + wide > pen.width) [x, y] = [0, y + row];

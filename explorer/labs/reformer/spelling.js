@@ -33,7 +33,7 @@ const TEXT = {
   sheet: { en: "Every letter: what is said, and the loss of the right one", zh: "每个字母：说出的内容，以及正确字母的损失" },
 };
 const WORST = 8; // bits where the scale of the loss ends
-const SIGNS = { " ": "␠", "\u00a0": "␠", "\n": "⏎", "\t": "⇥" };
+const SIGNS = { " ": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥" };
 
 const shown = (letter) => SIGNS[letter] ?? letter;
 const bits = (run, i) => run.runs[0].nats[i] / Math.LN2;

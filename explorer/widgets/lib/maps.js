@@ -11,7 +11,7 @@ export { ordinal, parts };
  * attend
  */
 
-const SIGNS = { " ": "␠", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩",
+const SIGNS = { " ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩",
   "\u007f": "␡" };
 
 /** A token as it is drawn: white space, control characters and marks that turn directions around become visible. */

@@ -2,7 +2,7 @@
 
 import { lang, t } from "./lang.js";
 
-const SIGNS = new Map([[32, "␠"], [10, "⏎"], [9, "⇥"], [0xa0, "⍽"], [0x3000, "␠"]]);
+const SIGNS = new Map([[32, "␣"], [10, "⏎"], [9, "⇥"], [0xa0, "⍽"], [0x3000, "␣"]]);
 
 /** A character in a label: white space by its sign, what has no shape of its own by its number. */
 export function sign(code) {
