@@ -12,18 +12,19 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-import lightning
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
-from tqdm import tqdm
 
 from models.device import has_bfloat16
 from models.windows import NONE
+
+if TYPE_CHECKING:
+    import lightning
 
 BatchT = TypeVar("BatchT", bound="Movable")
 
@@ -228,6 +229,10 @@ def train(
     validate(model) -> a figure per epoch for the log, lower is better. Seconds: save_every, between full states on disk.
     FileExistsError where the folder holds a run and `resume` is not asked for; with `minutes` 0 nothing is trained or written.
     """
+    # Only who trains has these: a Space installs neither, and fine-tunes in the page with what else stands in this file.
+    import lightning
+    from tqdm import tqdm
+
     run = Run(folder)
     if run.state.exists() and not resume:
         raise FileExistsError(f"{folder} holds a run: --resume goes on with it, or remove the folder")

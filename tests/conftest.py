@@ -21,6 +21,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -228,6 +229,18 @@ class Running:
         self._log.close()
 
 
+def installed(folder: Path) -> None:
+    """Makes a folder that holds what a Space installs and nothing else, as links to where it is installed here."""
+    folder.mkdir()
+    named = "".join((ROOT / name).read_text() for name in ("requirements.txt", "requirements.lock"))
+    for name in re.findall(r"(?m)^([\w.-]+)==", named):
+        with contextlib.suppress(metadata.PackageNotFoundError):  # one that only another system needs
+            one = metadata.distribution(name)
+            for top in {file.parts[0] for file in one.files or () if file.parts[0] not in {"..", "__pycache__"}}:
+                if not (folder / top).exists():
+                    (folder / top).symlink_to(one.locate_file(top))
+
+
 class Shared(Running):
     """The whole site as one process for all workers of a run; whoever comes first starts it, and the end of the run ends it."""
 
@@ -237,11 +250,13 @@ class Shared(Running):
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._facts = folder / "site.json"
             port = json.loads(self._facts.read_text())["port"] if self._facts.exists() else None
-            site = ["app.py", "--host", "127.0.0.1", "--port", "PORT"]
-            super().__init__(port, ["tests/keeper.py", os.environ[OWNER], sys.executable, *site])  # a run that is killed leaves no server
+            # Without "site" it finds what is put on its path alone. Its keeper ends it where a run is killed.
+            site = [sys.executable, "-S", "app.py", "--host", "127.0.0.1", "--port", "PORT"]
+            super().__init__(port, ["tests/keeper.py", os.environ[OWNER], *site], PYTHONPATH=str(folder / "installed"))
             self._log.close()
             self._log = (folder / "site.log").open("a+b")
             if port is None:
+                installed(folder / "installed")
                 self.start()
                 assert self._process is not None
                 self._process.returncode = 0  # it outlives this worker, which Python would call a leak

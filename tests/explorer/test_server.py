@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import re
 import socket
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import brotli
@@ -18,7 +22,7 @@ from explorer.engine import Engine
 from explorer.labs import LABS
 from explorer.server import Site, _listener, main
 from explorer.widgets import base
-from tests.conftest import Running, built
+from tests.conftest import RUN, Running, built
 from tests.explorer.asking import ask, raw
 from tests.explorer.test_site import lab
 
@@ -35,6 +39,15 @@ def test_plotly_travels_compressed_and_is_fetched_once(site: str, coding: str, r
     assert len(body) < 1_700_000
     again = raw(site, "GET", address, headers={"if-none-match": headers["etag"], "accept-encoding": coding})
     assert again[0] == 304 and not again[1]
+
+
+def test_the_site_of_these_tests_finds_what_a_space_installs_and_no_more(site: str) -> None:
+    keeper = json.loads((Path(os.environ[RUN]) / "site.json").read_text())["pid"]
+    path = re.search(r"(?:^|\0)PYTHONPATH=([^\0]+)", Path(f"/proc/{keeper}/environ").read_text())
+    assert path
+    finds = "import importlib.util as u; print(*(n for n in 'gradio torch bertviz pytest ray playwright'.split() if u.find_spec(n)))"
+    found = subprocess.run([sys.executable, "-S", "-c", finds], env={"PYTHONPATH": path[1]}, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["gradio", "torch", "bertviz"]
 
 
 def test_our_scripts_are_kept_for_ever_under_their_version_and_checked_under_any_other(shell: Site) -> None:
