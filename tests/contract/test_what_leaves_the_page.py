@@ -125,7 +125,8 @@ def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(visit: Visit, o
             figures.append(path)
         else:
             opens(offline, path)
-    for path in figures[:1]:  # each of them is a page of the same function, with megabytes that a browser reads again
+    # One figure in all is opened: each is a page of the same function, with megabytes that a browser would read again.
+    for path in figures[:1] if lab.slug == "cost" else ():
         opens(offline, path)
         for figure in offline.evaluate(FIGURES):
             stays(figure, path.name)

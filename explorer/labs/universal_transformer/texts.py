@@ -31,7 +31,7 @@ SPOKEN: Final = _(
 REGION: Final = _("A story, a sum or a word", "故事、算式或单词")
 TASK: Final = _("Task", "任务")
 TASKS: Final[Mapping[str, Text]] = {
-    "stories": _("Story and question", "故事与问题"),
+    "stories": _("Story", "故事"),
     "addition": _("Sum", "加法"),
     "reverse": _("Reverse a word", "倒写单词"),
     "copy": _("Copy a word", "抄写单词"),
