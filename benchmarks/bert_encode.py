@@ -13,10 +13,9 @@ import torch
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
-from models.bert.explain import pieces_of
 from models.bert.minilm import VARIANT, renamed
 from models.bert.model import EPSILON, Encoder
-from models.bert.pretrained import load
+from models.bert.pretrained import load, pieces_of
 from models.trace import Trace
 
 PIECES = 24

@@ -10,6 +10,8 @@ from pathlib import Path
 from models.characters import books
 
 WORDS_IN_A_ROW = 8  # a sentence that shares so many with a held-out one is the same sentence
+WAYS = ("pretrained", "scratch", "counts")  # of judging a sentence: fine-tuned, the same network from scratch, counting words
+CURVE = "polarity.json"  # the figures of all trainings on labelled sentences, beside a lab's models
 Labelled = tuple[str, int]  # a sentence, and whether it is positive
 
 

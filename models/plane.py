@@ -35,7 +35,8 @@ class Head:
 @dataclass(frozen=True)
 class Vectors:
     """What all heads of one attention made of one text. queries: (layer, head, query, d_head), keys: (layer, head, key, d_head); asks,
-    looked: the piece of each; causal: query i sees the keys up to i alone."""
+    looked: the piece of each; causal: query i sees the keys up to i alone. classes: the word class of each piece as UD names it, "" where
+    it has none; empty where a lab says none, and where queries and keys are not of the same pieces."""
 
     text: str
     queries: Array
@@ -43,13 +44,15 @@ class Vectors:
     asks: tuple[str, ...]
     looked: tuple[str, ...]
     causal: bool = False
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Plane:
     """points: (point, 2), all queries and then all keys. pieces: of each; texts: the text that it is of, by its number in `read`;
     positions: where in it, from 0; asks: is it a query? scale: queries were multiplied and keys divided by it. kept: share of the spread
-    that the plane keeps. before, after: correlation of nearness and score among the keys of a query, in all dimensions and in the plane."""
+    that the plane keeps. before, after: correlation of nearness and score among the keys of a query, in all dimensions and in the plane.
+    classes: the word class of each, or empty."""
 
     points: Array
     pieces: tuple[str, ...]
@@ -61,6 +64,7 @@ class Plane:
     kept: float
     before: float
     after: float
+    classes: tuple[str, ...] = ()
 
 
 def plane(watched: Sequence[Vectors], layer: int, head: int) -> Plane:
@@ -99,6 +103,7 @@ def plane(watched: Sequence[Vectors], layer: int, head: int) -> Plane:
         float((sizes[:2] ** 2).sum() / max((sizes**2).sum(), 1e-12)),
         before,
         after,
+        2 * tuple(name for one in watched for name in one.classes),
     )
 
 

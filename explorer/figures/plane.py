@@ -23,19 +23,19 @@ def scatter(
     texts: Sequence[str],
     names: tuple[str, str],
     axes: tuple[str, str],
-    *,
-    by_position: bool,
+    colours: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """points: (point, 2); asks: is it a query? pieces, positions, texts: of each, texts whole. names: of queries and of keys, in the hover.
 
-    Queries are circles, keys diamonds. by_position: dark at the beginning of a text, light at its end, in place of the two roles' colours.
+    Queries are circles, keys diamonds. colours: of each point, in place of the two roles'; empty: dark at the beginning of a text, light at
+    its end.
     """
     last = max(1, int(positions.max(initial=1)))
     traces: list[dict[str, Any]] = []
     for side, name, symbol, colour in ((asks, names[0], "circle", QUERY), (~asks, names[1], "diamond", KEY)):
         which = np.flatnonzero(side).tolist()
-        placed: dict[str, Any] = {"color": colour}
-        if by_position:
+        placed: dict[str, Any] = {"color": [colours[at] for at in which] if colours else colour}
+        if colours is not None and not colours:
             placed = {"color": positions[which].tolist(), "colorscale": theme.colorscale(theme.WEIGHTS), "cmin": 0, "cmax": last}
         traces.append(
             {

@@ -42,8 +42,19 @@ NAMES: Final = {"en": ("query", "key"), "zh": ("查询", "键")}
 AXES: Final = {"en": ("first component", "second component"), "zh": ("第一主成分", "第二主成分")}
 MARKS: Final = (figure.Mark(_("query, ●", "查询，●"), drawing.QUERY), figure.Mark(_("key, ◆", "键，◆"), drawing.KEY))
 COLOUR: Final = _("coloured by", "着色依据")
-BY: Final = {"kind": _("query or key", "查询或键"), "position": _("position", "位置")}
+BY: Final = {"kind": _("query or key", "查询或键"), "position": _("position", "位置"), "class": _("word class", "词类")}
 PLACED: Final = _("● query, ◆ key; dark: beginning of a text, light: its end", "● 查询，◆ 键；深色：文本开头，浅色：结尾")
+CLASSED: Final = _("● query, ◆ key; the class that the word has most often in UD English", "● 查询，◆ 键；该词在 UD 英语中最常见的词类")
+# Of each class that is told apart: its name, and what UD calls what belongs to it. What stands in none of them is the last one's.
+CLASSES: Final = (
+    (_("noun", "名词"), ("NOUN", "PROPN")),
+    (_("verb", "动词"), ("VERB", "AUX")),
+    (_("adjective, adverb", "形容词、副词"), ("ADJ", "ADV")),
+    (_("article, pronoun, number", "冠词、代词、数词"), ("DET", "PRON", "NUM")),
+    (_("preposition, conjunction", "介词、连词"), ("ADP", "PART", "SCONJ", "CCONJ")),
+    (_("other", "其他"), ()),
+)
+COLOURS: Final = (*(f"var(--cat-{n})" for n in (1, 2, 3, 6, 7)), "var(--control)")
 COLUMNS: Final = (_("what", "类别"), _("piece", "词元"), _("position", "位置"), _("text", "文本"), _("x", "x"), _("y", "y"))
 SIDES: Final = (_("key", "键"), _("query", "查询"))
 
@@ -80,28 +91,38 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
         for asks, piece, position, text, (x, y) in zip(seen.asks, seen.pieces, seen.positions, whole, seen.points, strict=True)
     ]
 
+    classes = [next((at for at, (_name, belongs) in enumerate(CLASSES) if one in belongs), len(CLASSES) - 1) for one in seen.classes]
+    looks: dict[str, tuple[Text, Sequence[figure.Mark], list[str] | None]] = {
+        "kind": (UNITS, MARKS, None),
+        "position": (PLACED, (), []),
+        "class": (CLASSED, [figure.Mark(name, COLOURS[at]) for at, (name, _tags) in enumerate(CLASSES)], [COLOURS[at] for at in classes]),
+    }
+
     def drawn(by: str) -> Value:
+        units, marks, colours = looks[by]
+
         def draw(language: str) -> dict[str, Any]:
-            one = (seen.points, seen.asks, seen.pieces, seen.positions, whole, NAMES[language], AXES[language])
-            return drawing.scatter(*one, by_position=by == "position")
+            texts = [f"{CLASSES[at][0][language]}: {text}" for at, text in zip(classes, whole, strict=True)] if by == "class" else whole
+            return drawing.scatter(seen.points, seen.asks, seen.pieces, seen.positions, texts, NAMES[language], AXES[language], colours)
 
         return figure.value(
             draw,
             title=TITLE,
-            units=UNITS if by == "kind" else PLACED,
+            units=units,
             sentence=said,
-            legend=MARKS if by == "kind" else (),
+            legend=marks,
             table=figure.Table(COLUMNS, rows),
             height=420,
             name=name,
             note=filled(NOTE, scale=f"{seen.scale:.2f}"),
         )
 
-    options = [{"key": key, "label": dict(text)} for key, text in BY.items()]
+    there = [by for by in BY if by != "class" or classes]
+    options = [{"key": by, "label": dict(BY[by])} for by in there]
     return {
         "notes": [dict(filled(INTRO, n=len(seen.read)))],
         "choices": [{"key": "planeby", "label": dict(COLOUR), "pick": "kind", "options": options}],
-        "figures": [{"figure": drawn(by), "when": {"planeby": by}} for by in BY],
+        "figures": [{"figure": drawn(by), "when": {"planeby": by}} for by in there],
     }
 
 

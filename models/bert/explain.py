@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,14 +10,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models import checkpoint, fields
+from models import fields
 from models.arrays import frozen
 from models.bert.hiding import hide
 from models.bert.model import Encoder
 from models.bert.pieces import Encoded, Pieces
-from models.bert.pretrained import PIECES, SLUG, load
+from models.bert.pretrained import load, pieces_of
 from models.bert.records import BEST, DRAWN, MAX_PIECES, SIDES, VARIANTS, WAYS, Explanation, Guess, Request
-from models.bert.relations import patterns
+from models.bert.relations import classes_of, patterns
 from models.captions import CAPTIONS
 from models.errors import InputError, check_heads
 from models.gains import gains
@@ -28,12 +27,6 @@ from models.turns import each
 from models.windows import NONE
 
 UNREADABLE = 0.5  # share of unknown pieces from which a text is refused
-
-
-@cache
-def pieces_of(variant: str) -> Pieces:
-    """The vocabulary of a model, read once."""
-    return Pieces.load(checkpoint.folder(SLUG, variant) / PIECES)
 
 
 class _Given(NamedTuple):
@@ -238,7 +231,7 @@ def _vectors(request: Request) -> Mapping[str, Vectors]:
     trace, read = Trace("*/self/queries", "*/self/keys"), _shown(one)
     _read(one, one.given[None], trace=trace)
     queries, keys = (frozen(trace.stack(f"*/self/{name}")[:, 0]) for name in ("queries", "keys"))
-    return {request.variant: Vectors(request.text, queries, keys, read, read)}
+    return {request.variant: Vectors(request.text, queries, keys, read, read, classes=classes_of(one.text))}
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:

@@ -5,7 +5,9 @@ h ← LayerNorm(h + Sublayer(h)) around every sublayer, as in Vaswani et al. (20
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -84,23 +86,29 @@ class Encoder(nn.Module):
                     nn.init.xavier_uniform_(linear.weight, BRANCH)
                     nn.init.zeros_(linear.bias)
 
-    def forward(
+    def climb(
         self, pieces: Tensor, allowed: Tensor | None = None, gains: Tensor | None = None, trace: Trace = OFF, positions: bool = True
-    ) -> Tensor:
-        """pieces: (batch, position); (batch, position, d_model) behind the last layer.
-
-        allowed: (batch, position), False where nobody may read; None: all are read. gains: (layer, batch, head), what a head's output is
-        multiplied by. positions: are they added? Taps `<layer>/self/…` and `<layer>/output`. ValueError past the last position.
-        """
+    ) -> Iterator[Tensor]:
+        """(batch, position, d_model) below the first layer, then after each. Arguments as in `forward`."""
         length = pieces.shape[1]
         if length > self.config.max_positions:
             raise ValueError(f"{length} pieces: the model reads {self.config.max_positions} at once")
         x = self.words(pieces) + self.places.weight[:length] if positions else self.words(pieces)
         x = self.dropout(self.norm(x if self.types is None else x + self.types.weight[0]))
+        yield x
         mask = None if allowed is None else keys_allowed(allowed)
         for i, layer in enumerate(self.layers):
             x = layer(x, mask, None if gains is None else gains[i], trace.within(i))
-        return x  # type: ignore[no-any-return]
+            yield x
+
+    def forward(self, pieces: Tensor, *how: Any, **named: Any) -> Tensor:
+        """pieces: (batch, position); (batch, position, d_model) behind the last layer.
+
+        allowed: (batch, position), False where nobody may read; None: all are read. gains: (layer, batch, head), what a head's output is
+        multiplied by. positions: are they added? Taps `<layer>/self/…` and `<layer>/output`. ValueError past the last position.
+        """
+        *_, last = self.climb(pieces, *how, **named)
+        return last
 
     def logits(self, x: Tensor) -> Tensor:
         """x: (…, d_model) behind the last layer; (…, piece): dense, GELU, LayerNorm, then each piece scored by its embedding."""

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import driver, training
+from models import driver, polarity, training
 from models.bert import counts, minilm, relations
 from models.bert.hiding import Row, hide
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
+from models.bert.polarity import SUBJECT
 from models.bert.pretrained import PIECES, SLUG, read
 from models.bert.records import SIDES
 from models.captions import read as read_captions
@@ -234,9 +235,19 @@ def measure(asked: Asked[Task]) -> Measured:
 
 
 LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1.5e-3, 3e-3, 6e-3))
-task_of, evaluate = LAB.task_of, LAB.evaluate
+task_of = LAB.task_of
 
 
 def train(data: Path, runs: Path, variant: str = "", **how: Any) -> Path:
-    """As `Lab.train`; of the pretrained encoder, whose package's folder is `data`, its weights put in place."""
+    """As `Lab.train`; of the pretrained encoder, whose package's folder is `data`, its weights put in place; of `polarity`, every training
+    of its curve; of `classes`, which word class each form has."""
+    if variant == "polarity":
+        return polarity.curve(SUBJECT, data, runs)
+    if variant == "classes":
+        return relations.classes(data)
     return minilm.adopt(data, MINILM) if variant == minilm.VARIANT else LAB.train(data, runs, variant, **how)
+
+
+def evaluate(data: Path, variant: str = "", **how: Any) -> dict[str, Any]:
+    """As `Lab.evaluate`; of `polarity`, the accuracy with each number of labels."""
+    return polarity.figures(SLUG) if variant == "polarity" else LAB.evaluate(data, variant, **how)

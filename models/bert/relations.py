@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,12 +14,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models import captions
+from models import captions, checkpoint, folders
 from models.bert.model import Encoder
-from models.bert.pieces import Pieces
-from models.bert.pretrained import PIECES
+from models.bert.pieces import GOES_ON, Encoded, Pieces
+from models.bert.pretrained import PIECES, SLUG
 from models.bert.records import PATTERNS, Array, by_word
 from models.driver import Asked, Measured
+from models.errors import reading
 from models.trace import Trace
 
 RELATIONS = ("det", "amod", "nsubj", "obj", "case", "nmod:poss", "aux", "mark", "cop", "advmod", "compound")
@@ -25,6 +28,8 @@ WAYS = ("governor", "dependent")  # from a dependent to what it depends on, or t
 BETTER = 0.10  # accuracy above that of the best distance from which a head counts as finding a relation
 MOST = 64  # pieces of a sentence
 SENTENCES = 120  # captions of which patterns are told
+CLASSES = "classes.json"  # beside the networks
+TREEBANK = "UD English-EWT, training part, github.com/UniversalDependencies/UD_English-EWT at 15d613d8, CC BY-SA 4.0"
 Pair = tuple[str, int, int]  # a relation, its dependent and its governor
 
 
@@ -35,19 +40,54 @@ class Sentence(NamedTuple):
     pairs: tuple[Pair, ...]
 
 
+def blocks(data: Path, split: str) -> Iterator[list[list[str]]]:
+    """The rows of each tree of `ud_ewt`, one a word. FileNotFoundError."""
+    with gzip.open(data / "ud_ewt" / f"{split}.conllu.gz", "rt", encoding="utf-8") as file:
+        for block in file.read().split("\n\n"):
+            rows = [line.split("\t") for line in block.split("\n") if line and line[0] != "#"]
+            if rows := [row for row in rows if row[0].isdecimal()]:  # what is left out or contracted has no number of its own
+                yield rows
+
+
 def treebank(data: Path, split: str) -> list[Sentence]:
-    """The trees of `ud_ewt`: `dev` or `test`. FileNotFoundError."""
-    path = data / "ud_ewt" / f"{split}.conllu.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        blocks = file.read().split("\n\n")
-    found = []
-    for block in blocks:
-        rows = [line.split("\t") for line in block.split("\n") if line and line[0] != "#"]
-        rows = [row for row in rows if row[0].isdecimal()]  # what is left out or contracted has no number of its own
-        if rows:
-            pairs = tuple((row[7], int(row[0]) - 1, int(row[6]) - 1) for row in rows if row[6] != "0")
-            found.append(Sentence(tuple(row[1] for row in rows), pairs))
-    return found
+    """The words and relations of each tree: `dev` or `test`."""
+    return [
+        Sentence(tuple(row[1] for row in rows), tuple((row[7], int(row[0]) - 1, int(row[6]) - 1) for row in rows if row[6] != "0"))
+        for rows in blocks(data, split)
+    ]
+
+
+def classes(data: Path) -> Path:
+    """Write which word class (UPOS) each form has most often in the training part, names left out; returns the file."""
+    often: dict[str, Counter[str]] = defaultdict(Counter)
+    for rows in blocks(data, "train"):
+        for row in rows:
+            if row[3] != "PROPN":  # Brown, Green and Street are colours and streets
+                often[row[1].lower()][row[3]] += 1
+    found: dict[str, list[str]] = defaultdict(list)
+    for word, counts in sorted(often.items()):
+        found[counts.most_common(1)[0][0]].append(word)
+    path = folders.lab(SLUG, checkpoint.ASSETS) / CLASSES
+    path.write_text(json.dumps({"source": TREEBANK} | {name: " ".join(words) for name, words in sorted(found.items())}, indent=1) + "\n")
+    return path
+
+
+@cache
+def known_classes() -> dict[str, str]:
+    """The word class of each form that `classes` found; empty where its file is not there."""
+    path = folders.lab(SLUG, checkpoint.ASSETS) / CLASSES
+    with reading(path):
+        found = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return {word: name for name, words in found.items() if name != "source" for word in words.split()}
+
+
+def classes_of(text: Encoded) -> tuple[str, ...]:
+    """(piece,) the class of the word that each belongs to, X where nobody knows it, "" for [CLS] and [SEP]."""
+    known = known_classes()
+    words: dict[int, str] = defaultdict(str)
+    for piece, at in zip(text.shown, text.word.tolist(), strict=True):
+        words[at] += piece.removeprefix(GOES_ON)
+    return tuple(known.get(words[at], "X") if at >= 0 else "" for at in text.word.tolist()) if known else ()
 
 
 @torch.no_grad()

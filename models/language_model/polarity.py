@@ -1,178 +1,65 @@
-"""Is a film review positive? A language model that has read books is fine-tuned on labels (Radford et al., 2018, §3.2); beside it the same
-network from scratch, and counting words.
-
-There the verdict is read from the last layer behind the end, of 117 M parameters. Of 3 M, left as they are, a linear readout finds 0.58
-there and 0.67 in the means of all layers (8,530 labels, valid): so the means are read here.
-"""
+"""The language model judges film reviews: its verdict, and a fine-tuning that is watched in the page (`models.polarity` has the rest)."""
 
 from __future__ import annotations
 
-import copy
 import gzip
 import json
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
-from itertools import pairwise, product
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn import functional as F
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch import Tensor
 
-from models import checkpoint, fields, folders, training
-from models.corpus import Labelled, polarity
-from models.device import has_bfloat16
+from models import checkpoint, fields, folders, polarity
+from models.corpus import WAYS, Labelled
+from models.corpus import polarity as reviews
 from models.errors import InputError, Stopped, reading
-from models.language_model.model import LanguageModel
 from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import PIECES, SLUG, load
-from models.language_model.records import CURVE, MOST_LABELS, WAYS, Learned, Point, Request
-from models.training import Schedule
+from models.language_model.records import MOST_LABELS, Learned, Point, Request
+from models.polarity import Learning, counted, right, subset
 
-LABELS = (100, 500, 2000, 8530)
-SUBSETS = 5
-BATCH = 16  # sentences
-WARMUP = 10  # steps
-MEAN = 0.9  # what a step keeps of the mean of the parameters so far: the mean is what is measured
 RATE = 2e-3  # largest learning rate of a fine-tuning in the page
-RATES = (1e-3, 2e-3, 4e-3)  # where the search for it begins, whatever is trained
-SEARCHED = 500  # labels with which rates are compared
-LOOK = 500  # sentences, at least, between two looks at those that choose when to stop
-LEAST = 4000  # sentences that a training reads at least: its verdicts stay a guess for the first hundreds of steps
 SENTENCES = "sentences.json.gz"  # labelled ones for the page, beside the models
 EVERY = 200  # sentences between two looks at the held-out ones, in the page
 LIVE = {"train": MOST_LABELS, "test": 200}  # how many of them
 EPOCHS, SECONDS = 12, 15.0  # a fine-tuning in the page ends after either
-SOURCE = "Bo Pang and Lillian Lee, sentence polarity dataset v1.0 (ACL 2005), CC BY 4.0"
 
 
-# ---- counting ----------------------------------------------------------------------------------------------------------------------
+class Judge(polarity.Judge):
+    """A language model with a verdict. It reads END, the pieces and END; the first, before which nothing was read, does not count."""
 
-
-def features(text: str) -> set[str]:
-    """Its words, and each two of them that stand side by side."""
-    words = text.split()
-    return {*words, *(f"{a} {b}" for a, b in pairwise(words))}
-
-
-def counted(labelled: Sequence[Labelled], asked: Sequence[Labelled]) -> float:
-    """The share of `asked` that naive Bayes gets right: for each class, how many of its sentences have a word or a pair, one added."""
-    counts = [Counter(one for text, label in labelled if label == kind for one in features(text)) for kind in (0, 1)]
-    kinds = len(counts[0].keys() | counts[1].keys())
-    totals = [sum(one.values()) + kinds for one in counts]
-    share = sum(label for _, label in labelled) / len(labelled)
-    right = 0
-    for text, label in asked:
-        odds = np.log(share / (1 - share)) if 0 < share < 1 else 0.0
-        known = [one for one in features(text) if one in counts[0] or one in counts[1]]
-        odds += sum(np.log((counts[1][one] + 1) / totals[1]) - np.log((counts[0][one] + 1) / totals[0]) for one in known)
-        right += int(odds > 0) == label
-    return right / len(asked)
-
-
-# ---- the network that judges -------------------------------------------------------------------------------------------------------
-
-
-class Judge(nn.Module):
-    """A language model with a verdict, whether a sentence is positive: a linear readout of what each layer holds, the mean over positions,
-    normed."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        super().__init__()
-        self.model = model
-        self.verdict = nn.Linear((model.config.n_layers + 1) * model.config.d_model, 2)
-        nn.init.zeros_(self.verdict.weight)
-        nn.init.zeros_(self.verdict.bias)
-
-    def forward(self, rows: Sequence[NDArray[np.int64]]) -> Tensor:
-        """(sentence, 2) logits of negative and positive. rows: pieces of each, without END; what does not fit in a window is cut off."""
+    def states(self, rows: Sequence[polarity.Row]) -> tuple[list[Tensor], Tensor]:
+        """As in `models.polarity`."""
         model, rows = self.model, [row[: self.model.config.window - 2] for row in rows]
         pieces = np.full((len(rows), max(map(len, rows)) + 2), END, np.int64)
         for line, row in zip(pieces, rows, strict=True):
             line[1 : len(row) + 1] = row
         read = torch.from_numpy(pieces)
-        states = torch.stack([model.symbol(read) * model.scale, *model.climb(read)], 1)  # (sentence, layer, position, d_model)
         ends, places = torch.tensor([len(row) + 1 for row in rows]), torch.arange(read.shape[1])
-        inside = ((places > 0) & (places <= ends[:, None]))[:, None, :, None]
-        mean = (states * inside).sum(2) / inside.sum(2)
-        return self.verdict(F.layer_norm(mean, mean.shape[-1:]).flatten(1)).float()  # type: ignore[no-any-return]
+        return [model.symbol(read) * model.scale, *model.climb(read)], (places > 0) & (places <= ends[:, None])
 
 
-def judge(pretrained: bool, seed: int) -> Judge:
+def judge(pretrained: bool, seed: int) -> polarity.Judge:
     """The shipped model of pieces with a verdict to learn; or the same network that has learned nothing, drawn by `seed`."""
-    known = load("words").model
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Judge((copy.deepcopy(known) if pretrained else LanguageModel(known.config)).requires_grad_(True))
+    return polarity.judge(Judge, load("words").model, pretrained, seed)
 
 
-def right(judge: Judge, rows: Sequence[NDArray[np.int64]], labels: Sequence[int]) -> Iterator[float]:
-    """The share of sentences judged rightly, as it grows batch by batch: the last one is of all."""
-    order = np.argsort([len(row) for row in rows], kind="stable")
-    found = 0
-    for begin in range(0, len(order), 2 * BATCH):
-        chosen = order[begin : begin + 2 * BATCH]
-        with torch.no_grad(), _precision():
-            found += int((judge([rows[i] for i in chosen]).argmax(-1) == torch.tensor([labels[i] for i in chosen])).sum())
-        yield found / len(order)
+def encoded(texts: Sequence[str]) -> list[polarity.Row]:
+    """(piece,) of each text."""
+    return Pieces.load(checkpoint.folder(SLUG, "words") / PIECES).encode_all(texts)
 
 
-def _precision() -> Any:
-    return torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16(torch.device("cpu")))
-
-
-class Learning:
-    """A fine-tuning, batch by batch. `mean`: the judge with the running mean of its parameters."""
-
-    def __init__(self, judge: Judge, rows: Sequence[NDArray[np.int64]], labels: Sequence[int], rate: float, seed: int) -> None:
-        self.judge, self.rows, self.labels, self.seed = judge, rows, labels, seed
-        self.schedule = Schedule(peak=rate, warmup=WARMUP, decay=0.0, cooldown=0, steps=1 << 30)
-        self.optimizers = training.adam(judge, self.schedule)
-        self.averaged = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(MEAN))  # type: ignore[no-untyped-call]
-        self.step = self.seen = 0
-        self._todo: list[NDArray[np.int64]] = []
-
-    @property
-    def mean(self) -> Judge:
-        """Ready to be asked."""
-        return self.averaged.module.eval()  # type: ignore[return-value]
-
-    def _next(self) -> NDArray[np.int64]:
-        if not self._todo:  # an epoch more, sentences of a length side by side
-            generator = np.random.default_rng((self.seed, self.seen))
-            order = generator.permutation(len(self.rows))
-            pools = [order[i : i + 16 * BATCH] for i in range(0, len(order), 16 * BATCH)]
-            sorted_ = [pool[np.argsort([len(self.rows[i]) for i in pool], kind="stable")] for pool in pools]
-            batches = [pool[i : i + BATCH] for pool in sorted_ for i in range(0, len(pool), BATCH)]
-            self._todo = [batches[i] for i in generator.permutation(len(batches))]
-        return self._todo.pop()
-
-    def learn(self) -> int:
-        """One step; how many of its sentences were judged rightly before it."""
-        chosen = self._next()
-        truth = torch.tensor([self.labels[i] for i in chosen])
-        self.step += 1
-        self.seen += len(chosen)
-        self.judge.train()
-        with torch.enable_grad(), torch.random.fork_rng(devices=[]), _precision():
-            torch.manual_seed(self.seed * 100_003 + self.step)  # of dropout
-            verdicts = self.judge([self.rows[i] for i in chosen])
-            F.cross_entropy(verdicts, truth).backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.judge.parameters(), 1.0)
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = self.schedule.rate(self.step)
-            optimizer.step()
-            optimizer.zero_grad()
-        self.averaged.update_parameters(self.judge)
-        return int((verdicts.argmax(-1) == truth).sum())
+def curve(data: Path, runs: Path) -> Path:
+    """Every training of the label curve, and sentences for the page; returns the file of figures."""
+    shipped = {split: subset(reviews(data, split), most, 0) for split, most in LIVE.items()}
+    with gzip.GzipFile(folders.lab(SLUG, checkpoint.ASSETS) / SENTENCES, "wb", mtime=0) as file:
+        file.write(json.dumps({"source": polarity.SOURCE, **shipped}, ensure_ascii=False).encode())
+    return polarity.curve(polarity.Subject(SLUG, judge, encoded), data, runs)
 
 
 # ---- in the page -------------------------------------------------------------------------------------------------------------------
@@ -191,8 +78,7 @@ def finetune(labelled: Sequence[Labelled], way: str, seed: int) -> Iterator[Poin
     """Learn from these labels without end: None after each batch, so that others come in between; a point at the beginning and after
     every EVERY sentences."""
     test = sentences()["test"]
-    pieces = Pieces.load(checkpoint.folder(SLUG, "words") / PIECES)
-    rows, asked = (pieces.encode_all([text for text, _ in one]) for one in (labelled, test))
+    rows, asked = (encoded([text for text, _ in one]) for one in (labelled, test))
     learning = Learning(judge(way == WAYS[0], seed), rows, [label for _, label in labelled], RATE, seed)
     fit: float | None = None
     while True:
@@ -231,95 +117,3 @@ def live(request: Request, seconds: float = SECONDS) -> Iterator[list[Any]]:
     except Stopped:
         stopped = True
     yield [Learned(tuple(points), counted(labelled, known["test"]), len(known["test"]), stopped)]
-
-
-# ---- the whole curve ---------------------------------------------------------------------------------------------------------------
-
-
-def subset(labelled: Sequence[Labelled], count: int, number: int) -> list[Labelled]:
-    """So many labels, the same ones for the same number of the subset; smaller ones lie within larger ones."""
-    return [labelled[i] for i in np.random.default_rng((26, number)).permutation(len(labelled))[:count]]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One training of the curve. seen: sentences read when the sentences of `valid` were judged best; what `test` gave is of then."""
-
-    way: str  # of WAYS
-    labels: int
-    subset: int
-    rate: float
-    seen: int
-    valid: float
-    test: float
-    seconds: float
-
-
-def trained(data: Path, way: str, labels: int, number: int, rate: float = 0.0) -> Run:
-    """Learn from a subset until every sentence was read twice, and twice as many as at the best look at `valid`; its judge is asked about
-    `test`."""
-    begin = time.perf_counter()
-    splits = {split: polarity(data, split) for split in ("train", "valid", "test")}
-    splits["train"] = subset(splits["train"], labels, number)
-    if way == WAYS[2]:
-        valid, test = (counted(splits["train"], splits[split]) for split in ("valid", "test"))
-        return Run(way, labels, number, rate, labels, valid, test, round(time.perf_counter() - begin, 1))
-    pieces = Pieces.load(checkpoint.folder(SLUG, "words") / PIECES)
-    rows = {split: pieces.encode_all([text for text, _ in one]) for split, one in splits.items()}
-    truth = {split: [label for _, label in one] for split, one in splits.items()}
-    learning = Learning(judge(way == WAYS[0], number), rows["train"], truth["train"], rate, number)
-
-    def share(judge: Judge, split: str) -> float:
-        *_, last = right(judge, rows[split], truth[split])
-        return last
-
-    best, seen, kept = 0.0, 0, copy.deepcopy(learning.mean)
-    while learning.seen < max(LEAST, 2 * labels, 2 * seen):
-        until = learning.seen + max(LOOK, labels // 4)
-        while learning.seen < until:
-            learning.learn()
-        if (found := share(learning.mean, "valid")) > best:
-            best, seen, kept = found, learning.seen, copy.deepcopy(learning.mean)
-    return Run(way, labels, number, rate, seen, best, share(kept, "test"), round(time.perf_counter() - begin, 1))
-
-
-def curve(data: Path, runs: Path) -> Path:
-    """Choose a learning rate for each way, judge with every subset, write the page's sentences and the figures of all trainings; returns
-    their file. It goes on where it was stopped."""
-    where, state = folders.lab(SLUG, checkpoint.ASSETS), runs / SLUG / "polarity"
-    state.mkdir(parents=True, exist_ok=True)
-    shipped = {split: subset(polarity(data, split), most, 0) for split, most in LIVE.items()}
-    with gzip.GzipFile(where / SENTENCES, "wb", mtime=0) as file:
-        file.write(json.dumps({"source": SOURCE, **shipped}, ensure_ascii=False).encode())
-
-    def tried(way: str, rate: float) -> float:
-        return 1 - trained(data, way, SEARCHED, 0, rate).valid
-
-    rates = {way: training.swept(partial(tried, way), RATES, state / f"rates-{way}.json") for way in WAYS[:2]}
-    done: list[dict[str, Any]] = []
-    asked = len(polarity(data, "test"))
-    for number, labels, way in product(range(1, SUBSETS + 1), LABELS, WAYS):
-        path = state / f"{way}-{labels}-{number}.json"
-        if not path.is_file():
-            rate = training.best_rate(rates[way]) if way in rates else 0.0
-            path.write_text(json.dumps(asdict(trained(data, way, labels, number, rate))) + "\n", "utf-8")
-            print(path.read_text("utf-8").strip(), flush=True)
-        done.append(json.loads(path.read_text("utf-8")))
-        (where / CURVE).write_text(json.dumps({"source": SOURCE, "n": asked, "rates": rates, "runs": done}, indent=1) + "\n", "utf-8")
-    return where / CURVE
-
-
-def figures() -> dict[str, Any]:
-    """Accuracy on `test` for each way and number of labels, mean over the subsets, as `curve` has them so far.
-
-    spread_…: the sample standard deviation, runs_…: of how many subsets.
-    """
-    path = folders.lab(SLUG, checkpoint.ASSETS) / CURVE
-    runs = json.loads(path.read_text("utf-8"))["runs"] if path.is_file() else []
-    found: dict[str, Any] = {"metric": "accuracy", "split": "test"}
-    for labels, way in product(LABELS, WAYS):
-        if values := [run["test"] for run in runs if (run["way"], run["labels"]) == (way, labels)]:
-            found[f"accuracy_{way}_{labels}"] = round(float(np.mean(values)), 4)
-            found[f"spread_{way}_{labels}"] = round(float(np.std(values, ddof=1)), 4) if len(values) > 1 else None
-            found[f"runs_{way}_{labels}"] = len(values)
-    return {**found, "value": found.get(f"accuracy_pretrained_{LABELS[-1]}")}

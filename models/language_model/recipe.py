@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import bits, checkpoint, driver, training, windows
+from models import bits, checkpoint, driver, polarity, training, windows
 from models.characters import Alphabet, books
 from models.corpus import corpus, unwrapped
 from models.driver import Asked, Job, Lab, Measured, Plan, published
-from models.language_model import induction, polarity
+from models.language_model import induction
+from models.language_model import polarity as labels
 from models.language_model.model import Config, LanguageModel
 from models.language_model.pieces import VOCABULARY, Pieces
 from models.language_model.pretrained import PIECES, SLUG, read
-from models.language_model.records import EXAMPLES, LEARN, LEARNED, WAYS
+from models.language_model.records import EXAMPLES, LEARN, LEARNED
 from models.pretrained import store_first
 from models.training import Schedule
 from models.windows import drawn_windows
@@ -289,23 +290,17 @@ task_of = LAB.task_of
 
 def train(data: Path, runs: Path, variant: str = "", **how: Any) -> Path:
     """As `Lab.train`; of `polarity`, which is not one model, every training of its curve."""
-    return polarity.curve(data, runs) if variant == "polarity" else LAB.train(data, runs, variant, **how)
+    return labels.curve(data, runs) if variant == "polarity" else LAB.train(data, runs, variant, **how)
 
 
 def evaluate(data: Path, variant: str = "", **how: Any) -> dict[str, Any]:
     """As `Lab.evaluate`; of `polarity`, the accuracy with each number of labels."""
-    if variant != "polarity":
-        return LAB.evaluate(data, variant, **how)
-    found = polarity.figures()
-    for labels in polarity.LABELS:
-        said = [f"{way} {found[name]:.3f}" for way in WAYS if (name := f"accuracy_{way}_{labels}") in found]
-        print(f"{labels:,} labels: {', '.join(said)}")
-    return {"slug": SLUG, "variant": variant, **found}
+    return polarity.figures(SLUG) if variant == "polarity" else LAB.evaluate(data, variant, **how)
 
 
 def examples() -> Path:
     """Store the first example's explanation, and a fine-tuning beside it, however long it takes; returns the first file."""
     from models.language_model.explain import explain
 
-    store_first(SLUG, lambda asked: polarity.live(asked[0], math.inf), LEARN, LEARNED)
+    store_first(SLUG, lambda asked: labels.live(asked[0], math.inf), LEARN, LEARNED)
     return store_first(SLUG, explain, EXAMPLES[0])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import fields, folders
+from models.corpus import WAYS
 from models.fields import LOST
 
 Array = NDArray[np.float32]
@@ -25,7 +26,6 @@ HOTTEST = 2.0
 KINDS = ("characters", "pieces", "copies")  # of models: of the books' characters, of their pieces, of random symbols that come again
 KIND = {"words": KINDS[1], "induction": KINDS[2], "one_layer": KINDS[2]}
 MODES = ("write", "learn")  # what is asked for: a text that goes on, or a fine-tuning on labels
-WAYS = ("pretrained", "scratch", "counts")  # of judging a sentence: fine-tuned, the same network from scratch, counting words
 MOST_LABELS = 1000  # that the page has to learn from
 
 
@@ -198,7 +198,6 @@ OFFERED: tuple[Request, ...] = (
     Request(OPENING.strip(), length=40, variant="words", typed=" learned romance as she grew older"),
     Request("kQ7mXa3RzBt0vEkQ7mXa3", length=7, variant="induction", temperature=0.0),
 )
-CURVE = "polarity.json"  # the figures of all trainings on labels, beside the models
 LEARN, LEARNED = Request(mode=MODES[1], labels=200), "learned.npz"  # a fine-tuning that is shipped, and its file
 # Those whose models are there; before anything was trained, those of the first variant.
 EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))

@@ -8,9 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from explorer.labs import LABS
+from explorer.labs import LABS, about
+from explorer.labs.labelled import labelled
 from explorer.labs.language_model import labels, views
-from models.language_model.records import CURVE, LEARN, Learned, Point
+from models.corpus import CURVE
+from models.language_model.records import LEARN, Learned, Point
 
 POINTS = (Point(0, 0.5, None), Point(200, 0.55, 0.75), Point(400, 0.625, 1.0))
 
@@ -37,13 +39,19 @@ def test_a_fine_tuning_says_what_it_has_come_to_and_whether_it_was_stopped() -> 
 def test_the_label_curve_is_of_the_trainings_that_were_made_and_says_that_it_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labels, "SHIPPED", tmp_path)
-    assert labels.labelled() is None
+    monkeypatch.setattr(about, "ASSETS", tmp_path)
+    assert labelled("left") is None
     runs = [("pretrained", 100, 0.5), ("pretrained", 100, 0.6), ("counts", 100, 0.57), ("counts", 500, 0.64)]
     told = {"n": 1066, "runs": [{"way": way, "labels": n, "test": test} for way, n, test in runs]}
-    (tmp_path / CURVE).write_text(json.dumps(told), "utf-8")
-    found = labels.labelled()
+    for slug in ("left", "both"):
+        (tmp_path / slug).mkdir()
+        (tmp_path / slug / CURVE).write_text(json.dumps(told), "utf-8")
+    found = labelled("left")
     assert found is not None and "stored" in found["units"]["en"]  # type: ignore[index,call-overload]
     assert found["sentence"]["en"] == "With 100 labels: pre-trained 0.55, counting words 0.57. With 500 labels: counting words 0.64."  # type: ignore[index,call-overload]
     rows = [[row[0], *row[2:]] for row in found["table"]["rows"]]  # type: ignore[index,call-overload]
     assert rows == [[100, 0.55, 0.0707, 2], [100, 0.57, None, 1], [500, 0.64, None, 1]]
+    names = {slug: {"en": f"{slug} side", "zh": slug} for slug in ("left", "both")}
+    two = labelled("both", names["both"], {"left": names["left"], "nobody": names["left"]})
+    assert two is not None and len(two["table"]["rows"]) == 4, "counting is the same for both, and stands there once"  # type: ignore[index,call-overload]
+    assert "both side, pre-trained 0.55, counting words 0.57, left side, pre-trained 0.55." in two["sentence"]["en"]  # type: ignore[index,call-overload]

@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
-        *("models.crossing", "models.folders", "models.pixels", "models.thinking", "models.plane", "models.your_model"),
+        *("models.corpus", "models.crossing", "models.folders", "models.pixels", "models.thinking", "models.plane", "models.your_model"),
         *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.views", "explorer.wiring"),
     },
     "explorer.api": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.program", "explorer.wiring", "models.fields"},

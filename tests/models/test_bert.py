@@ -16,11 +16,12 @@ from benchmarks.bert_encode import peer
 from models import checkpoint
 from models.bert import counts, minilm, recipe, relations
 from models.bert import explain as explaining
+from models.bert import polarity as judging
 from models.bert.explain import explain, seen, vectors
 from models.bert.hiding import hide
 from models.bert.model import Config, Encoder
-from models.bert.pieces import Pieces
-from models.bert.pretrained import load
+from models.bert.pieces import Encoded, Pieces
+from models.bert.pretrained import load, pieces_of
 from models.bert.records import DRAWN, PATTERNS, SIDES, VARIANTS, Explanation, Request, by_word
 from models.errors import DamagedFile, InputError
 from models.pretrained import Pretrained
@@ -78,7 +79,7 @@ def test_transformers_says_the_same_with_the_same_weights(kind: int) -> None:
 def test_the_pretrained_encoder_reads_as_transformers_does() -> None:
     shipped = load("minilm")
     assert shipped.facts["source"]["sha256"] == minilm.WEIGHTS
-    ids = torch.from_numpy(explaining.pieces_of("minilm").encode(SENTENCES[2]).ids)[None]
+    ids = torch.from_numpy(pieces_of("minilm").encode(SENTENCES[2]).ids)[None]
     theirs = peer(shipped.model, "eager")(ids).last_hidden_state
     assert (theirs - shipped.model(ids)).abs().max() <= 1e-5
 
@@ -250,6 +251,24 @@ def test_a_head_is_chosen_on_dev_and_reported_on_test(tmp_path: Path, monkeypatc
     assert (rows["det"]["distance"], rows["det"]["distance_test"], rows["amod"]["distance"]) == (2, 1.0, 1)
 
 
+def test_a_word_is_of_the_class_that_the_treebank_gives_it_most_often_and_all_its_pieces_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tagged = (("Green", "PROPN"), ("green", "ADJ"), ("ladder", "NOUN"), ("ladder", "NOUN"), ("ladder", "VERB"), ("Green", "PROPN"))
+    rows = [f"{i + 1}\t{word}\t_\t{name}\t_\t_\t0\troot\t_\t_" for i, (word, name) in enumerate(tagged)]
+    (tmp_path / "ud_ewt").mkdir()
+    (tmp_path / "ud_ewt" / "train.conllu.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+    (tmp_path / "bert").mkdir()
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path)
+    relations.known_classes.cache_clear()
+    text = Encoded(np.arange(6), ("[CLS]", "green", "lad", "##der", "unheard", "[SEP]"), np.array([-1, 0, 1, 1, 2, -1]))
+    assert relations.classes_of(text) == (), "nothing is known before the file is there"
+    relations.known_classes.cache_clear()
+    assert recipe.train(tmp_path, tmp_path, "classes").name == relations.CLASSES
+    assert relations.classes_of(text) == ("", "ADJ", "NOUN", "NOUN", "X", "")
+    relations.known_classes.cache_clear()
+
+
 def test_what_training_would_draw_of_a_sentence_is_shown(small: dict[str, Encoder]) -> None:
     kinds = set()
     for seed in range(1, 40):
@@ -307,6 +326,20 @@ def test_queries_and_keys_make_the_weights_and_not_where_a_side_is_blanked(small
 def test_what_cannot_be_read_is_refused_in_one_sentence(small: dict[str, Encoder], asked: dict[str, Any], says: str) -> None:
     (found,) = explain([Request(**asked)])
     assert isinstance(found, InputError) and says in found.text["en"] and found.text["zh"].endswith("。")
+
+
+def test_an_encoder_judges_by_the_means_of_all_its_layers_whatever_stands_beside_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "pieces_of", lambda _variant: learned())
+    judge, model = judging.Judge(network()).eval(), network()
+    torch.nn.init.normal_(judge.verdict.weight)
+    short, long = np.arange(5, 10), np.arange(5, 60)
+    torch.testing.assert_close(judge([short, long])[:1], judge([short]))
+    torch.testing.assert_close(judge([long]), judge([long[:30]]), msg="what does not fit is cut off")
+    whole = [x[0, 1:].mean(0) for x in model.climb(torch.from_numpy(learned().row(short))[None])]
+    assert torch.equal(
+        [*model.climb(torch.from_numpy(learned().row(short))[None])][-1], model(torch.from_numpy(learned().row(short))[None])
+    )
+    torch.testing.assert_close(judge([short])[0], judge.verdict(torch.cat([F.layer_norm(mean, mean.shape) for mean in whole])))
 
 
 def test_counting_guesses_what_is_most_common_between_such_neighbours() -> None:

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from models import checkpoint, corpus
+from models import polarity as judged
 from models.errors import InputError, Stopped
 from models.language_model import induction, polarity, recipe
 from models.language_model.decode import Reader, climbed
@@ -210,9 +211,9 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_naive_bayes_counts_words_and_pairs_once_in_each_sentence() -> None:
-    assert polarity.features("so so good") == {"so", "good", "so so", "so good"}
-    assert polarity.counted([GOOD, BAD], [("warm clever", 1), ("cold film", 0), ("a clever film", 1)]) == 1.0
-    assert polarity.counted([GOOD, BAD], [("nothing known", 1)]) == 0.0, "a tie is no positive verdict"
+    assert judged.features("so so good") == {"so", "good", "so so", "so good"}
+    assert judged.counted([GOOD, BAD], [("warm clever", 1), ("cold film", 0), ("a clever film", 1)]) == 1.0
+    assert judged.counted([GOOD, BAD], [("nothing known", 1)]) == 0.0, "a tie is no positive verdict"
 
 
 def test_a_sentence_is_judged_by_the_means_of_all_layers_whatever_stands_beside_it() -> None:
@@ -246,16 +247,16 @@ def test_fine_tuning_learns_labels_leaves_the_shipped_model_alone_and_ends_when_
 def test_the_curve_goes_on_where_it_was_stopped_and_names_no_accuracy_that_was_not_measured(
     shelf: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = {"LABELS": (10, 20), "SUBSETS": 1, "LOOK": 32, "LEAST": 60, "SEARCHED": 20, "LIVE": {"train": 20, "test": 4}}
-    for name, value in small.items():
-        monkeypatch.setattr(polarity, name, value)
+    monkeypatch.setattr(polarity, "LIVE", {"train": 20, "test": 4})
+    for name, value in {"LABELS": (10, 20), "SUBSETS": 1, "LOOK": 32, "LEAST": 60, "SEARCHED": 20}.items():
+        monkeypatch.setattr(judged, name, value)
     assert not [name for name in recipe.evaluate(shelf, "polarity") if name.startswith("accuracy")]
-    monkeypatch.setattr(polarity.training, "swept", lambda measure, rates, kept: {f"{rate:g}": abs(rate - 4e-3) for rate in rates})
+    monkeypatch.setattr(judged.training, "swept", lambda measure, rates, kept: {f"{rate:g}": abs(rate - 4e-3) for rate in rates})
     recipe.train(shelf, shelf / "runs", "polarity")
-    first = (shelf / "assets" / "language_model" / polarity.CURVE).read_text("utf-8")
+    first = (shelf / "assets" / "language_model" / corpus.CURVE).read_text("utf-8")
     (shelf / "runs" / "language_model" / "polarity" / "scratch-20-1.json").unlink()
     recipe.train(shelf, shelf / "runs", "polarity")
-    again = json.loads((shelf / "assets" / "language_model" / polarity.CURVE).read_text("utf-8"))
+    again = json.loads((shelf / "assets" / "language_model" / corpus.CURVE).read_text("utf-8"))
     kept = [[run for run in one["runs"] if (run["way"], run["labels"]) != ("scratch", 20)] for one in (again, json.loads(first))]
     assert kept[0] == kept[1] and len(kept[0]) == 5, "none of the others was trained again"
     found = recipe.evaluate(shelf, "polarity")

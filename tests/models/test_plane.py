@@ -83,6 +83,20 @@ def test_points_know_their_pieces_places_and_texts() -> None:
     assert rows[9][1:4] == ["k1.0", 0, "<b>1"] and rows[9][4] == pytest.approx(float(seen.points[9, 0]), abs=1e-4)
 
 
+def test_where_a_lab_says_word_classes_points_may_be_coloured_by_them_and_say_them() -> None:
+    texts = [replace(one, classes=("", "DET", "PROPN")) for one in watched(count=2, length=3)]
+    seen = plane(texts, 0, 0)
+    assert seen.classes == ("", "DET", "PROPN") * 4
+    drawn = value(seen, Head("cross", 0, 1), {"en": "Cross", "zh": "交叉"}, "x")
+    assert [one["key"] for one in drawn["choices"][0]["options"]] == ["kind", "position", "class"]  # type: ignore[index]
+    figure = drawn["figures"][2]["figure"]  # type: ignore[index]
+    named = {mark["text"]["en"]: mark["colour"] for mark in figure["legend"]}
+    for trace in figure["figures"]["en"]["data"]:
+        assert trace["marker"]["color"] == [named[name] for name in ("other", "article, pronoun, number", "noun")] * 2
+    assert "noun: " in figure["figures"]["en"]["data"][0]["customdata"][2][2]
+    assert len(value(plane(watched(), 0, 0), Head("cross", 0, 1), {"en": "Cross", "zh": "交叉"}, "x")["figures"]) == 2  # type: ignore[arg-type]
+
+
 def test_the_address_names_the_head_of_the_run_in_view_and_nonsense_the_first() -> None:
     sizes, first = (
         {"one.encoder": (2, 4), "one.cross": (2, 4), "two.encoder": (1, 1)},

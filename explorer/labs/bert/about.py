@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer import labels
+from explorer.controls import Value
 from explorer.labels import Text, filled
 from explorer.labs import about
 from explorer.labs.bert import texts
+from explorer.labs.labelled import labelled
 from explorer.widgets.card import Pair
 
 SLUG = "bert"
@@ -79,3 +81,8 @@ def curves() -> dict[str, object] | None:
     """Held-out loss over training; None where no log is shipped. Slow at first: it imports Plotly."""
     lines = {"mlm": (texts.NAMES["mlm"], "var(--cat-1)")}
     return about.curves(SLUG, facts(), lines, axes=texts.CURVE_AXES, units=texts.CURVE_UNITS, says=texts.CURVE_SAYS, per_step=lambda _: 1)
+
+
+def judging() -> Value | None:
+    """Film reviews judged after fine-tuning, beside the language model, which reads the left side alone; None before it was trained."""
+    return labelled(SLUG, texts.BOTH, {"language_model": texts.LEFT})

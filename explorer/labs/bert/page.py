@@ -13,7 +13,7 @@ from explorer.labs.bert import about, texts, views
 from explorer.labs.plane import in_one_plane
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
-from explorer.widgets.figure import own
+from explorer.widgets.figure import measured, own
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.bert.records import EXAMPLES, OFFERED, Explanation, Request
@@ -40,6 +40,7 @@ def program() -> Program[Request, Explanation]:
             picture("finder", texts.FINDER, views.finder, at="above", task="minilm"),
             View("attention", lambda value: stage("attention", value, texts={}), views.maps),
             View("sink", lambda value: own("sink", value), views.sink, at="beside", task="minilm"),
+            View("labelled", lambda _value: measured(about.judging(), "labelled"), task="mlm"),
             View("similarity", lambda value: own("similarity", value), views.similarity, task="minilm"),
             in_one_plane(
                 PLANES, texts.NAMES, sizes(about.facts()), *FIRST, name="bert", of=lambda request: {request.variant: request.variant}

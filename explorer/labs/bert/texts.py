@@ -187,6 +187,9 @@ NOTES: Final[tuple[Text, ...]] = (
     ),
 )
 
+BOTH: Final = _("BERT", "BERT")
+LEFT: Final = _("language model", "语言模型")
+
 # ---- the card ----
 DATA: Final = _("17 novels, captions", "17 部小说、图片说明")
 DATA_NOTE: Final = _("MiniLM: 1 G sentence pairs", "MiniLM：10 亿个句对")
@@ -214,6 +217,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "sink": _("The sink", "汇"),
     "grammar": _("A head for grammar", "懂语法的头"),
     "vectors": _("Sentences as vectors", "句子变成向量"),
+    "labels": _("Pre-train, fine-tune", "先预训练，再微调"),
 }
 STEPS: Final[Mapping[str, Text]] = {
     "left": _(
@@ -254,6 +258,13 @@ STEPS: Final[Mapping[str, Text]] = {
         "in common; each word's share of the cosine can be read off.",
         "所有位置的平均就是一个句子的向量。意思相同的两句话，即使没有一个相同的词，也靠得很近；每个词对余弦的贡献都能读出来。",
     ),
+    "labels": _(
+        "BERT is made to be fine-tuned: a verdict on the means of its layers, some labels, and all weights learn on. Here it judges film "
+        "reviews; beside it a language model, which reads the left side alone, by the same rule. Does pre-training pay, and do both sides? "
+        "Counting words is the one to beat.",
+        "BERT 本来就是用来微调的：在各层的均值上加一个判断，给一些标签，让所有权重继续学。这里它判断影评的褒贬；旁边是只读左边的语言模型，"
+        "规则相同。预训练值得吗？读两边值得吗？要超过的是数词。",
+    ),
 }
 
 # What each step asks: the projector's title.
@@ -265,6 +276,7 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "sink": _("Where does a head look when it finds nothing?", "一个头什么也没找到时看向哪里？"),
     "grammar": _("Does a head know grammar, or only where to look?", "头懂语法，还是只知道看哪里？"),
     "vectors": _("When do two sentences mean the same?", "什么时候两句话意思相同？"),
+    "labels": _("Do both sides help to judge a review?", "读两边对判断影评有帮助吗？"),
 }
 
 # What the hall guesses before the lecturer opens the projected figure.
@@ -273,6 +285,10 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
     "sink": _(
         "A head finds nothing in a sentence, yet its weights must sum to 1. Where will they go?",
         "一个头在句子里什么也没找到，但权重之和必须为 1。它们会去哪里？",
+    ),
+    "labels": _(
+        "500 labelled film reviews: who judges new ones best, BERT, the language model or counting words?",
+        "500 条带标签的影评：谁判断新影评最准，BERT、语言模型，还是数词？",
     ),
 }
 
@@ -285,7 +301,8 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "sink": _("Compare the two bars of each layer.", "比较每层的两根条形。"),
     "grammar": _("Read the column of points from top to bottom.", "从上到下读“领先”一列。"),
     "vectors": _("Change one word of the second sentence and run again.", "改动第二句中的一个词，再运行。"),
+    "labels": _("Go along the curves from left to right: who leads at each number of labels?", "沿曲线从左看到右：每个标签数下谁领先？"),
 }
 
 # 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"left": 1, "both": 1, "draw": 2, "patterns": 1, "sink": 2, "grammar": 1, "vectors": 2}
+STEP_RANKS: Final[Mapping[str, int]] = {"left": 1, "both": 1, "draw": 2, "patterns": 1, "sink": 2, "grammar": 1, "vectors": 2, "labels": 2}

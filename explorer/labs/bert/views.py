@@ -373,6 +373,8 @@ def steps() -> tuple[GuidedStep, ...]:
             "grammar": (alone, {"head": telling(), "job": "relation"}, "finder"),
             "vectors": (two_, {}, "similarity"),
         }
+    if about.judging() is not None:
+        shown_["labels"] = ("", {}, "labelled")
     return tuple(
         GuidedStep(texts.STEP_TITLES[key], say, *shown_[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items() if key in shown_
     )

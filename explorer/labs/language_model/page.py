@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.lab import FIGURE, Text, part
 from explorer.labs import passages
+from explorer.labs.labelled import labelled
 from explorer.labs.language_model import about, labels, texts, views
 from explorer.labs.plane import in_one_plane
 from explorer.program import About, Change, Program, lab_of
@@ -44,7 +45,7 @@ def program() -> Program[Request, Explanation]:
             own("surprise", texts.SURPRISE, views.pieces, grow=views.pieces_growing, task=KINDS[1]),
             View("learning", lambda _value: figure.measured(about.standing(), "learning"), task=WRITES),
             View("labels", partial(figure.own, "labels", main=True), labels.drawn, labels.growing, task="labels"),
-            View("labelled", lambda _value: figure.measured(labels.labelled(), "labelled"), task="labels"),
+            View("labelled", lambda _value: figure.measured(labelled(about.SLUG), "labelled"), task="labels"),
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below", task=WRITES),
             replace(plane, task=KINDS[0]),
             replace(in_bertviz(("head", "model"), views.bertviz), task=WRITES),

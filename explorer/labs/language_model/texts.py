@@ -46,9 +46,7 @@ TYPED: Final = _("A continuation of yours: how likely is it?", "您自己的续�
 
 MODE: Final = _("mode", "模式")
 MODES: Final[Mapping[str, Text]] = MappingProxyType({"write": _("Write", "续写"), "learn": _("Fine-tune", "微调")})
-LABELS: Final = _("labels", "标签")
 BEGINS: Final = _("begins", "起点")
-BEGINNINGS: Final[Mapping[str, Text]] = {"pretrained": _("pre-trained", "预训练过"), "scratch": _("from scratch", "从零开始")}
 
 NAMES: Final[Mapping[str, Text]] = MappingProxyType(
     {
@@ -158,11 +156,8 @@ BESIDE: Final = _("The same beginning, read by Transformer-XL beside this model.
 FINE_TUNED: Final = _("Does it learn what a good review is?", "它能学会什么是好评吗？")
 FINE_TUNED_UNITS: Final = _("share of sentences judged rightly; half is chance", "判断正确的句子比例；一半即瞎猜")
 READ_SO_FAR: Final = _("sentences read", "读过的句子")
-RIGHT: Final = _("judged rightly", "判断正确")
 HELD_OUT: Final = _("held-out sentences", "留出的句子")
 FIT: Final = _("sentences it learns from", "用来学习的句子")
-COUNTING: Final = _("counting words", "数词")
-JUDGES: Final = (*BEGINNINGS.values(), COUNTING)
 LEARNING: Final = _("live · {seen} sentences read", "实时 · 已读 {seen} 句")
 LEARNED: Final = _(
     "{begins}, after {seen} sentences of {labels} labelled ones it judges {right} of {n} held-out sentences rightly.",
@@ -171,14 +166,6 @@ LEARNED: Final = _(
 BY_HEART: Final = _("Of those that it has just learned from: {fit}.", "刚学过的句子：{fit}。")
 COUNTED: Final = _("Counting words in the same labels: {counts}.", "在同样的标签里数词：{counts}。")
 HALTED: Final = _("It was stopped.", "已被停止。")
-LABEL_CURVE: Final = _("What is pre-training worth?", "预训练值多少？")
-LABEL_CURVE_UNITS: Final = _(
-    "stored: share of {n} test sentences judged rightly, mean; labels were drawn up to {subsets} times",
-    "存储的结果：{n} 个测试句子中判断正确的平均比例；标签最多抽取 {subsets} 次",
-)
-LABEL_CURVE_SAYS: Final = _("With {labels} labels: {each}.", "用 {labels} 个标签：{each}。")
-SPREAD: Final = _("spread", "标准差")
-SUBSETS: Final = _("subsets", "组数")
 
 # ---- the card ----
 DATA: Final = _("17 books, 2 held out", "17 本书，另留出 2 本")

@@ -22,6 +22,7 @@ from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import change_sentence, filled
 from explorer.labs import passages
 from explorer.labs.heads import silenced
+from explorer.labs.labelled import BEGINNINGS, LABELS, labelled
 from explorer.labs.language_model import about, labels, texts
 from explorer.looks import Look, looks
 from explorer.packing import pack
@@ -81,8 +82,8 @@ def controls() -> tuple[Control, ...]:
         Control("length", texts.LENGTH, "number", unit=texts.SYMBOLS, step=1, when=write),
         Control("top_p", texts.TOP_P, "number", step=0.01, hint=texts.TOP_P_HINT, when=write),
         Control("top_k", texts.TOP_K, "select", names=top, hint=texts.TOP_K_HINT, when=write),
-        Control("labels", texts.LABELS, "select", names=count, when=learn),
-        Control("way", texts.BEGINS, "select", names=texts.BEGINNINGS, when=learn),
+        Control("labels", LABELS, "select", names=count, when=learn),
+        Control("way", texts.BEGINS, "select", names=BEGINNINGS, when=learn),
         Control("seed", texts.SEED, "seed", hint=passages.SEED_HINT),
         Control("typed", texts.TYPED, "question", placeholder=OFFERED[0].typed.strip(), when=write),
         Control("temperature", texts.TEMPERATURE, "number", step=0.1, change=True, says=_heated, when=write),
@@ -361,7 +362,7 @@ def steps() -> tuple[GuidedStep, ...]:
         shown["copy"] = (query(replace(copying, silenced=((copying.kind, 1, 0),))), {"head": "2.1", "pos": "15"}, "change")
     if learned() is not None:
         shown["labels"] = (query(LEARN), {}, "labels")
-    if labels.labelled() is not None:
+    if labelled(about.SLUG) is not None:
         shown["curve"] = (query(LEARN), {}, "labelled")
     return tuple(
         GuidedStep(texts.STEP_TITLES[key], texts.STEPS[key], *how, **in_lecture(texts, key))
