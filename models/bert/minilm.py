@@ -9,7 +9,6 @@ It has no head that says what is hidden, so it gives attention and vectors alone
 from __future__ import annotations
 
 import dataclasses
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from models import checkpoint
-from models.bert.model import Config
 from models.bert.pretrained import PIECES, SLUG
 from models.errors import DamagedFile
 
@@ -62,23 +60,6 @@ def renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def config_of(facts: dict[str, Any], predicts: bool = False) -> Config:
-    """What config.json of a BERT says. ValueError for one that is computed otherwise."""
-    if facts["hidden_act"] != "gelu" or facts.get("position_embedding_type", "absolute") != "absolute":
-        raise ValueError("only BERTs with GELU and absolute positions are read")
-    return Config(
-        vocabulary=facts["vocab_size"],
-        d_model=facts["hidden_size"],
-        d_ff=facts["intermediate_size"],
-        n_heads=facts["num_attention_heads"],
-        n_layers=facts["num_hidden_layers"],
-        dropout=0.0,
-        max_positions=facts["max_position_embeddings"],
-        types=facts["type_vocab_size"],
-        predicts=predicts,
-    )
-
-
 def adopt(package: Path, task: Any) -> Path:
     """Write the package's weights as assets of ours, in half precision; returns their folder. DamagedFile for another file."""
     if checkpoint.digest(package / "model.safetensors") != WEIGHTS:
@@ -92,7 +73,7 @@ def adopt(package: Path, task: Any) -> Path:
         "licence": task.licence,
         "published": task.published,
         "source": {"package": PACKAGE, "sha256": WEIGHTS},
-        "config": dataclasses.asdict(config_of(json.loads((package / "config.json").read_text("utf-8")))),
+        "config": dataclasses.asdict(task.config),
         "seed": 1,
         "finished": True,
         "steps": 0,  # ours

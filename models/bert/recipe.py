@@ -45,8 +45,7 @@ class Batch(NamedTuple):
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""
-        (a, b, c), (d, e, f) = self
-        return Batch((a.to(device), b.to(device), c.to(device)), (d.to(device), e.to(device), f.to(device)))
+        return Batch(*(tuple(one.to(device) for one in part) for part in self))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ MLM = Task(
     chosen="valid",
 )
 MINILM = Task(
-    config=Config(),  # the package's own
+    config=Config(30522, d_model=384, d_ff=1536, n_heads=12, n_layers=6, dropout=0.0, max_positions=512, types=2, predicts=False),
     recipe=None,
     data="more than a billion pairs of sentences (its makers' own account), after distilling from a larger encoder",
     licence="Apache-2.0: the weights, of sentence-transformers/all-MiniLM-L6-v2",

@@ -57,7 +57,7 @@ def drawn(request: Request = SHIP) -> dict[str, Any]:
 def test_the_guess_from_both_sides_stands_beside_the_one_from_the_side_that_is_left() -> None:
     value = drawn()["arrows"]
     (guess,) = value["guesses"]
-    assert value["hidden"] == [3] and guess["truth"] == "steered" and guess["both"]["pieces"][0] == "steered"
+    assert guess["pos"] == 3 and guess["truth"] == "steered" and guess["both"]["pieces"][0] == "steered"
     assert guess["side"]["pieces"][0] == "was" and guess["true"] == [pytest.approx(0.4), pytest.approx(0.02)]
     right = drawn(replace(SHIP, side="right"))["arrows"]
     assert right["side"] == "right" and right["guesses"][0]["true"][1] == pytest.approx(0.03)
@@ -73,10 +73,10 @@ def test_each_network_has_its_own_pictures() -> None:
 
 def test_a_head_is_told_with_what_it_finds_and_how_far_it_does_so_here() -> None:
     value = drawn(PAIR)["finder"]
-    assert [(one["head"], one["kind"], one["points"], one["here"]) for one in value["rows"]] == [
-        ("1.3", "pattern", None, 0.25),
-        ("3.5", "relation", 25, None),
-        ("4.2", "relation", 23, None),
+    assert [(one["head"], one["offset_test"] is None, one["points"], one["here"]) for one in value["rows"]] == [
+        ("1.3", True, None, 0.25),
+        ("3.5", False, 25, None),
+        ("4.2", False, 23, None),
     ]
     assert value["pick"] == {"head": "3.5"}
     assert [one["name"]["en"] for one in value["rows"]] == ["previous piece", "determiner → noun", "verb → object"]

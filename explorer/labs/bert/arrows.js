@@ -1,6 +1,7 @@
-// Where a hidden word looks: the row of pieces with an arrow from each, as wide as its weight; under it the likeliest words from both sides, the
-// same with one side blanked, and what the blanked side was worth to the true word. Words are hidden by hand, or drawn as in training: then some
-// read another piece, and some stay. The value is made by explorer/labs/bert/views.py.
+// Where a hidden word looks: the row of pieces with an arrow from each, as wide as its weight; under it the likeliest
+// words from both sides, the same with one side blanked, and what the blanked side was worth to the true word. Words
+// are hidden by hand, or drawn as in training: then some read another piece, and some stay. The value is made by
+// explorer/labs/bert/views.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -13,7 +14,6 @@ const TEXT = {
   mean: { en: "mean of the heads", zh: "各头平均" },
   head: { en: "head {n}", zh: "头 {n}" },
   layers: { en: "layer", zh: "层" },
-  layer: { en: "layer {n}", zh: "第 {n} 层" },
   heads: { en: "head", zh: "头" },
   left: { en: "from the left {p}", zh: "来自左边 {p}" },
   right: { en: "from the right {p}", zh: "来自右边 {p}" },
@@ -61,29 +61,31 @@ const FATES = ["", "mask", "other", "kept"];
 
 const two = (p) => p.toFixed(2);
 const quoted = (piece) => `“${piece}”`;
-const LOOKS = { mask: ["query-soft", "query"], other: ["bad-soft", "bad"], kept: ["out-soft", "out"] };
-const fate = (run, i) => FATES[run.fates[i]];
-/** What stands on a piece: that it is hidden, or what is read in its place. */
-const face = (run, i) => (fate(run, i) === "mask" ? t(TEXT.hidden) : run.read[i]);
+const upTo = (n) => Array.from({ length: n }, (_, i) => String(i + 1));
+const options = (names) => names.map((value) => ({ value, label: value === "mean" ? t(TEXT.mean) : value }));
+const COLOURS = { mask: "query", other: "bad", kept: "out" };
+const colourOf = (run, i) => COLOURS[FATES[run.fates[i]]];
+/** What stands on a piece: its text, that it is hidden, or what is read in its place. */
+const face = (run, i) => (FATES[run.fates[i]] === "mask" ? t(TEXT.hidden) : run.read[i]);
 const named = (run, at) => (run.special[at] ? run.pieces[at] : placed(run.pieces[at], at));
 const inView = (run, look) => (run.hidden.includes(look.pos) ? look.pos : (run.hidden[0] ?? null));
 const guessOf = (run, at) => run.guesses.find(({ pos }) => pos === at);
 
 async function read(value) {
   if (!value.pieces) return null;
-  return { ...value, weights: await unpack(value.weights), count: value.pieces.length };
+  const weights = await unpack(value.weights);
+  const [, layers, heads] = weights.shape;
+  const [hidden, special] = [value.guesses.map(({ pos }) => pos), value.words.map((word) => word < 0)];
+  return { ...value, weights, layers, heads, hidden, special, count: value.pieces.length };
 }
 
-/** Weights of the hidden piece in view to all pieces, of a head or of the mean of a layer; null where nothing is hidden. */
+/** Weights of the hidden piece in view to all, of a head or the mean of a layer; null where nothing is hidden. */
 function row(run, look) {
   const at = inView(run, look);
   if (at === null) return null;
-  const [, , heads, keys] = run.weights.shape;
-  const layer = Number(look.layer) - 1;
-  const from = (run.hidden.indexOf(at) * run.layers + layer) * heads * keys;
-  const which = look.of === "mean" ? Array.from({ length: heads }, (_, n) => n) : [Number(look.of) - 1];
-  return Array.from({ length: keys }, (_, key) =>
-    which.reduce((sum, head) => sum + run.weights.data[from + head * keys + key], 0) / which.length);
+  const rows = (look.of === "mean" ? upTo(run.heads) : [look.of])
+    .map((head) => run.weights.slice(run.hidden.indexOf(at), look.layer - 1, head - 1));
+  return run.pieces.map((_, key) => rows.reduce((sum, one) => sum + one[key], 0) / rows.length);
 }
 
 /** What is asked so that the word of a piece alone is hidden; so that it too is hidden, or shown again. */
@@ -128,11 +130,12 @@ function scene(run, look, pen) {
   const at = place(run, pen);
   const [from, weights] = [inView(run, look), row(run, look)];
   const here = weights ?? [];
+  const colours = run.pieces.map((_, i) => colourOf(run, i) ?? (!run.allowed[i] ? "ink3"
+    : !run.special[i] && here[i] >= SEEN ? "key" : "ink2"));
   const fills = (i) => {
-    if (run.fates[i]) return { fill: LOOKS[fate(run, i)][0], line: LOOKS[fate(run, i)][1], width: i === from ? 2.5 : 1 };
-    if (!run.allowed[i]) return { line: "line", dash: [3, 3] };
-    if (!run.special[i] && here[i] >= SEEN) return { fill: "key-soft", line: "key" };
-    return { fill: "sunk", line: "line" };
+    if (colours[i] === "ink3") return { line: "line", dash: [3, 3] };
+    if (colours[i] === "ink2") return { fill: "sunk", line: "line" };
+    return { fill: `${colours[i]}-soft`, line: colours[i], width: i === from ? 2.5 : 1 };
   };
   const order = [...here.keys()].filter((i) => i !== from && run.allowed[i]).sort((a, b) => here[a] - here[b]);
   for (const i of order) arrow(run, pen, at, from, i, here[i]);
@@ -142,8 +145,7 @@ function scene(run, look, pen) {
     const [middle, y] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2];
     const hidden = run.fates[i] > 0;
     pen.rect(box, { radius: 5, ...fills(i) });
-    const style = { size: at.size, weight: hidden || here[i] >= SEEN ? 650 : 400, colour: hidden ? LOOKS[fate(run, i)][1]
-      : !run.allowed[i] ? "ink3" : !run.special[i] && here[i] >= SEEN ? "key" : "ink2" };
+    const style = { size: at.size, weight: hidden || here[i] >= SEEN ? 650 : 400, colour: colours[i] };
     const told = !here.length || !run.allowed[i] ? String(i) : at.close ? short(here[i]) : `${i} · ${short(here[i])}`;
     const under = { size: at.small, colour: "ink3" };
     if (pen.narrow) {
@@ -161,10 +163,9 @@ function scene(run, look, pen) {
   if (!weights) return pen.size(at.wide, at.foot);
   const sum = (keys) => keys.reduce((all, i) => all + here[i], 0);
   const sides = [sum(order.filter((i) => i < from)), sum(order.filter((i) => i > from))];
-  if (!pen.narrow) {
-    pen.text(0, at.small / 2 + 2, t(TEXT.left, { p: two(sides[0]) }), { size: at.small, halo: "panel" });
-    pen.text(at.wide, at.small / 2 + 2, t(TEXT.right, { p: two(sides[1]) }), { size: at.small, align: "right", halo: "panel" });
-  }
+  const beside = { size: at.small, halo: "panel" };
+  if (!pen.narrow) for (const [n, align] of ["left", "right"].entries())
+    pen.text(n * at.wide, at.small / 2 + 2, t(TEXT[align], { p: two(sides[n]) }), { ...beside, align });
   const box = at.box(from);
   // Where the picture is wider than there is room, the guesses stand where the hidden piece comes into view.
   const left = box.x1 <= pen.width ? 0 : Math.min(at.wide - pen.width, box.x0 - pen.width / 2);
@@ -199,8 +200,7 @@ function arrow(run, pen, at, from, i, w) {
 
 function tip(pen, box) {
   const [x, y] = pen.narrow ? [box.x1, (box.y0 + box.y1) / 2] : [(box.x0 + box.x1) / 2, box.y0];
-  pen.path(pen.narrow ? `M${x},${y}L${x + 11},${y - 7}L${x + 11},${y + 7}Z` : `M${x},${y}L${x - 7},${y - 11}L${x + 7},${y - 11}Z`,
-    { fill: "key" });
+  pen.path(`M${x},${y}${pen.narrow ? "l11,-7v14Z" : "l-7,-11h14Z"}`, { fill: "key" });
 }
 
 /** The likeliest words from both sides and from one, and the difference for the true one. Returns where it ends. */
@@ -222,25 +222,26 @@ function guesses(run, from, pen, at, left) {
     list.pieces.slice(0, MOST).forEach((piece, n) => {
       const mid = top + (n + 1.5) * at.bars;
       const right = piece === guess.truth;
-      pen.text(x + words - 8, mid, piece, { size: at.size, align: "right", room: words - 8, weight: right ? 650 : 400, colour: right ? "out" : "ink" });
-      const x1 = x + words + Math.max(2, (room * list.p[n]) / best);
-      pen.rect({ x0: x + words, x1, y0: mid - at.bars * 0.32, y1: mid + at.bars * 0.32 },
-        { fill: right ? "out" : n ? "control" : "accent" });
-      pen.text(x1 + 6, mid, weight(list.p[n]), { size: at.small, weight: right ? 650 : 400, colour: "ink" });
+      const style = { weight: right ? 650 : 400, colour: right ? "out" : "ink" };
+      pen.text(x + words - 8, mid, piece, { size: at.size, align: "right", room: words - 8, ...style });
+      const [x0, x1] = [x + words, x + words + Math.max(2, (room * list.p[n]) / best)];
+      const fill = right ? "out" : n ? "control" : "accent";
+      pen.rect({ x0, x1, y0: mid - at.bars * 0.32, y1: mid + at.bars * 0.32 }, { fill });
+      pen.text(x1 + 6, mid, weight(list.p[n]), { ...style, size: at.small, colour: "ink" });
     });
     return top + (MOST + 1.2) * at.bars;
   };
   const best = Math.max(guess.both.p[0], guess.side.p[0]);
-  let end = column(left, y, t(TEXT.both), "", guess.both, best);
-  const below = pen.narrow;
-  end = column(below ? left : left + wide + gap, below ? end : y, t(TEXT.only[run.side]), t(TEXT.as[run.side]), guess.side, best);
-  const [a, b] = [guess.true[0], guess.true[1]].map((p) => Number(two(p)));
-  const x = below ? left : left + 2 * (wide + gap);
-  const top = below ? end : y;
+  const next = pen.narrow ? 0 : wide + gap; // on a phone one stands below the other
+  const second = column(left, y, t(TEXT.both), "", guess.both, best);
+  const third = column(left + next, next ? y : second, t(TEXT.only[run.side]), t(TEXT.as[run.side]), guess.side, best);
+  const [a, b] = guess.true.map((p) => Number(two(p)));
+  const [x, top] = [left + 2 * next, next ? y : third];
   pen.text(x, top + at.bars / 2, t(TEXT.chance, { word: quoted(guess.truth) }), { ...small, room: wide });
-  pen.text(x, top + at.bars * 1.75, signed(b - a), { size: pen.big ? 44 : 28, weight: 700, face: "title", colour: "ink" });
-  pen.text(x, top + at.bars * 3.1, t(TEXT.without[run.side], { a: two(a), b: two(b) }), { size: at.small, colour: "ink2", room: wide });
-  return below ? top + 4 * at.bars : end;
+  pen.text(x, top + at.bars * 1.75, signed(b - a), { ...bold, size: pen.big ? 44 : 28, weight: 700, face: "title" });
+  const worth = t(TEXT.without[run.side], { a: two(a), b: two(b) });
+  pen.text(x, top + at.bars * 3.1, worth, { ...small, colour: "ink2", room: wide });
+  return next ? third : top + 4 * at.bars;
 }
 
 const signed = (value) => `${value < 0 ? "−" : value > 0 ? "+" : ""}${two(Math.abs(value))}`;
@@ -253,44 +254,51 @@ function sentence(run, look) {
   if (from === null) return drawn.length ? drawn : [t(TEXT.none)];
   const guess = guessOf(run, from);
   const first = guess.both.pieces[0] === guess.truth;
-  const told = [...drawn, t(run.way === "draw" ? TEXT.inView : TEXT.isHidden), ...parts(first ? TEXT.first : TEXT.later, {
-    word: { text: placed(guess.truth, from), role: "query" }, best: quoted(guess.both.pieces[0]), p: weight(guess.both.p[0]),
-    own: weight(guess.true[0]) })];
-  const order = [...weights.keys()].filter((i) => i !== from && !run.special[i] && weights[i] >= 0.01).sort((a, b) => weights[b] - weights[a]);
+  const said = { word: { text: placed(guess.truth, from), role: "query" }, best: quoted(guess.both.pieces[0]),
+    p: weight(guess.both.p[0]), own: weight(guess.true[0]) };
+  const told = [...drawn, t(run.way === "draw" ? TEXT.inView : TEXT.isHidden),
+    ...parts(first ? TEXT.first : TEXT.later, said)];
+  const order = [...weights.keys()].filter((i) => i !== from && !run.special[i] && weights[i] >= 0.01)
+    .sort((a, b) => weights[b] - weights[a]);
   const [one, other] = order.map((i) => ({ text: named(run, i), role: "key" }));
   if (!one) return told;
   const rests = run.special.findIndex((special, i) => special && weights[i] > weights[order[0]]);
   const most = t(rests < 0 ? TEXT.most : TEXT.beside, { special: run.pieces[rests] });
   const [w, v] = order.map((i) => weight(weights[i]));
-  return [...told, first ? most : most[0].toUpperCase() + most.slice(1), ...parts(other ? TEXT.both_at : TEXT.one_at, { one, w, other, v })];
+  return [...told, first ? most : most[0].toUpperCase() + most.slice(1),
+    ...parts(other ? TEXT.both_at : TEXT.one_at, { one, w, other, v })];
 }
 
 /** Buttons for the piece in view: what a click does in the picture, for a keyboard and a finger. */
 function below(run, { pos }, _lock, ask) {
   const at = pos !== null && pos < run.count && !run.special[pos] ? pos : inView(run, { pos });
   if (!ask) return [];
-  const button = (text, set) => el("button", { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set),
-    text, onclick: () => ask(set) });
+  const button = (text, set) => el("button",
+    { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set), text, onclick: () => ask(set) });
   const name = at !== null && t(run.hidden.includes(at) ? TEXT.showIt : TEXT.hideIt, { piece: named(run, at) });
-  const next = run.way === "draw" ? run.seed + 1 : run.seed;
+  const draws = run.way === "draw";
+  const seed = draws ? (run.seed % run.last) + 1 : run.seed;
   return [el("div", { class: "tfe-row tight tfe-controls" }, at === null ? [] : button(name, toggles(run, at)),
-    button(t(run.way === "draw" ? TEXT.again : TEXT.train), { way: "draw", seed: String(next > run.last ? 1 : next) }))];
+    button(t(draws ? TEXT.again : TEXT.train), { way: "draw", seed: String(seed) }))];
 }
 
 function table(run, look) {
   const weights = row(run, look);
   const rows = run.pieces.map((piece, i) => [i, piece, run.read[i], weights ? Number(weights[i].toFixed(4)) : null]);
-  return { caption: t(TEXT.caption), columns: [t(TEXT.position), t(TEXT.piece), t(TEXT.read), t(TEXT.weight)], rows, here: look.pos };
+  const columns = ["position", "piece", "read", "weight"].map((name) => t(TEXT[name]));
+  return { caption: t(TEXT.caption), columns, rows, here: look.pos };
 }
 
 function arrays(run) {
-  const of = (name) => run.guesses.flatMap((guess) => guess[name].p);
+  const guessed = ["both", "side"].flatMap((name) => {
+    const data = run.guesses.flatMap((guess) => guess[name].p);
+    return [[`guessed_${name}`, run.guesses.flatMap((guess) => guess[name].pieces)],
+      [`p_${name}`, { shape: [data.length], data, axes: ["guess"] }]];
+  });
   return {
     weights: { shape: run.weights.shape, data: run.weights.data, axes: ["hidden", "layer", "head", "key"] },
-    pieces: run.pieces, read: run.read, hidden: { shape: [run.hidden.length], data: run.hidden, axes: ["hidden"] },
-    guessed_both: run.guesses.flatMap(({ both }) => both.pieces), guessed_side: run.guesses.flatMap(({ side }) => side.pieces),
-    p_both: { shape: [of("both").length], data: of("both"), axes: ["guess"] },
-    p_side: { shape: [of("side").length], data: of("side"), axes: ["guess"] },
+    pieces: run.pieces, read: run.read,
+    hidden: { shape: [run.hidden.length], data: run.hidden, axes: ["hidden"] }, ...Object.fromEntries(guessed),
   };
 }
 
@@ -304,8 +312,8 @@ export default {
   read,
   bounds: (run) => ({
     pos: { count: run.count, pick: run.pick.pos },
-    layer: { names: Array.from({ length: run.layers }, (_, n) => String(n + 1)), pick: run.pick.layer },
-    of: { names: ["mean", ...Array.from({ length: run.heads }, (_, n) => String(n + 1))] },
+    layer: { names: upTo(run.layers), pick: run.pick.layer },
+    of: { names: ["mean", ...upTo(run.heads)] },
   }),
   units: (run, { layer, of }) => t(TEXT.units, { layer, head: t(of === "mean" ? TEXT.mean : TEXT.head, { n: of }) }),
   scene,
@@ -315,19 +323,19 @@ export default {
   below,
   press: (run, { pos }) => (pos === null || run.special[pos] ? null : { set: toggles(run, pos) }),
   choices: (run) => (run.hidden.length ? [
-    { key: "layer", label: t(TEXT.layers), shown: true,
-      options: Array.from({ length: run.layers }, (_, n) => ({ value: String(n + 1), label: String(n + 1) })) },
-    { key: "of", label: t(TEXT.heads), shown: true, options: [{ value: "mean", label: t(TEXT.mean) },
-      ...Array.from({ length: run.heads }, (_, n) => ({ value: String(n + 1), label: String(n + 1) }))] },
+    { key: "layer", label: t(TEXT.layers), shown: true, options: options(upTo(run.layers)) },
+    { key: "of", label: t(TEXT.heads), shown: true, options: options(["mean", ...upTo(run.heads)]) },
   ] : []),
-  legend: (run) => [
-    ...(run.way === "draw" ? ["mask", "other", "kept"].map((name) =>
-      ({ text: t(TEXT[name]), mark: { fill: LOOKS[name][0], line: LOOKS[name][1], radius: 3 } }))
-    : [{ text: t(TEXT.query), mark: { fill: "query-soft", line: "query", radius: 3 } }]),
-    ...(run.allowed.every(Boolean) ? [] : [{ text: t(TEXT.blank), mark: { line: "control", dash: [3, 3], radius: 3 } }]),
-    { text: t(TEXT.key), mark: { fill: "key-soft", line: "key", radius: 3 } },
-    { text: t(TEXT.special), mark: { fill: "control" } },
-  ],
+  legend(run) {
+    const box = (text, hue) => ({ text: t(text), mark: { fill: `${hue}-soft`, line: hue, radius: 3 } });
+    const blank = { text: t(TEXT.blank), mark: { line: "control", dash: [3, 3], radius: 3 } };
+    return [
+      ...Object.entries(run.way === "draw" ? COLOURS : { query: "query" }).map(([name, hue]) => box(TEXT[name], hue)),
+      ...(run.allowed.every(Boolean) ? [] : [blank]),
+      box(TEXT.key, "key"),
+      { text: t(TEXT.special), mark: { fill: "control" } },
+    ];
+  },
   /** A piece that is still hidden stays in view. */
   same: (was, run, { pos }) => was.source === run.source && run.hidden.includes(pos),
 };

@@ -1,9 +1,9 @@
-// Find a head: all heads of the pretrained encoder small, beside a table of what was found in them: patterns, and grammatical relations against
-// the best fixed distance. The value is made by explorer/labs/bert/views.py.
+// Find a head: all heads of the pretrained encoder small, beside a table of what was found in them: patterns, and
+// grammatical relations against the best fixed distance. The value is made by explorer/labs/bert/views.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { headsOf } from "../../widgets/lib/looking.js";
+import { headOf, headsOf, oneOf } from "../../widgets/lib/looking.js";
 import { placed, weight } from "../../widgets/lib/signs.js";
 
 const TEXT = {
@@ -30,22 +30,22 @@ const TEXT = {
   name: { en: "head {name}", zh: "头 {name}" },
 };
 
+const JOBS = ["pattern", "all", "relation"];
 const WORD = /^[^[]*\p{L}/u; // no [CLS], no full stop
 
 const dotted = (head) => head.replace(".", "·");
 const two = (p) => (p === null ? "–" : p.toFixed(2));
-const rowsOf = (run, { job }) => run.rows.filter(({ kind }) => job === "all" || kind === job);
+const kindOf = (one) => (one.offset_test === null ? "pattern" : "relation");
+const rowsOf = (run, { job }) => run.rows.filter((one) => job === "all" || kindOf(one) === job);
 
 async function read(value) {
   if (!value.pieces) return null;
-  return { ...value, weights: await unpack(value.weights), count: value.pieces.length };
+  const weights = await unpack(value.weights);
+  const [layers, heads, count] = weights.shape;
+  return { ...value, weights, layers, heads, count };
 }
 
-const mapOf = (run, layer, head) => {
-  const size = run.count ** 2;
-  const from = ((layer - 1) * run.heads + head - 1) * size;
-  return run.weights.data.subarray(from, from + size);
-};
+const mapOf = (run, layer, head) => run.weights.slice(layer - 1, head - 1);
 
 function scene(run, look, pen) {
   const { big, narrow, width } = pen;
@@ -55,18 +55,19 @@ function scene(run, look, pen) {
   const room = narrow || width < 620 ? width : Math.min(big ? 0.4 * width : 0.36 * width, 400);
   const tile = Math.floor((room - side) / run.heads) - 2;
   const tall = Math.min(big ? 46 : 34, tile);
-  const [hereLayer, hereHead] = look.head.split(".").map(Number);
+  const [hereLayer, hereHead] = headOf(look.head);
+  const label = (x, y, text, here, style) => pen.text(x, y, text, { size: big ? 20 : 12, ...style,
+    ...(text === here ? { weight: 700, colour: "query" } : { colour: "ink3" }) });
   for (let head = 1; head <= run.heads; head += 1)
-    pen.text(side + (head - 0.5) * (tile + 2), row / 2, head, { size: big ? 20 : 12, align: "center", room: tile + 2,
-      ...(head === hereHead ? { weight: 700, colour: "query" } : { colour: "ink3" }) });
+    label(side + (head - 0.5) * (tile + 2), row / 2, head, hereHead, { align: "center", room: tile + 2 });
   for (const [layer, head] of headsOf(run.layers, run.heads)) {
     const [x0, y0] = [side + (head - 1) * (tile + 2), row + (layer - 1) * (tall + 2)];
     const box = { x0, x1: x0 + tile, y0, y1: y0 + tall };
-    if (head === 1) pen.text(side - 8, y0 + tall / 2, layer, { size: big ? 20 : 12, align: "right",
-      ...(layer === hereLayer ? { weight: 700, colour: "query" } : { colour: "ink3" }) });
+    if (head === 1) label(side - 8, y0 + tall / 2, layer, hereLayer, { align: "right" });
     pen.cells(box, { data: mapOf(run, layer, head), rows: run.count, columns: run.count, gamma: 0.6 });
     const name = `${layer}.${head}`;
-    if (name === look.head) pen.rect({ x0: box.x0 - 2, x1: box.x1 + 2, y0: box.y0 - 2, y1: box.y1 + 2 }, { line: "query", width: 3, radius: 3 });
+    const frame = { x0: x0 - 2, x1: box.x1 + 2, y0: y0 - 2, y1: box.y1 + 2 };
+    if (name === look.head) pen.rect(frame, { line: "query", width: 3, radius: 3 });
     pen.hit({ ...box, look: { head: name }, card: () => [t(TEXT.name, { name: dotted(name) }), ...said(run, name)] });
   }
   const grid = row + run.layers * (tall + 2);
@@ -90,9 +91,10 @@ function scene(run, look, pen) {
     pen.line(left, y, width, y, { line: "line" });
     const style = { weight: locked ? 650 : 400, colour: locked ? "query" : "ink" };
     pen.text(left + 4, y + row / 2, t(one.name), { size, ...style, room: first - 8 });
-    const values = { head: dotted(one.head), here: two(one.here), offset: two(one.base), test: two(one.test), points: one.points === null ? "" : plus(one.points) };
-    columns.forEach((name, n) => cell(n, y + row / 2, values[name], { weight: ["head", "points"].includes(name) ? 650 : 400,
-      colour: locked ? "query" : "ink" }));
+    const values = { head: dotted(one.head), here: two(one.here), offset: two(one.offset_test), test: two(one.test),
+      points: plus(one.points) };
+    columns.forEach((name, n) => cell(n, y + row / 2, values[name],
+      { ...style, weight: ["head", "points"].includes(name) ? 650 : 400 }));
     pen.hit({ ...box, look: { head: one.head }, card: () => [t(one.name), ...details(one)] });
     y += row;
   }
@@ -100,18 +102,16 @@ function scene(run, look, pen) {
   pen.size(width, Math.max(y, grid) + 4);
 }
 
-const plus = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(0)}`;
+const plus = (points) => (points === null ? "" : `${points < 0 ? "−" : "+"}${Math.abs(points)}`);
 const steps = (offset) => t(offset < 0 ? TEXT.left : TEXT.right, { n: Math.abs(offset) });
-const details = (one) => (one.base === null ? [`${t(TEXT.test)}: ${two(one.test)}`]
-  : [`${t(TEXT.test)}: ${two(one.test)}`, `${steps(one.offset)}: ${two(one.base)}`]);
+const details = (one) => [`${t(TEXT.test)}: ${two(one.test)}`,
+  ...(one.offset_test === null ? [] : [`${steps(one.offset)}: ${two(one.offset_test)}`])];
 const said = (run, head) => run.rows.filter((one) => one.head === head).map((one) => t(one.name));
 
 /** The strongest look of a head from one word to another. */
 function strongest(run, head) {
-  const [layer, at] = head.split(".").map(Number);
-  const map = mapOf(run, layer, at);
   let best = { w: -1 };
-  map.forEach((w, i) => {
+  mapOf(run, ...headOf(head)).forEach((w, i) => {
     const [from, to] = [Math.floor(i / run.count), i % run.count];
     if (from !== to && WORD.test(run.pieces[from]) && WORD.test(run.pieces[to]) && w > best.w) best = { from, to, w };
   });
@@ -119,23 +119,26 @@ function strongest(run, head) {
 }
 
 function sentence(run, look) {
-  const found = run.rows.find((one) => one.head === look.head && (look.job === "all" || one.kind === look.job));
+  const found = run.rows.find((one) => one.head === look.head && (look.job === "all" || kindOf(one) === look.job));
   const { from, to, w } = strongest(run, look.head);
   const here = w < 0 ? [] : parts(TEXT.strongest, { from: { text: placed(run.pieces[from], from), role: "query" },
     to: { text: placed(run.pieces[to], to), role: "key" }, w: weight(w) });
-  const says = !found ? TEXT.unchosen : found.base === null ? TEXT.isPattern : TEXT.isRelation;
-  return [...parts(says, { head: { text: dotted(look.head), role: "query" }, ...(found && { job: t(found.name), test: two(found.test),
-    here: two(found.here), steps: found.base === null ? "" : steps(found.offset), base: two(found.base) }) }), ...here];
+  const says = !found ? TEXT.unchosen : found.offset_test === null ? TEXT.isPattern : TEXT.isRelation;
+  const told = found && { job: t(found.name), test: two(found.test), here: two(found.here), steps: steps(found.offset),
+    base: two(found.offset_test) };
+  return [...parts(says, { head: { text: dotted(look.head), role: "query" }, ...told }), ...here];
 }
 
 function table(run, look) {
   const columns = ["finds", "head", "here", "offset", "test", "points"].map((name) => t(TEXT[name]));
-  const rows = rowsOf(run, look).map((one) => [t(one.name), dotted(one.head), one.here, one.base, one.test, one.points]);
-  return { caption: t(TEXT.caption), columns, rows, here: rowsOf(run, look).findIndex((one) => one.head === look.head) };
+  const found = rowsOf(run, look);
+  const rows = found.map((one) => [t(one.name), dotted(one.head), one.here, one.offset_test, one.test, one.points]);
+  return { caption: t(TEXT.caption), columns, rows, here: found.findIndex((one) => one.head === look.head) };
 }
 
 function arrays(run) {
-  return { weights: { shape: run.weights.shape, data: run.weights.data, axes: ["layer", "head", "query", "key"] }, pieces: run.pieces };
+  const { shape, data } = run.weights;
+  return { weights: { shape, data, axes: ["layer", "head", "query", "key"] }, pieces: run.pieces };
 }
 
 export default {
@@ -145,12 +148,13 @@ export default {
   along: "head",
   resets: ["head", "job"],
   read,
-  bounds: (run) => ({ head: { layers: run.layers, heads: run.heads, pick: run.pick.head }, job: { names: ["all", "pattern", "relation"] } }),
-  units: (run) => t(TEXT.units, { layers: run.layers, heads: run.heads }),
+  bounds: ({ layers, heads, pick }) =>
+    ({ head: { layers, heads, pick: pick.head }, job: { names: JOBS, pick: "all" } }),
+  units: (run) => t(TEXT.units, run),
   scene,
   sentence,
   table,
   arrays,
-  choices: () => [{ key: "job", label: t(TEXT.which), options: ["pattern", "all", "relation"].map((value) => ({ value, label: t(TEXT[value]) })) }],
+  choices: () => [oneOf("job", TEXT.which, JOBS.map((key) => ({ key, name: TEXT[key] })))],
   same: () => true,
 };

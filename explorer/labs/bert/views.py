@@ -92,32 +92,23 @@ def arrows(seen: Explanation, request: Request, state: str) -> Value:
     """Where each hidden piece looks, and what is guessed for it from both sides and from one."""
     hidden = [one.position for one in seen.guesses]
     side = "right" if request.side == "right" else "left"
-    layers, heads = seen.weights.shape[:2]
     return {
         "state": state,
         "query": query(request),
         "source": request.text,
         "pieces": list(seen.pieces),
         "read": list(seen.read),
-        "special": _special(seen.pieces),
         "words": seen.word.tolist(),
         "fates": seen.drawn.tolist(),
         "allowed": seen.allowed.tolist(),
-        "hidden": hidden,
         "way": request.way,
         "seed": request.seed,
         "last": MAX_SEED,
         "side": side,
-        "layers": layers,
-        "heads": heads,
         "weights": pack(np.ascontiguousarray(seen.weights[:, :, hidden].transpose(2, 0, 1, 3)).astype(np.float32)),
         "guesses": [_guess(one, side) for one in seen.guesses],
-        "pick": {"pos": hidden[0] if hidden else None, "layer": str(layers)},
+        "pick": {"pos": hidden[0] if hidden else None, "layer": str(len(seen.weights))},
     }
-
-
-def _special(pieces: Sequence[str]) -> list[bool]:
-    return [at in {0, len(pieces) - 1} for at in range(len(pieces))]
 
 
 def _guess(one: Guess, side: str) -> Value:
@@ -136,28 +127,11 @@ def _guess(one: Guess, side: str) -> Value:
 
 def finder(seen: Explanation, request: Request, state: str) -> Value:
     """All heads of the pretrained encoder, and what was found in them."""
-    layers, heads = seen.weights.shape[:2]
-    rows = [
-        {
-            "key": one.key,
-            "name": dict(one.name),
-            "kind": "relation" if one.offset_test is not None else "pattern",
-            "head": one.head,
-            "here": live(seen, one),
-            "offset": one.offset,
-            "base": one.offset_test,
-            "test": one.test,
-            "points": one.points,
-        }
-        for one in about.found()
-    ]
+    rows = [{**vars(one), "name": dict(one.name), "here": live(seen, one), "points": one.points} for one in about.found()]
     return {
         "state": state,
         "query": query(request),
         "pieces": list(seen.pieces),
-        "special": _special(seen.pieces),
-        "layers": layers,
-        "heads": heads,
         "weights": pack(seen.weights.astype(np.float32)),
         "rows": rows,
         "pick": {"head": telling()},
