@@ -33,20 +33,25 @@ def batch_of(windows: Any) -> Batch:
     return Batch(both[:, :-1].contiguous(), both[:, 1:].contiguous())
 
 
+def any_windows(texts: Sequence[NDArray[Any]], count: int, size: int, generator: np.random.Generator) -> list[NDArray[Any]]:
+    """`count` windows of `size` symbols, any one of any text as likely as any other. ValueError where no text is as long."""
+    ends = np.cumsum([max(0, len(text) - size + 1) for text in texts])
+    if ends[-1] == 0:
+        raise ValueError(f"no book has more than {size - 1} characters")
+    found = []
+    for place in generator.integers(ends[-1], size=count).tolist():
+        text = int(np.searchsorted(ends, place, "right"))
+        begin = place - (int(ends[text - 1]) if text else 0)
+        found.append(texts[text][begin : begin + size])
+    return found
+
+
 def drawn_windows(texts: Sequence[NDArray[np.uint8]], count: int, window: int, hidden: float, generator: np.random.Generator) -> Batch:
     """`count` windows of `window` + 1 characters, any one of any text as likely as any other.
 
     hidden: share of characters that are made UNKNOWN, so that unknown ones can be read. ValueError where no text is as long.
     """
-    ends = np.cumsum([max(0, len(text) - window) for text in texts])
-    if ends[-1] == 0:
-        raise ValueError(f"no book has more than {window} characters")
-    found = []
-    for place in generator.integers(ends[-1], size=count).tolist():
-        text = int(np.searchsorted(ends, place, "right"))
-        begin = place - (int(ends[text - 1]) if text else 0)
-        found.append(texts[text][begin : begin + window + 1])
-    drawn = np.stack(found)
+    drawn = np.stack(any_windows(texts, count, window + 1, generator))
     drawn[generator.random(drawn.shape) < hidden] = UNKNOWN
     return batch_of(drawn)
 

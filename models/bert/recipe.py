@@ -27,7 +27,7 @@ from models.characters import books
 from models.corpus import corpus, unwrapped
 from models.driver import Asked, Job, Lab, Measured, Plan
 from models.training import Schedule
-from models.windows import NONE
+from models.windows import NONE, any_windows
 
 ONE_SIDED = 0.2  # share of rows of which one side is blanked up to a drawn position, so that a guess from one side is no surprise
 LONGEST = 40  # pieces of a sentence that is a row of its own in training
@@ -163,20 +163,13 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     texts = pieces.encode_all(learned)
     alone = [pieces.row(one) for one in pieces.encode_all(sentences(learned))]
     groups = [sorted((one for one in group if 5 <= len(one) <= LONGEST), key=len) for group in (captions(job.data, "train", pieces), alone)]
-    size = config.max_positions - 2
-    ends = np.cumsum([len(text) - size for text in texts])
     held_out = [
         cut(pieces.encode_all([unwrapped(book.text) for book in books(job.data, "valid")])[0], config.max_positions, pieces)[:60],
         captions(job.data, "val", pieces)[:200],
     ]
 
-    def window(place: int) -> Row:
-        text = int(np.searchsorted(ends, place, "right"))
-        begin = place - (int(ends[text - 1]) if text else 0)
-        return pieces.row(texts[text][begin : begin + size])
-
     def draw(generator: np.random.Generator, _done: float) -> Batch:
-        rows = [window(place) for place in generator.integers(ends[-1], size=recipe.windows).tolist()]
+        rows = [pieces.row(one) for one in any_windows(texts, recipe.windows, config.max_positions - 2, generator)]
         half, at = recipe.sentences // 2, generator.random()  # sentences of about one length, so that little of a batch is padding
         near = np.clip(at + NEAR * generator.uniform(-1, 1, (2, half)), 0, 1)
         few = [group[int(share * (len(group) - 1))] for group, shares in zip(groups, near, strict=True) for share in shares.tolist()]

@@ -6,7 +6,9 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { placed, weight } from "../../widgets/lib/signs.js";
+import { short } from "../../widgets/lib/maps.js";
+import { placed, rounded, weight } from "../../widgets/lib/signs.js";
+import { number, plus } from "../../widgets/lib/stripwords.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.", zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。" },
@@ -59,7 +61,6 @@ const SEEN = 0.045; // weight from which on a piece is named as looked at
 const MOST = 5; // guesses that are drawn
 const FATES = ["", "mask", "other", "kept"];
 
-const two = (p) => p.toFixed(2);
 const quoted = (piece) => `“${piece}”`;
 const upTo = (n) => Array.from({ length: n }, (_, i) => String(i + 1));
 const options = (names) => names.map((value) => ({ value, label: value === "mean" ? t(TEXT.mean) : value }));
@@ -165,14 +166,12 @@ function scene(run, look, pen) {
   const sides = [sum(order.filter((i) => i < from)), sum(order.filter((i) => i > from))];
   const beside = { size: at.small, halo: "panel" };
   if (!pen.narrow) for (const [n, align] of ["left", "right"].entries())
-    pen.text(n * at.wide, at.small / 2 + 2, t(TEXT[align], { p: two(sides[n]) }), { ...beside, align });
+    pen.text(n * at.wide, at.small / 2 + 2, t(TEXT[align], { p: number(sides[n]) }), { ...beside, align });
   const box = at.box(from);
   // Where the picture is wider than there is room, the guesses stand where the hidden piece comes into view.
   const left = box.x1 <= pen.width ? 0 : Math.min(at.wide - pen.width, box.x0 - pen.width / 2);
   pen.size(Math.max(at.wide, pen.width), guesses(run, from, pen, at, left), left ? { x0: box.x0, x1: box.x1 } : null);
 }
-
-const short = (w) => (w >= 0.995 ? "1.0" : `.${String(Math.round(w * 100)).padStart(2, "0")}`);
 
 /** What a click on a piece does: it is hidden, or shown again. */
 function acts(run, i, from) {
@@ -235,16 +234,14 @@ function guesses(run, from, pen, at, left) {
   const next = pen.narrow ? 0 : wide + gap; // on a phone one stands below the other
   const second = column(left, y, t(TEXT.both), "", guess.both, best);
   const third = column(left + next, next ? y : second, t(TEXT.only[run.side]), t(TEXT.as[run.side]), guess.side, best);
-  const [a, b] = guess.true.map((p) => Number(two(p)));
+  const [a, b] = guess.true.map((p) => rounded(p, 2));
   const [x, top] = [left + 2 * next, next ? y : third];
   pen.text(x, top + at.bars / 2, t(TEXT.chance, { word: quoted(guess.truth) }), { ...small, room: wide });
-  pen.text(x, top + at.bars * 1.75, signed(b - a), { ...bold, size: pen.big ? 44 : 28, weight: 700, face: "title" });
-  const worth = t(TEXT.without[run.side], { a: two(a), b: two(b) });
+  pen.text(x, top + at.bars * 1.75, plus(b - a), { ...bold, size: pen.big ? 44 : 28, weight: 700, face: "title" });
+  const worth = t(TEXT.without[run.side], { a: number(a), b: number(b) });
   pen.text(x, top + at.bars * 3.1, worth, { ...small, colour: "ink2", room: wide });
   return next ? third : top + 4 * at.bars;
 }
-
-const signed = (value) => `${value < 0 ? "−" : value > 0 ? "+" : ""}${two(Math.abs(value))}`;
 
 function sentence(run, look) {
   const [from, weights] = [inView(run, look), row(run, look)];

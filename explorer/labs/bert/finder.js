@@ -3,8 +3,11 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { headOf, headsOf, oneOf } from "../../widgets/lib/looking.js";
+import { headOf, oneOf } from "../../widgets/lib/looking.js";
+import { drawTiles } from "../../widgets/lib/map.js";
+import { number } from "../../widgets/lib/maps.js";
 import { placed, weight } from "../../widgets/lib/signs.js";
+import { plus } from "../../widgets/lib/stripwords.js";
 
 const TEXT = {
   board: { en: "{title}. Arrows choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
@@ -21,11 +24,10 @@ const TEXT = {
   points: { en: "points", zh: "领先" },
   left: { en: "{n} to the left", zh: "左边第 {n} 个" },
   right: { en: "{n} to the right", zh: "右边第 {n} 个" },
-  layer: { en: "layer", zh: "层" },
   caption: { en: "What each chosen head finds", zh: "选出的头各自找到什么" },
   unchosen: { en: "Head {head} was chosen for nothing in the table.", zh: "头 {head} 没有被选为任何一项。" },
   isPattern: { en: "Head {head}, {job}: {test} on test, {here} on this sentence.", zh: "头 {head}，{job}：测试集上 {test}，本句 {here}。" },
-  isRelation: { en: "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, {steps}, in {base}.", zh: "头 {head}，{job}：测试集上 {test} 指对；最好的固定距离（{steps}）为 {base}。" },
+  isRelation: { en: "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, {steps}, in {offset}.", zh: "头 {head}，{job}：测试集上 {test} 指对；最好的固定距离（{steps}）为 {offset}。" },
   strongest: { en: " Here its strongest look from word to word goes from {from} to {to}, {w}.", zh: "本句中它最强的一处：从 {from} 看向 {to}，{w}。" },
   name: { en: "head {name}", zh: "头 {name}" },
 };
@@ -34,7 +36,6 @@ const JOBS = ["pattern", "all", "relation"];
 const WORD = /^[^[]*\p{L}/u; // no [CLS], no full stop
 
 const dotted = (head) => head.replace(".", "·");
-const two = (p) => (p === null ? "–" : p.toFixed(2));
 const kindOf = (one) => (one.offset_test === null ? "pattern" : "relation");
 const rowsOf = (run, { job }) => run.rows.filter((one) => job === "all" || kindOf(one) === job);
 
@@ -51,29 +52,16 @@ function scene(run, look, pen) {
   const { big, narrow, width } = pen;
   const size = big ? 20 : 13;
   const row = big ? 34 : 27;
-  const side = big ? 52 : 24;
-  const room = narrow || width < 620 ? width : Math.min(big ? 0.4 * width : 0.36 * width, 400);
-  const tile = Math.floor((room - side) / run.heads) - 2;
-  const tall = Math.min(big ? 46 : 34, tile);
-  const [hereLayer, hereHead] = headOf(look.head);
-  const label = (x, y, text, here, style) => pen.text(x, y, text, { size: big ? 20 : 12, ...style,
-    ...(text === here ? { weight: 700, colour: "query" } : { colour: "ink3" }) });
-  for (let head = 1; head <= run.heads; head += 1)
-    label(side + (head - 0.5) * (tile + 2), row / 2, head, hereHead, { align: "center", room: tile + 2 });
-  for (const [layer, head] of headsOf(run.layers, run.heads)) {
-    const [x0, y0] = [side + (head - 1) * (tile + 2), row + (layer - 1) * (tall + 2)];
-    const box = { x0, x1: x0 + tile, y0, y1: y0 + tall };
-    if (head === 1) label(side - 8, y0 + tall / 2, layer, hereLayer, { align: "right" });
-    pen.cells(box, { data: mapOf(run, layer, head), rows: run.count, columns: run.count, gamma: 0.6 });
+  const room = narrow || width < 620 ? width : Math.min(big ? 0.4 * width : 0.36 * width, big ? 620 : 400);
+  const grid = (layer, head) => ({ data: mapOf(run, layer, head), rows: run.count, columns: run.count });
+  const made = drawTiles(pen, 0, 0, room, { ...run, grid, one(layer, head) {
     const name = `${layer}.${head}`;
-    const frame = { x0: x0 - 2, x1: box.x1 + 2, y0: y0 - 2, y1: box.y1 + 2 };
-    if (name === look.head) pen.rect(frame, { line: "query", width: 3, radius: 3 });
-    pen.hit({ ...box, look: { head: name }, card: () => [t(TEXT.name, { name: dotted(name) }), ...said(run, name)] });
-  }
-  const grid = row + run.layers * (tall + 2);
+    const card = () => [t(TEXT.name, { name: dotted(name) }), ...said(run, name)];
+    return { here: name === look.head, look: { head: name }, card };
+  } });
   const beside = room < width;
   const left = beside ? room + (big ? 40 : 28) : 0;
-  let y = beside ? 0 : grid + 16;
+  let y = beside ? 0 : made.height + 16;
   const wide = width - left;
   const columns = wide < 360 ? ["head", "test", "points"] : ["head", "here", "offset", "test", "points"];
   const each = Math.min(big ? 120 : 84, ((narrow ? 0.52 : 0.62) * wide) / columns.length);
@@ -91,21 +79,20 @@ function scene(run, look, pen) {
     pen.line(left, y, width, y, { line: "line" });
     const style = { weight: locked ? 650 : 400, colour: locked ? "query" : "ink" };
     pen.text(left + 4, y + row / 2, t(one.name), { size, ...style, room: first - 8 });
-    const values = { head: dotted(one.head), here: two(one.here), offset: two(one.offset_test), test: two(one.test),
-      points: plus(one.points) };
+    const values = { ...numbers(one), head: dotted(one.head), points: one.points === null ? "" : plus(one.points, 0) };
     columns.forEach((name, n) => cell(n, y + row / 2, values[name],
       { ...style, weight: ["head", "points"].includes(name) ? 650 : 400 }));
     pen.hit({ ...box, look: { head: one.head }, card: () => [t(one.name), ...details(one)] });
     y += row;
   }
   pen.line(left, y, width, y, { line: "line" });
-  pen.size(width, Math.max(y, grid) + 4);
+  pen.size(width, Math.max(y, made.height) + 4);
 }
 
-const plus = (points) => (points === null ? "" : `${points < 0 ? "−" : "+"}${Math.abs(points)}`);
+const numbers = (one) => ({ here: number(one.here), offset: number(one.offset_test), test: number(one.test) });
 const steps = (offset) => t(offset < 0 ? TEXT.left : TEXT.right, { n: Math.abs(offset) });
-const details = (one) => [`${t(TEXT.test)}: ${two(one.test)}`,
-  ...(one.offset_test === null ? [] : [`${steps(one.offset)}: ${two(one.offset_test)}`])];
+const details = (one) => [`${t(TEXT.test)}: ${number(one.test)}`,
+  ...(one.offset_test === null ? [] : [`${steps(one.offset)}: ${number(one.offset_test)}`])];
 const said = (run, head) => run.rows.filter((one) => one.head === head).map((one) => t(one.name));
 
 /** The strongest look of a head from one word to another. */
@@ -124,8 +111,7 @@ function sentence(run, look) {
   const here = w < 0 ? [] : parts(TEXT.strongest, { from: { text: placed(run.pieces[from], from), role: "query" },
     to: { text: placed(run.pieces[to], to), role: "key" }, w: weight(w) });
   const says = !found ? TEXT.unchosen : found.offset_test === null ? TEXT.isPattern : TEXT.isRelation;
-  const told = found && { job: t(found.name), test: two(found.test), here: two(found.here), steps: steps(found.offset),
-    base: two(found.offset_test) };
+  const told = found && { ...numbers(found), job: t(found.name), steps: steps(found.offset) };
   return [...parts(says, { head: { text: dotted(look.head), role: "query" }, ...told }), ...here];
 }
 
