@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from models.bert.model import Config, Encoder
 from models.bert.pieces import Encoded, Pieces
 from models.bert.pretrained import load, pieces_of
 from models.bert.records import DRAWN, PATTERNS, SIDES, VARIANTS, Explanation, Request, by_word
+from models.corpus import CURVE
 from models.errors import DamagedFile, InputError
 from models.pretrained import Pretrained
 from models.trace import Trace
@@ -336,6 +338,17 @@ def test_an_encoder_judges_by_the_means_of_all_its_layers_whatever_stands_beside
         [*model.climb(torch.from_numpy(learned().row(short))[None])][-1], model(torch.from_numpy(learned().row(short))[None])
     )
     torch.testing.assert_close(judge([short])[0], judge.verdict(torch.cat([F.layer_norm(mean, mean.shape) for mean in whole])))
+
+
+def test_the_label_curve_is_told_by_the_mean_over_its_subsets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path)
+    assert recipe.evaluate(tmp_path, "polarity")["value"] is None
+    (tmp_path / "bert").mkdir()
+    runs = [{"way": "pretrained", "labels": n, "test": test} for n, test in ((100, 0.5), (100, 0.6), (8530, 0.75))]
+    (tmp_path / "bert" / CURVE).write_text(json.dumps({"runs": runs}))
+    found = recipe.evaluate(tmp_path, "polarity")
+    assert (found["slug"], found["chosen_on"], found["split"], found["value"]) == ("bert", "valid", "test", 0.75)
+    assert (found["accuracy_pretrained_100"], found["runs_pretrained_100"], found["spread_pretrained_100"]) == (0.55, 2, 0.0707)
 
 
 def test_counting_guesses_what_is_most_common_between_such_neighbours() -> None:
