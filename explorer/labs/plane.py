@@ -86,12 +86,14 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
         plane=_two(seen.after),
         kept=f"{100 * seen.kept:.0f} %",
     )
-    rows = [
-        (SIDES[int(asks)], piece, int(position), text, round(float(x), 4), round(float(y), 4))
-        for asks, piece, position, text, (x, y) in zip(seen.asks, seen.pieces, seen.positions, whole, seen.points, strict=True)
-    ]
-
     classes = [next((at for at, (_name, belongs) in enumerate(CLASSES) if one in belongs), len(CLASSES) - 1) for one in seen.classes]
+    named: list[tuple[Text, ...]] = [(CLASSES[at][0],) for at in classes]
+    rows = [
+        (SIDES[int(asks)], piece, int(position), text, round(float(x), 4), round(float(y), 4), *more)
+        for asks, piece, position, text, (x, y), more in zip(
+            seen.asks, seen.pieces, seen.positions, whole, seen.points, named or [()] * len(whole), strict=True
+        )
+    ]
     looks: dict[str, tuple[Text, Sequence[figure.Mark], list[str] | None]] = {
         "kind": (UNITS, MARKS, None),
         "position": (PLACED, (), []),
@@ -111,7 +113,7 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
             units=units,
             sentence=said,
             legend=marks,
-            table=figure.Table(COLUMNS, rows),
+            table=figure.Table((*COLUMNS, BY["class"]) if classes else COLUMNS, rows),
             height=420,
             name=name,
             note=filled(NOTE, scale=f"{seen.scale:.2f}"),

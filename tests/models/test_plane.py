@@ -94,6 +94,7 @@ def test_where_a_lab_says_word_classes_points_may_be_coloured_by_them_and_say_th
     for trace in figure["figures"]["en"]["data"]:
         assert trace["marker"]["color"] == [named[name] for name in ("other", "article, pronoun, number", "noun")] * 2
     assert "noun: " in figure["figures"]["en"]["data"][0]["customdata"][2][2]
+    assert figure["table"]["columns"][-1]["en"] == "word class" and figure["table"]["rows"][1][-1]["en"] == "article, pronoun, number"
     assert len(value(plane(watched(), 0, 0), Head("cross", 0, 1), {"en": "Cross", "zh": "交叉"}, "x")["figures"]) == 2  # type: ignore[arg-type]
 
 
