@@ -82,6 +82,11 @@ class Task:
         """The same for a device, where networks are as large as it can train."""
         return self
 
+    def facts(self, slug: str, variant: str) -> dict[str, Any]:
+        """What model.json says of it, whoever trained the model."""
+        said = {"data": self.data, "licence": self.licence, "published": self.published}
+        return {"slug": slug, "variant": variant, "chosen_on": self.chosen, **said}
+
 
 def published(value: float, source: str, en: str, zh: str, *, comparable: bool = False, **more: Any) -> dict[str, Any]:
     """A figure in print, and whether and why ours may, or may not, stand beside it. more: what else is told of it."""
@@ -218,12 +223,7 @@ class Lab(Generic[TaskT]):
         if result.rank:
             raise SystemExit(0)
         facts = {
-            "slug": self.slug,
-            "variant": variant,
-            "chosen_on": task.chosen,
-            "data": task.data,
-            "licence": task.licence,
-            "published": task.published,
+            **task.facts(self.slug, variant),
             **({"own": True, "published": None} if own else {}),
             **({"data": own.said, "licence": "yours"} if own and own.said else {}),
             "config": dataclasses.asdict(model.config),  # type: ignore[call-overload]

@@ -65,19 +65,8 @@ def adopt(package: Path, task: Any) -> Path:
     if checkpoint.digest(package / "model.safetensors") != WEIGHTS:
         raise DamagedFile("model.safetensors is not the file of the package")
     where = checkpoint.folder(SLUG, VARIANT)
-    facts = {
-        "slug": SLUG,
-        "variant": VARIANT,
-        "chosen_on": task.chosen,
-        "data": task.data,
-        "licence": task.licence,
-        "published": task.published,
-        "source": {"package": PACKAGE, "sha256": WEIGHTS},
-        "config": dataclasses.asdict(task.config),
-        "seed": 1,
-        "finished": True,
-        "steps": 0,  # ours
-    }
+    facts = {**task.facts(SLUG, VARIANT), "source": {"package": PACKAGE, "sha256": WEIGHTS}, "config": dataclasses.asdict(task.config)}
+    facts |= {"seed": 1, "finished": True, "steps": 0}  # steps of ours
     checkpoint.save(where, renamed(load_file(package / "model.safetensors")), facts, shards=True)
     shutil.copyfile(package / "tokenizer.json", where / PIECES)
     return where
