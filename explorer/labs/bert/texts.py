@@ -243,9 +243,9 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "sink": _(
         "The weights of a row must sum to 1, even where a head finds nothing. They go to [CLS], which carries no word. Its value is short, "
-        "so what is taken from there is little: look at the bars of attention times norm.",
+        "so what is taken from there is little: look at the line of attention times norm.",
         "一行权重之和必须为 1，即使这个头什么也没找到。于是权重落到不代表任何词的 [CLS] 上。"
-        "它的值很短，取来的东西很少：看“注意力 × 值的范数”的条形。",
+        "它的值很短，取来的东西很少：看“注意力 × 值的范数”那条线。",
     ),
     "grammar": _(
         "Nobody taught MiniLM grammar, yet some heads point from a word to the one it belongs to. Is that knowledge, or only “one to the "
@@ -298,7 +298,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "both": _("Read both lists aloud; point at the one number.", "把两列猜测读出来；指向那个数。"),
     "draw": _("Draw again a few times; point at a piece that was replaced.", "多抽几次；指向被换掉的词片。"),
     "patterns": _("Go through the first rows of the table; each lights its head.", "依次点表的前几行；每行点亮一个头。"),
-    "sink": _("Compare the two bars of each layer.", "比较每层的两根条形。"),
+    "sink": _("Compare the two lines layer by layer.", "逐层比较两条线。"),
     "grammar": _("Read the column of points from top to bottom.", "从上到下读“领先”一列。"),
     "vectors": _("Change one word of the second sentence and run again.", "改动第二句中的一个词，再运行。"),
     "labels": _("Go along the curves from left to right: who leads at each number of labels?", "沿曲线从左看到右：每个标签数下谁领先？"),

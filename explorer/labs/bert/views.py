@@ -12,6 +12,7 @@ from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention, theme
 from explorer.figures import bertviz as drawing
+from explorer.figures.curves import Curve, curves
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import Text, change_sentence, filled, two
 from explorer.labs.about import sizes
@@ -205,36 +206,23 @@ def sink(seen: Explanation, _request: Request, _state: str) -> Value:
     """How much weight rests on [CLS] in each layer, plain and times the norm of its value."""
     plain = seen.weights.astype(np.float32)
     each = plain[..., 1:, 0].mean(2)  # (layer, head), [CLS] itself left out
-    bars = (each.mean(1), times_norm(plain, seen.norms)[..., 1:, 0].mean((1, 2)))
+    shares = (each.mean(1), times_norm(plain, seen.norms)[..., 1:, 0].mean((1, 2)))
     layer, head = (int(n) for n in np.unravel_index(int(each.argmax()), each.shape))
     at = list(range(1, len(each) + 1))
-    names = (texts.SINK_WEIGHT, texts.SINK_NORM)
-    colours = ("var(--control)", "var(--accent)")
-
-    def draw_(language: str) -> Value:
-        frame = theme.titled(texts.SINK_AXES[language])
-        frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "barmode": "group", "bargap": 0.25}
-        frame["xaxis"] |= {"showgrid": False, "fixedrange": True, "tickvals": at}
-        frame["yaxis"] |= {"range": [0, max(0.1, 1.15 * float(np.max(bars)))], "fixedrange": True}
-        values_ = [[f"{one:.2f}" for one in values] for values in bars]
-        data = [
-            _bars({"x": at, "y": values.tolist(), "name": name[language]}, said, colour, "%{x}: %{y:.3f}")
-            for name, values, said, colour in zip(names, bars, values_, colours, strict=True)
-        ]
-        return {"data": data, "layout": frame}
-
-    mean, norm = (f"{one.mean():.2f}" for one in bars)
+    looks = ((texts.SINK_WEIGHT, "var(--control)"), (texts.SINK_NORM, "var(--accent)"))
+    both = [Curve(name, at, values.tolist(), colour) for (name, colour), values in zip(looks, shares, strict=True)]
+    mean, norm = (f"{one.mean():.2f}" for one in shares)
     told = {"mean": mean, "norm": norm, "head": f"{layer + 1}·{head + 1}", "most": f"{each[layer, head]:.2f}"}
-    says = filled(texts.SINK_SAYS if bars[1].mean() < 0.8 * bars[0].mean() else texts.SINK_SAYS_ALSO, **told)
-    marks = [Mark(name, colour) for name, colour in zip(names, colours, strict=True)]
-    table = [(n, *(round(float(one[n - 1]), 4) for one in bars)) for n in at]
-    return shown("sink", draw_, (texts.SINK, texts.SINK_UNITS, says), texts.SINK_COLUMNS, table, marks, height=210)
-
-
-def _bars(bars: Value, said: list[str], colour: str, hover: str) -> Value:
-    """Bars with their values behind their ends."""
-    text = {"text": said, "textposition": "outside", "cliponaxis": False, "textfont": {"size": 11, "color": "var(--ink2)"}}
-    return {"type": "bar", **bars, **text, "marker": {"color": colour}, "hovertemplate": f"{hover}<extra></extra>"}
+    says = texts.SINK_SAYS if shares[1].mean() < 0.8 * shares[0].mean() else texts.SINK_SAYS_ALSO
+    return shown(
+        "sink",
+        lambda language: curves(both, texts.SINK_AXES[language], language, ticks=at, up="zero", height=210),
+        (texts.SINK, texts.SINK_UNITS, filled(says, **told)),
+        texts.SINK_COLUMNS,
+        [(n, *(round(float(one[n - 1]), 4) for one in shares)) for n in at],
+        [Mark(name, colour) for name, colour in looks],
+        height=210,
+    )
 
 
 def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
@@ -253,7 +241,9 @@ def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
             up = {"autorange": "reversed", "tickmode": "array", "tickvals": names, "ticktext": names, "showgrid": False}
             frame[f"yaxis{end}"] = {**fixed["yaxis"], **up, "anchor": f"x{end}", "fixedrange": True}
             bars = {"x": adds.astype(float).tolist(), "y": names, "xaxis": f"x{end}", "yaxis": f"y{end}", "orientation": "h"}
-            data.append(_bars(bars, [two(float(one)) for one in adds], ("var(--query)", "var(--key)")[n], "%{y}: %{x:.3f}"))
+            look = {"marker": {"color": ("var(--query)", "var(--key)")[n]}, "hovertemplate": "%{y}: %{x:.3f}<extra></extra>"}
+            said = {"text": [two(float(one)) for one in adds], "textposition": "outside", "cliponaxis": False}
+            data.append({"type": "bar", **bars, **look, **said, "textfont": {"size": 11, "color": "var(--ink2)"}})
         return {"data": data, "layout": frame}
 
     says = texts.SIMILAR_NONE
