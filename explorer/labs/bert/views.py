@@ -234,6 +234,7 @@ def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
 
     def draw_(language: str) -> Value:
         frame, data = {**theme.titled(("", "")), "margin": {"l": 90, "r": 12, "t": 24, "b": 24}, "bargap": 0.2}, []
+        frame |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}} if alone else {}
         for n, (names, (_, adds), title) in enumerate(zip(rows, sides, texts.SIMILAR_AXES[language], strict=False)):
             end, fixed = str(n + 1) if n else "", theme.titled((title, ""))
             across = {"domain": [0.58 * n, 0.58 * n + 0.42], "range": [min(0.0, float(adds.min())) * 1.2, 1.3 * most], "nticks": 4}
