@@ -58,7 +58,10 @@ def treebank(data: Path, split: str) -> list[Sentence]:
 
 
 def classes(data: Path) -> Path:
-    """Write which word class (UPOS) each form has most often in the training part, names left out; returns the file."""
+    """Write which word class (UPOS) each form has most often in the training part, names left out; returns the file.
+
+    data: with `ud_ewt/train.conllu.gz`, the treebank's own `en_ewt-ud-train.conllu`.
+    """
     often: dict[str, Counter[str]] = defaultdict(Counter)
     for rows in blocks(data, "train"):
         for row in rows:
