@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import resource
+import secrets
 import signal
 import socket
 import sys
@@ -115,6 +116,7 @@ class Site:
 
     def __init__(self, labs: Sequence[Lab], engine: Engine | None = None, began: float | None = None, grace: float = GRACE) -> None:
         self.grace = grace
+        self.process = secrets.token_hex(4)  # of several web servers one knows nothing of what another was asked
         self.engine = Engine("models.device:beside_a_server") if engine is None else engine
         labs, self.blocks = opened(labs, self.engine)
         self.labs = labs
@@ -206,6 +208,7 @@ class Site:
             Route("/healthz", self._health),
             Route("/readyz", self._ready),
             Route("/metrics", self._metrics),
+            Route("/gradio_api/app_id", self._app_id),
             Route("/favicon.ico", self._icon),
         ]
 
@@ -297,6 +300,10 @@ class Site:
 
     async def _health(self, _: Request) -> Response:
         return JSONResponse({"alive": True}, headers={"cache-control": "no-store"})
+
+    async def _app_id(self, _: Request) -> Response:
+        told = {"app_id": self.blocks.app_id, "process": self.process}
+        return JSONResponse(told, headers={"cache-control": "no-store"})
 
     async def _ready(self, _: Request) -> Response:
         ready = self.readiness.ready and not self.engine.away

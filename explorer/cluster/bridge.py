@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import pickle
 import signal
@@ -61,7 +62,10 @@ class Bridge:
                     continue
                 self._tasks[number] = asyncio.create_task((self._follow if kind == "ask" else self._call)(number, *content))
                 self._tasks[number].add_done_callback(partial(self._done, number))
-        beat.cancel()
+        ending = [beat, *self._tasks.values()]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
 
     def _done(self, number: int, _: object) -> None:
         del self._tasks[number]
@@ -144,6 +148,7 @@ def connected(address: str, version: str, groups: dict[str, str], cpus: float, m
         due.append(serve.RunTarget(engines.bind(version), name=group, route_prefix=None))
     if due:
         serve.run_many(due)
+    logging.getLogger("ray.serve").setLevel(logging.ERROR)  # of a lost replica it says so for every request that was there
     starting.cancel()
     return {group: serve.get_app_handle(group) for group in groups}
 
@@ -160,6 +165,9 @@ async def main() -> None:
     handles = connected(**options)
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=int(sys.argv[1])), limit=1 << 20)
     await Bridge(reader, writer, handles).serve()
+    import ray
+
+    await asyncio.to_thread(ray.shutdown)  # while there is a loop: threads of Ray still tell it of what has ended
 
 
 if __name__ == "__main__":
@@ -169,6 +177,3 @@ if __name__ == "__main__":
     ).items():
         os.environ.setdefault(name, value)
     asyncio.run(main())
-    import ray
-
-    ray.shutdown()

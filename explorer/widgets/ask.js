@@ -258,8 +258,7 @@ export async function mount(root, props, emit, watch) {
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 
-  const wish = asking({ emit: { stop: emit.stop, open: ({ query }) => emit.ask({ query }) }, first: value.query,
-    noLink: TEXT.noLink, paint: paintState });
+  const wish = asking({ emit, first: value.query, noLink: TEXT.noLink, paint: paintState });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -297,7 +296,7 @@ export async function mount(root, props, emit, watch) {
     before.end();
     if (changes) hold(value.pick ?? {});
     if (changes && !query) set = { ...value.fields, ...set }; // a run without a link is spelled out
-    wish.begin(set ? null : query, () => emit.ask({ query, set }), { changes });
+    wish.begin(set ? null : query, { query, set }, { changes });
   }
 
   /**

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
@@ -22,8 +23,10 @@ from tests.browser.waiting import addressed, becomes
 from tests.conftest import Running
 from tests.explorer.asking import Stream, answers, event, join
 from tests.explorer.test_leaving import LONG, SLOW, SOON, drained, draining, given, late, runs, streaming, until
+from tests.explorer.test_several_web_servers import nginx
 from tests.pages import PROGRAM
 
+NEW = Callable[..., tuple[Page, Any]]
 LAB = next(lab for lab in LABS if lab.slug == "translation")
 
 
@@ -166,6 +169,40 @@ def test_what_runs_at_a_restart_is_answered_an_open_page_goes_on_and_a_link_rest
     becomes(page, view.inner_text, sentence)
     assert page.locator(".tfe-ask-story").input_value() == "Two dogs run through the snow."
     addressed(page, _head="2.3", _row="3")
+
+
+def test_a_page_whose_web_server_is_killed_comes_back_from_another_which_is_asked_again(
+    new_page: NEW, small: Running, tmp_path: Path
+) -> None:
+    other = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", PAUSE="0.05", HOLD="6")
+    try:
+        other.start(ready=False)
+        with nginx(tmp_path, [small.port, other.port]) as port:
+            page, faults = new_page()
+            page.goto(f"http://127.0.0.1:{port}{LAB.path}")
+            page.locator(".tfe-ask-story").fill(LONG)
+            page.locator(".tfe-ask-story").press("Enter")
+            badge = page.locator(".tfe-ask .tfe-badge")
+            expect(badge).to_contain_text("live · ")
+            until(lambda: runs(small) + runs(other) == 1, PATIENCE / 1000)
+            gone, left = (small, other) if runs(small) else (other, small)
+            gone.signal(signal.SIGKILL)
+            gone.wait(PATIENCE / 1000)
+            until(lambda: runs(left) == 1, PATIENCE / 1000)
+            expect(badge).to_contain_text("live · ")
+            page.locator(".tfe-ask-go").click()
+            expect(badge).to_have_text("stopped")
+            until(lambda: runs(left) == 0, PATIENCE / 1000)
+            page.reload()
+            expect(badge).to_contain_text("stored")
+            assert runs(left) == 0
+            assert all(urlsplit(asked).port == port for asked in faults.outside)
+            for kind in (faults.outside, faults.console, faults.errors):  # what the browser and Gradio say of a connection that breaks
+                kind.clear()
+        if gone is small:
+            small.start(ready=False)
+    finally:
+        other.close()
 
 
 @pytest.mark.usefixtures("site")  # after those that open its pages

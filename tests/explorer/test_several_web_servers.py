@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import http.client
 import shutil
+import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -57,29 +58,38 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+@contextlib.contextmanager
+def nginx(folder: Path, ports: Sequence[int]) -> Iterator[int]:
+    """The port of an nginx with our configuration before servers on these ports, which were web1, web2."""
+    port = free_port()
+    text = (ROOT / "deploy/nginx.conf").read_text("utf-8").replace("listen 80;", f"listen 127.0.0.1:{port};")
+    for number, one in enumerate(ports, 1):
+        assert f"server web{number}:7860" in text
+        text = text.replace(f"server web{number}:7860", f"server 127.0.0.1:{one}")
+    (folder / "nginx.conf").write_text(text, "utf-8")
+    command = [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "stderr", "-g", "daemon off;"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        end = time.monotonic() + PATIENCE
+        while process.poll() is None and time.monotonic() < end:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), PATIENCE):
+                break
+        assert process.poll() is None, (folder / "log").read_text()
+        yield port
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
 @pytest.fixture
 def behind(tmp_path: Path) -> Iterator[tuple[int, dict[str, Web]]]:
     """The port of nginx, and the servers behind it by name."""
-    webs, port = {name: Web(name) for name in ("web1", "web2")}, free_port()
-    text = (ROOT / "deploy/nginx.conf").read_text("utf-8").replace("listen 80;", f"listen 127.0.0.1:{port};")
-    for name, web in webs.items():
-        assert f"server {name}:7860" in text
-        text = text.replace(f"server {name}:7860", f"server 127.0.0.1:{web.server_address[1]}")
-    (tmp_path / "nginx.conf").write_text(text, "utf-8")
-    command = [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(tmp_path), "-c", "nginx.conf", "-e", "stderr", "-g", "daemon off;"]
-    with (tmp_path / "log").open("wb") as log:
-        nginx = subprocess.Popen(command, stdout=log, stderr=log)
+    webs = {name: Web(name) for name in ("web1", "web2")}
     try:
-        end = time.monotonic() + PATIENCE
-        while nginx.poll() is None and time.monotonic() < end:
-            with contextlib.suppress(OSError):
-                asked(port, "/")
-                break
-        assert nginx.poll() is None, (tmp_path / "log").read_text()
-        yield port, webs
+        with nginx(tmp_path, [web.server_address[1] for web in webs.values()]) as port:
+            yield port, webs
     finally:
-        nginx.terminate()
-        nginx.wait(PATIENCE)
         for web in webs.values():
             web.go.set()
             web.end()
