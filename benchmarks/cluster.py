@@ -1,26 +1,41 @@
-"""The engine over a Ray of this machine: two replicas against one, what a call costs more than in one process, what a lost replica costs.
+"""The engine over a Ray of this machine: two replicas against one, what a call costs more than in one process, and what is lost with a
+replica, or with one of two web servers.
 
-The stand-in for a model waits 50 ms for each request, so that replicas share no core: what is measured is the way there and back.
+The stand-in for a model waits 50 ms for each request, so that replicas share no core: what is measured is the way there and back. The web
+servers, ``python -m benchmarks.cluster PORT``, have one lab, of such a stand-in.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import signal
 import statistics
+import sys
 import tempfile
 import time
+import urllib.request
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from benchmarks.measure import Bound, Report
+from benchmarks.visitors.balanced import balanced
+from benchmarks.visitors.recording import HOST, SESSION, Call, Recording
+from benchmarks.visitors.sentences import captions
+from benchmarks.visitors.served import Served
+from benchmarks.visitors.visitor import Visitor
 from explorer.cluster import Cluster, Link
 from explorer.engine import Answer, Engine
 
 CROWD, KILLED_UNDER, CALLS, ROUNDS = 80, 60, 100, 3
+TRIES = 5  # of a page whose web server is gone
 HERE = "benchmarks.cluster:"
 
 
@@ -40,6 +55,17 @@ def version() -> str:
     return "stand-in"
 
 
+def says(requests: Sequence[Any]) -> list[Any]:
+    """The stand-in of the lab: after a while, the answer to its first example."""
+    from explorer.runs import first
+    from models.translation.records import EXAMPLES, Explanation
+
+    time.sleep(0.05 * len(requests))
+    kept = first("translation", EXAMPLES[0], Explanation)
+    assert kept is not None
+    return [kept.seen] * len(requests)
+
+
 def measure(device: torch.device) -> Report:
     """One Ray for all; a quiet machine is told from a busy one by `in_process_ms`, of which 10 are spent waiting for others."""
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # it listens on this machine's own address alone
@@ -49,9 +75,79 @@ def measure(device: torch.device) -> Report:
             raise RuntimeError("Ray has not started")
         engines = {group: Cluster(link, name=group, group=group) for group in ("one", "two")}
         try:
-            return asyncio.run(measured(engines, Engine()))
+            report = asyncio.run(measured(engines, Engine()))
+            unanswered = with_a_web_server_less(link.address)
         finally:
             link.close()
+    notes = {f"page {number}": what for number, what in enumerate(unanswered[:3], 1)}
+    return replace(report, figures={**report.figures, "lost": report.figures["lost"] + len(unanswered)}, notes={**report.notes, **notes})
+
+
+def with_a_web_server_less(address: str) -> list[str]:
+    """Of calls under way when one of two web servers is killed, what became of those without an answer. address: of the Ray of both."""
+    settings = {"EXPLORER_ENGINE": f"ray://{address}", "EXPLORER_REPLICAS": "2", "EXPLORER_REPLICA_CPUS": "0.1"}
+    with ExitStack() as stack:
+        webs = [stack.enter_context(Served(("-m", "benchmarks.cluster", "PORT"), **settings)) for _ in range(2)]
+        for web in webs:
+            web.wait("/healthz")
+        with urllib.request.urlopen(f"{webs[0].url}/translation") as answer:
+            page = re.search(r"window\.gradio_config = (\{.*?\});</script>", answer.read().decode())
+        assert page is not None
+        asks = [one for one in json.loads(page[1])["dependencies"] if any(target[1] == "ask" for target in one["targets"])]
+        number = max(asks, key=lambda one: len(one["outputs"]))["id"]
+        url = f"http://127.0.0.1:{stack.enter_context(balanced([web.port for web in webs]))}"
+        return asyncio.run(killed_under(webs, url, asking(number)))
+
+
+def asking(number: int) -> Recording:
+    """What a page sends that asks for a sentence. number: of the event."""
+    body = {
+        "data": [],
+        "event_data": {"query": "", "set": {"sentence": ""}},
+        "fn_index": number,
+        "session_hash": SESSION,
+        "trigger_id": None,
+    }
+    kinds = [(("content-type", "application/json"),), (("accept", "text/event-stream"),)]
+    join, hear = ((("host", HOST), *kind) for kind in kinds)
+    calls = (
+        Call("POST", "/gradio_api/queue/join", join, json.dumps(body).encode()),
+        Call("GET", f"/gradio_api/queue/data?session_hash={SESSION}", hear),
+    )
+    return Recording("", (), (), (), calls, ())
+
+
+async def killed_under(webs: Sequence[Served], url: str, page: Recording) -> list[str]:
+    """The web server of half of the visitors is killed when all of them wait; their pages come back from the other, and ask again."""
+    sentences = captions(seed=3)
+    for web in webs:  # which also starts its way to the cluster
+        first = Visitor(web.url, page)
+        first.name()
+        (await first.run(next(sentences))).values()
+        first.leave()
+    heard = [asyncio.Event() for _ in range(KILLED_UNDER)]
+
+    async def visit(visitor: int, sentence: str) -> str:
+        browser = Visitor(url, page.carrying(f"tfe_web={visitor}"))
+        error = ""
+        for _ in range(TRIES):
+            browser.name()  # a page that is loaded anew has another name
+            try:
+                values = (await browser.run(sentence, lambda _: heard[visitor].set())).values()
+                box = next(value for value in values if isinstance(value, dict) and "fields" in value)
+                error = "" if box["fields"]["sentence"] == sentence else f"another answer: {box['state']}"
+                break
+            except Exception as problem:
+                error = f"{type(problem).__name__}: {problem}"[:200]
+                await asyncio.sleep(0.5)
+        browser.leave()
+        return error
+
+    visits = [asyncio.create_task(visit(visitor, next(sentences))) for visitor in range(KILLED_UNDER)]
+    await asyncio.gather(*(one.wait() for one in heard))
+    assert not all(one.done() for one in visits), "somebody still waits"
+    webs[0].kill()
+    return [error for error in await asyncio.gather(*visits) if error]
 
 
 async def measured(engines: dict[str, Cluster], local: Engine) -> Report:
@@ -88,7 +184,22 @@ async def measured(engines: dict[str, Cluster], local: Engine) -> Report:
         bounds={"speedup_ratio": Bound(1.8, at_least=True), "overhead_ms": Bound(8), "lost": Bound(0)},
         notes={
             "speedup_ratio": f"{CROWD} requests at once of a stand-in that waits 50 ms for each, median of {ROUNDS} rounds",
-            "lost": f"of {KILLED_UNDER} calls under way when one of two replicas is killed",
+            "lost": f"of {KILLED_UNDER} calls under way when one of two replicas is killed, and as many when one of two web servers is",
             **{f"wrong {number}": repr(outcome) for number, outcome in enumerate(unanswered[:3], 1)},
         },
     )
+
+
+def serve() -> None:
+    """One of the web servers, until it is told to leave."""
+    from explorer import options, server
+    from explorer.labs import LABS
+    from explorer.labs.translation import page
+
+    page.GENERATE = f"{HERE}says"
+    labs = [replace(lab, stored=None, probe=None) for lab in LABS if lab.slug == "translation"]
+    server.serve(labs, "127.0.0.1", int(sys.argv[1]), engine=options.engine(os.environ["EXPLORER_ENGINE"]))
+
+
+if __name__ == "__main__":
+    serve()

@@ -14,7 +14,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
@@ -82,6 +82,15 @@ class Recording:
     stored: tuple[Call, ...]  # a click on the example
     own: tuple[Call, ...]  # the typed sentence, SENTENCE
     linked: tuple[Call, ...]  # what a link with a sentence of its own makes the page ask for
+
+    def carrying(self, cookie: str) -> Recording:
+        """The same, by a browser that was given a cookie, "name=value"."""
+        calls = {
+            one.name: tuple(replace(call, headers=(*call.headers, ("cookie", cookie))) for call in getattr(self, one.name))
+            for one in fields(self)
+            if one.name != "example"
+        }
+        return replace(self, **calls)
 
 
 def record(url: str, path: str = "/translation", example: int = 2) -> Recording:

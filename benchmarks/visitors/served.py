@@ -104,6 +104,11 @@ class Served:
         """SIGTERM."""
         self._process.send_signal(signal.SIGTERM)
 
+    def kill(self) -> None:
+        """SIGKILL: it answers nobody any more."""
+        self._process.kill()
+        self._process.wait()
+
     def left(self, seconds: float) -> int:
         """Its exit status. subprocess.TimeoutExpired where it is still there after so many seconds."""
         return self._process.wait(seconds)

@@ -48,9 +48,9 @@ class Bridge:
         packed = pickle.dumps(message, protocol=5)
         self._writer.write(len(packed).to_bytes(4, "big") + packed)
 
-    async def serve(self) -> None:
-        """Until the web server closes its end."""
-        self.tell("up", 0, None)
+    async def serve(self, address: str = "") -> None:
+        """Until the web server closes its end. address: of the cluster."""
+        self.tell("up", 0, address)
         beat = asyncio.create_task(self._beat())
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
@@ -164,9 +164,9 @@ async def main() -> None:
             sys.exit(f"The cluster at {options['address']} cannot be reached: {error.strerror or error}")
     handles = connected(**options)
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=int(sys.argv[1])), limit=1 << 20)
-    await Bridge(reader, writer, handles).serve()
     import ray
 
+    await Bridge(reader, writer, handles).serve(ray.get_runtime_context().gcs_address)
     await asyncio.to_thread(ray.shutdown)  # while there is a loop: threads of Ray still tell it of what has ended
 
 

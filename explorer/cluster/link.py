@@ -43,6 +43,7 @@ class Link:
         self.digest = str(Work(version, version).resolve()())
         self.up = threading.Event()
         self.away = False  # it was tried, or was there, and is not
+        self.address = address  # also of a Ray of this machine alone, once it is up
         self.groups = dict(groups)
         self._options = {"address": address, "version": version, "groups": self.groups, "cpus": cpus, "memory": memory, "folder": folder}
         self._numbers = itertools.count(1)
@@ -138,7 +139,7 @@ class Link:
                     return
                 kind, number, content = pickle.loads(packed)
                 if kind == "up":
-                    self.away = False
+                    self.away, self.address = False, content
                     self.up.set()
                     continue
                 hear = self._hearers.get(number)

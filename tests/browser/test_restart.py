@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
+from benchmarks.visitors.balanced import balanced
 from explorer.labs import LABS
 from tests.browser.conftest import ARGUMENTS, PATIENCE
 from tests.browser.waiting import addressed, becomes
 from tests.conftest import Running
 from tests.explorer.asking import Stream, answers, event, join
 from tests.explorer.test_leaving import LONG, SLOW, SOON, drained, draining, given, late, runs, streaming, until
-from tests.explorer.test_several_web_servers import nginx
 from tests.pages import PROGRAM
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -171,13 +171,11 @@ def test_what_runs_at_a_restart_is_answered_an_open_page_goes_on_and_a_link_rest
     addressed(page, _head="2.3", _row="3")
 
 
-def test_a_page_whose_web_server_is_killed_comes_back_from_another_which_is_asked_again(
-    new_page: NEW, small: Running, tmp_path: Path
-) -> None:
+def test_a_page_whose_web_server_is_killed_comes_back_from_another_which_is_asked_again(new_page: NEW, small: Running) -> None:
     other = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", PAUSE="0.05", HOLD="6")
     try:
         other.start(ready=False)
-        with nginx(tmp_path, [small.port, other.port]) as port:
+        with balanced([small.port, other.port]) as port:
             page, faults = new_page()
             page.goto(f"http://127.0.0.1:{port}{LAB.path}")
             page.locator(".tfe-ask-story").fill(LONG)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
-import shutil
-import socket
-import subprocess
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
-from tests.conftest import free_port
+from benchmarks.visitors.balanced import balanced
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
 
 
@@ -58,36 +51,12 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-@contextlib.contextmanager
-def nginx(folder: Path, ports: Sequence[int]) -> Iterator[int]:
-    """The port of an nginx with our configuration before servers on these ports, which were web1, web2."""
-    port = free_port()
-    text = (ROOT / "deploy/nginx.conf").read_text("utf-8").replace("listen 80;", f"listen 127.0.0.1:{port};")
-    for number, one in enumerate(ports, 1):
-        assert f"server web{number}:7860" in text
-        text = text.replace(f"server web{number}:7860", f"server 127.0.0.1:{one}")
-    (folder / "nginx.conf").write_text(text, "utf-8")
-    command = [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "stderr", "-g", "daemon off;"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
-        end = time.monotonic() + PATIENCE
-        while process.poll() is None and time.monotonic() < end:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), PATIENCE):
-                break
-        assert process.poll() is None, (folder / "log").read_text()
-        yield port
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-
-
 @pytest.fixture
-def behind(tmp_path: Path) -> Iterator[tuple[int, dict[str, Web]]]:
+def behind() -> Iterator[tuple[int, dict[str, Web]]]:
     """The port of nginx, and the servers behind it by name."""
     webs = {name: Web(name) for name in ("web1", "web2")}
     try:
-        with nginx(tmp_path, [web.server_address[1] for web in webs.values()]) as port:
+        with balanced([web.server_address[1] for web in webs.values()]) as port:
             yield port, webs
     finally:
         for web in webs.values():
