@@ -175,6 +175,7 @@ class Lab:
         server counts as ready when every lab's probe was answered. None where the lab runs no model.
     stored(engine, query): what the widgets of the page draw of one of its examples or steps, by widget name, as JSON; made once in the
         background and then given to every page that asks, without a queue. It may answer None: too dear to make for nobody.
+    again(engine, asked, session): draws once more what an address says that it is of (explorer/again.py).
     network: its parts from the inputs upwards, in one column or several that feed each other; none where the lab is closed.
     own: a model of somebody's own stands in it, of which no guided step speaks; it may have no intervention.
     endpoint(lab, engine): places the function by which a script asks the lab (api.py).
@@ -202,6 +203,7 @@ class Lab:
     probe: Callable[[Engine], Awaitable[object]] | None
     stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None
     endpoint: Callable[[Lab, Engine], None] | None = None
+    again: Callable[[Engine, Mapping[str, str], str], Awaitable[None]] | None = None
     own: bool = False
     words: tuple[str, ...] = ()
     network: tuple[tuple[Part, ...], ...] = ()

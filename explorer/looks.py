@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import LEVELS, whole_levels
+from explorer.packing import LEVELS, address, whole_levels
 
 CAPACITY = 256 << 20  # bytes that all looks together may hold
 ROWS = 256  # rows of one answer at most
@@ -55,7 +55,9 @@ class Looks:
         self._lock = threading.Lock()
 
     def put(self, look: Look, made_of: bytes) -> str:
-        """Keeps a look and returns its address, to which the browser adds /layer/head/first/count. made_of: what its answers follow from.
+        """Keeps a look and returns its address, to whose path the browser adds /layer/head/first/count.
+
+        made_of: what its answers follow from.
 
         ValueError where it alone holds more than the capacity.
         """
@@ -67,7 +69,7 @@ class Looks:
             self._kept.move_to_end(digest)
             while sum(one.size for one in self._kept.values()) > self.capacity:
                 self._kept.popitem(last=False)
-        return f"/looks/{digest}"
+        return address("looks", digest)
 
     def get(self, digest: str) -> Look | None:
         """The look, or None where it was never kept or has left."""

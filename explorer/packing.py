@@ -6,15 +6,18 @@ Weights lie in [0, 1] and are looked at, so they travel as whole numbers: 16 bit
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import hashlib
 import math
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypedDict
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +26,9 @@ INLINE = 64 << 10  # bytes of raw values; above, an address is sent instead
 FINE = 131_072  # values; up to here weights travel as 16 bits
 LEVELS = 65_535  # of 16 bits: value = raw / 65,535
 CAPACITY = 256 << 20  # bytes of compressed arrays that the server keeps
+LONGEST = 2048  # characters by which an address may say what it is of
+
+_of: ContextVar[str] = ContextVar("of", default="")
 
 
 class Packed(TypedDict, total=False):
@@ -81,6 +87,22 @@ class ArrayStore:
             return self._kept.get(digest)
 
 
+@contextlib.contextmanager
+def made_of(**asked: str) -> Iterator[None]:
+    """Addresses given meanwhile say what they are of, so that another web server can make what it does not hold (explorer/again.py)."""
+    spelled = f"?{urlencode(asked)}"
+    token = _of.set(spelled if len(spelled) <= LONGEST else "")
+    try:
+        yield
+    finally:
+        _of.reset(token)
+
+
+def address(kind: str, name: str) -> str:
+    """Where what is kept here is found: a path, and what it is of."""
+    return f"/{kind}/{name}{_of.get()}"
+
+
 @cache
 def arrays() -> ArrayStore:
     """The store behind ``/arrays/<digest>`` of this process. Its content follows from the digests alone, so everybody may share it."""
@@ -125,7 +147,7 @@ def raw(array: NDArray[Any], scale: float = 1.0, store: ArrayStore | None = None
     if len(data) <= INLINE:
         packed["data"] = base64.b64encode(data).decode("ascii")
     else:
-        packed["url"] = "/arrays/" + (arrays() if store is None else store).put(data)
+        packed["url"] = address("arrays", (arrays() if store is None else store).put(data))
     return packed
 
 

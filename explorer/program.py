@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from explorer import api, controls, labels, own, wiring
 from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import GuidedStep, Lab, Text, readable
-from explorer.packing import spelled
+from explorer.packing import made_of, spelled
 from explorer.runs import Run, Stored, as_stored
 from explorer.views import Found, Look, Looked, View
 from explorer.widgets import ask, change, figure
@@ -73,6 +74,7 @@ class Program(Generic[R, S]):
     kind "items" offers of a run, by its field.
     prepare(seen, request): what views and `pick` are given in place of what was seen, where several of them need the same.
     pick(seen, request): the model, head and position that are looked at on arrival, where the page has such.
+    slug: of its lab, as `lab_of` says it.
     """
 
     explain: Function
@@ -96,6 +98,7 @@ class Program(Generic[R, S]):
     growing: Callable[[Sequence[Any], R], Value | None] = lambda _steps, _request: None
     items: Callable[[Any, R], Mapping[str, Sequence[Item]]] | None = None
     lines: Callable[[S, R], Sequence[Text]] = lambda _seen, _request: ()
+    slug: str = ""
 
     @property
     def widgets(self) -> tuple[str, ...]:
@@ -126,8 +129,31 @@ class Program(Generic[R, S]):
         """What a request changes in the model, in words; None for nothing."""
         return labels.listed(controls.changes(request, self.controls))
 
+    def of(self, request: R, **more: str) -> contextlib.AbstractContextManager[None]:
+        """Addresses given meanwhile say how what they name is made again: of this request, which no clock measures and a link holds."""
+        query = controls.query(request)
+        again = self.slug and query and not getattr(request, "live", False)
+        return made_of(of=self.slug, run=query, **more) if again else contextlib.nullcontext()
+
+    async def again(self, engine: Engine, asked: Mapping[str, str], session: str) -> None:
+        """Draw once more what an address names that was given of this (`packing.made_of`). InputError where it cannot be read."""
+        request, _ = self.read(asked.get("run", ""))
+        if getattr(request, "live", False):
+            return
+        look = next((view.look for view in self.views if view.look and view.name == asked.get("view")), None)
+        if look is None:
+            await self.finished(engine, asked.get("run", ""), None, session)
+            return
+        async with contextlib.aclosing(looked(self, engine, look, json.loads(asked.get("asked", "")), session, again=True)) as updates:
+            async for _update in updates:
+                pass
+
     def drawn(self, seen: S, request: R, run: Run) -> dict[str, Any]:
         """What the input bar and the views draw of a run. It may take some tenths of a second: not in the thread that serves pages."""
+        with self.of(request):
+            return self._drawn(seen, request, run)
+
+    def _drawn(self, seen: S, request: R, run: Run) -> dict[str, Any]:
         prepared = self.prepare(seen, request)
         bar = ask.done(
             self.named(request, prepared),
@@ -291,7 +317,7 @@ def lab_of(
     mine = own.facts(slug)
 
     def declared() -> Program[R, S]:
-        found = program()
+        found = replace(program(), slug=slug)
         return replace(found, about=replace(found.about, pairs=lambda: own.pairs(mine), prose=lambda: own.prose(mine))) if mine else found
 
     return Lab(
@@ -305,8 +331,9 @@ def lab_of(
         examples=tuple(controls.query(example) for example in examples),
         steps=() if mine else readable(slug, steps),  # they speak of what the shipped models do
         interventions={key: controls.query(request) for key, request in interventions.items()},
-        endpoint=lambda lab, engine: api.place(program(), lab, engine),
-        **{"probe": probe, "stored": lambda engine, spelled: program().stored(engine, spelled), "own": bool(mine), **facts},
+        endpoint=lambda lab, engine: api.place(declared(), lab, engine),
+        again=lambda engine, asked, session: declared().again(engine, asked, session),
+        **{"probe": probe, "stored": lambda engine, spelled: declared().stored(engine, spelled), "own": bool(mine), **facts},
     )
 
 
@@ -380,9 +407,20 @@ async def _seen(
                 yield (update.value, Run.of(update)) if isinstance(update, Answer) else update
 
 
-async def looked(program: Program[R, S], engine: Engine, look: Look[R, S], detail: object, session: str = "") -> AsyncGenerator[Any, None]:
-    """What a view that is opened on demand draws of the run that it asks about. Nothing is raised: what is refused is an answer too."""
+async def looked(
+    program: Program[R, S], engine: Engine, look: Look[R, S], detail: object, session: str = "", *, again: bool = False
+) -> AsyncGenerator[Any, None]:
+    """What a view that is opened on demand draws of the run that it asks about. Nothing is raised: what is refused is an answer too.
+
+    again: for a page of another web server, so that nothing is measured by a clock."""
     asked: Looked = look.read(detail)
+
+    def drawn() -> Value:
+        name = next((view.name for view in program.views if view.look is look), "")
+        given = detail if isinstance(detail, Mapping) else {}
+        with program.of(found.request, view=name, asked=json.dumps({key: value for key, value in given.items() if key != "wished"})):
+            return look.draw(found, asked)
+
     try:
         request, _ = program.read(asked.run)
         found: Found[R, S] = Found(request)
@@ -395,13 +433,16 @@ async def looked(program: Program[R, S], engine: Engine, look: Look[R, S], detai
                         yield gr.skip()  # a handler that says nothing is not told that its page was closed
         function = look.function(asked)
         if function is not None:
-            async with contextlib.aclosing(engine.watch(function, look.wish(found, asked), session)) as news:
+            wish = look.wish(found, asked)
+            if again and getattr(wish, "live", False):
+                return
+            async with contextlib.aclosing(engine.watch(function, wish, session)) as news:
                 async for told in news:
                     if isinstance(told, Answer):
                         found = replace(found, answer=told.value)
                     else:
                         yield gr.skip()
-        yield await asyncio.to_thread(look.draw, found, asked)
+        yield await asyncio.to_thread(drawn)
     except InputError as error:
         yield look.refused(asked, error.text)
     except Exception:
@@ -432,7 +473,9 @@ async def _compared(
                     yield None
     seen, *measured = results
     before, now = measured or (None, None)
-    yield changing.draw((seen, after), (before, now), request, program.changes(request) or {})
+    with program.of(request):
+        shown = changing.draw((seen, after), (before, now), request, program.changes(request) or {})
+    yield shown
 
 
 async def before(program: Program[R, S], engine: Engine, query: str, session: str = "") -> AsyncGenerator[Any, None]:

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 OFFLINE = os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"}  # as the operator said before the server's own word
@@ -52,6 +52,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response  # noq
 from starlette.routing import Mount, Route  # noqa: E402
 
 from explorer import api, gradio_files, journal, metrics, options, sound, uploads  # noqa: E402
+from explorer.again import Again  # noqa: E402
 from explorer.cancelled import cancel, under_way  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
@@ -76,6 +77,8 @@ FAREWELL = 2.0  # the last of them: what could not be finished is handed back, a
 CLOSED = "closed: a file cannot be read"  # what /readyz says of a lab
 GRADIO = Path(gr.__file__).parent / "templates/frontend/assets"
 VENDOR = ("plotly",)  # scripts of other projects, from their pip packages
+
+T = TypeVar("T")
 
 log = logging.getLogger("explorer")
 
@@ -133,6 +136,7 @@ class Site:
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
         self.gradio_names = self._of_gradio()
         self.gradio_sheet, self.gradio_sheet_path = _sheet(gradio_files.sheet(GRADIO, self.gradio_names), "gradio")
+        self.again = Again(labs, self.engine)
         self.joined = self._join()
         self.ui = Shelf(self._scripts(), effort=9)
         from explorer import music_files  # here, for it knows the styles of the models, which are somebody's own after the command line
@@ -238,9 +242,16 @@ class Site:
         # Not yet, or of another version of the site: the page then asks the model.
         return Response(status_code=204, headers={"cache-control": "no-store"})
 
+    async def _held(self, request: Request, find: Callable[[], T | None]) -> T | None:
+        """What `find` finds; made anew where its address is another web server's, or it has left the memory of this one."""
+        if (kept := find()) is None:
+            await self.again.make(request)
+            kept = find()
+        return kept
+
     async def _array(self, request: Request) -> Response:
         digest = request.path_params["digest"]
-        kept = self.stored.array(digest) or arrays().get(digest)
+        kept = await self._held(request, lambda: self.stored.array(digest) or arrays().get(digest))
         if kept is None:
             return PlainTextResponse("This array has left the server's memory; running the input again brings it back.", 404)
         return Response(kept, media_type="application/octet-stream", headers={"content-encoding": "gzip", "cache-control": IMMUTABLE})
@@ -248,7 +259,7 @@ class Site:
     async def _look(self, request: Request) -> Response:
         wanted = dict(request.path_params)
         digest = wanted.pop("digest")
-        look = await self.stored.look(digest) or looks().get(digest)
+        look = await self.stored.look(digest) or await self._held(request, lambda: looks().get(digest))
         rows = None if look is None else await asyncio.to_thread(look.answer, **wanted)
         if rows is None:
             return PlainTextResponse("These rows are not in the server's memory; running the input again brings them back.", 404)
@@ -256,7 +267,9 @@ class Site:
 
     async def _sound(self, request: Request) -> Response:
         digest, kind = request.path_params["digest"], request.path_params["kind"]
-        score = self.stored.score(digest) or sound.sounds().get(digest) if kind in sound.KINDS else None
+        score = None
+        if kind in sound.KINDS:
+            score = await self._held(request, lambda: self.stored.score(digest) or sound.sounds().get(digest))
         if score is None:
             return PlainTextResponse("This sound has left the server's memory; running the input again brings it back.", 404)
         etag = f'"{digest}"'
@@ -270,7 +283,7 @@ class Site:
         return sound.answer(request, await asyncio.shield(asyncio.wrap_future(making)), etag, sound.KINDS[kind])
 
     async def _frame(self, request: Request) -> Response:
-        kept = frames().get(request.path_params["digest"])
+        kept = await self._held(request, lambda: frames().get(request.path_params["digest"]))
         if kept is None:
             return PlainTextResponse("This view has left the server's memory; its page opens it again.", 404)
         headers = {

@@ -25,6 +25,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from explorer.delivery import IMMUTABLE
+from explorer.packing import address
 from models.music import chorales, events
 
 RATE = 22_050  # samples a second, one channel of 16 bits
@@ -178,7 +179,9 @@ def keep(notes: NDArray[Any], style: str, grid_ms: int, steps: int, licence: str
     own.setflags(write=False)
     score = Score(own, style, grid_ms, steps, licence)
     digest = sounds().put(score)
-    return Sound(f"/sound/{digest}.wav", f"/sound/{digest}.mid", available(), score.seconds, steps * grid_ms <= LONGEST * 1000)
+    return Sound(
+        address("sound", f"{digest}.wav"), address("sound", f"{digest}.mid"), available(), score.seconds, steps * grid_ms <= LONGEST * 1000
+    )
 
 
 # ---- from notes to sound -------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The exact rows of a map whose cells stand for several pairs: the server is asked for those of one block
 // (explorer/looks.py). What has come travels along in a saved page.
 
-import { heldOf, rowsFrom } from "../widgets/lib/looks.js";
+import { heldOf, rowsAt, rowsFrom } from "../widgets/lib/looks.js";
 
 const KEPT = 24; // answers remembered
 const LEVELS = 65535; // of a weight
@@ -42,7 +42,7 @@ export function exactRows(again, held = null) {
 
   const addressOf = (it, layer, head, block) => {
     const [a, b] = it.queriesOf(block);
-    return `${it.kind.look}/${layer - 1}/${head - 1}/${a}/${b - a + 1}`;
+    return rowsAt(it.kind.look, layer, head, a, b - a + 1);
   };
 
   const wanted = (address) => {

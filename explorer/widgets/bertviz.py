@@ -19,7 +19,7 @@ from typing import Final
 import gradio as gr
 
 from explorer.figures.bertviz import VIEWS, Attention, TooLarge, View, page
-from explorer.packing import ArrayStore, frames
+from explorer.packing import ArrayStore, address, frames
 from explorer.widgets.base import widget
 
 __all__ = ["Attention", "Look", "View", "bertviz", "ready", "refused", "shown"]
@@ -90,7 +90,7 @@ def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None 
         digest = (frames() if store is None else store).put(document.encode())
     except TooLarge as error:
         return refused(look, error.text, views)
-    return {**ready(views), "state": "shown", "run": look.run, "view": view, "src": f"/frames/{digest}"}
+    return {**ready(views), "state": "shown", "run": look.run, "view": view, "src": address("frames", digest)}
 
 
 def refused(look: Look, error: Text, views: Sequence[View] = VIEWS) -> Value:

@@ -123,7 +123,8 @@ export function asking({ emit, first, noLink, paint }) {
       const left = JSON.parse(kept(KEPT) || "null"); // when this page was loaded anew
       keep(KEPT, "");
       if (left === null) link();
-      else answers().then((server) => (server && server.process !== left.taken ? self.begin(null, left.detail) : link()));
+      else answers().then((server) =>
+        (server && server.process !== left.taken ? self.begin(null, left.detail) : link()));
     },
   };
   setInterval(async () => {

@@ -27,6 +27,12 @@ export const heldOf = (kept) =>
     .map(([address, rows]) =>
       [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))]));
 
+/** The address of some rows: `look` may say behind its path what it is of. */
+export function rowsAt(look, layer, head, first, count) {
+  const [path, of] = look.split("?");
+  return `${path}/${layer - 1}/${head - 1}/${first}/${count}${of ? `?${of}` : ""}`;
+}
+
 /**
  * @param {() => void} changed called when rows have come, or could not be had
  * @param {Record<string, string> | null} saved what a saved page holds; it asks for nothing more
@@ -57,7 +63,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
   }
 
   const addressOf = (look, layer, head, first, length) =>
-    `${look}/${layer - 1}/${head - 1}/${first}/${Math.min(rows, length - first)}`;
+    rowsAt(look, layer, head, first, Math.min(rows, length - first));
   const whole = (look, layer, head, length) => Array.from({ length: Math.ceil(length / rows) },
     (_, n) => addressOf(look, layer, head, n * rows, length));
 
