@@ -65,6 +65,7 @@ class Courier(Worker):
     def __init__(self, scheduler: Scheduler, link: Link, key: Key, group: str = "all") -> None:
         super().__init__(scheduler, key.device)
         self._link, self._key, self._group = link, key, group
+        link.queues.add(self)
         self._sent: dict[Run, int] = {}  # the numbers of their messages
         self._tries: Counter[Run] = Counter()
         self.told: Counter[str] = Counter()  # requests "asked" and "cancelled"
@@ -97,6 +98,13 @@ class Courier(Worker):
     def named(self, work: Work) -> Any:
         """What a replica finds the function by."""
         return work.name
+
+    def waits(self, told: list[dict[Key, int]]) -> None:
+        """Hear how many requests wait in each replica, those of other web servers among them."""
+        queues = [queue[self._key] for queue in told if self._key in queue]
+        with self.scheduler.changed:
+            self.scheduler.machines = max(1, len(queues))
+            self.scheduler.elsewhere = max(0, sum(queues) - len(self.scheduler.waiting))
 
     def _hear(self, run: Run, kind: str, content: Any) -> None:
         with self.scheduler.changed:

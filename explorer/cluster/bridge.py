@@ -102,7 +102,7 @@ class Bridge:
         while missed < MISSED:
             await asyncio.sleep(BEAT)
             try:
-                await self._of_all("alive")
+                self.tell("queues", 0, await self._of_all("alive"))
                 missed = 0
             except Exception:
                 missed += 1

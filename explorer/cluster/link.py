@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -45,6 +46,7 @@ class Link:
         self.away = False  # it was tried, or was there, and is not
         self.address = address  # also of a Ray of this machine alone, once it is up
         self.groups = dict(groups)
+        self.queues: weakref.WeakSet[Any] = weakref.WeakSet()  # who hears by waits(…) how many requests each replica has waiting
         self._options = {"address": address, "version": version, "groups": self.groups, "cpus": cpus, "memory": memory, "folder": folder}
         self._numbers = itertools.count(1)
         self._hearers: dict[int, HEAR] = {}
@@ -141,6 +143,10 @@ class Link:
                 if kind == "up":
                     self.away, self.address = False, content
                     self.up.set()
+                    continue
+                if kind == "queues":
+                    for one in list(self.queues):
+                        one.waits([pickle.loads(told) for told in content])
                     continue
                 hear = self._hearers.get(number)
                 if kind != "said":

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-import os
 import pickle
 import time
 from collections import Counter, deque
@@ -119,9 +118,9 @@ class Replica(logging.Handler):
         """As `Served.news`; `follow` tells it with every update."""
         return pickle.dumps(self._of(key).news())
 
-    async def alive(self) -> int:
-        """The process."""
-        return os.getpid()
+    async def alive(self) -> bytes:
+        """How many requests wait here, by who asks."""
+        return pickle.dumps({key: served.engine.snapshot().waiting for key, served in self._served.items()})
 
     def _of(self, key: Key) -> Served:
         return self._served.setdefault(key, Served(key)) if key not in self._served else self._served[key]

@@ -47,6 +47,8 @@ class Scheduler:
         self.waiting: list[Run] = []  # by Run.due
         self.runs: dict[Hashable, Run] = {}  # unfinished, by what they compute
         self.current: Batch | None = None  # what is computed now
+        self.elsewhere = 0  # requests of other web servers that wait for the same machines
+        self.machines = 1
         self.closing = False
         self._served: dict[str, float] = {}  # address that has more waiting -> when a request of it was taken last
         self.askers = 0
@@ -110,10 +112,11 @@ class Scheduler:
 
     def _keep_places(self, address: str) -> None:
         """Raises Busy where the queue is full, or is half full and this address has its share of it."""
-        waiting, limits = len(self.waiting), self.limits
-        if waiting >= limits.queue:
-            self._refuse(queue_is_full(limits.queue, self._work_ahead()))
-        if address and waiting * 2 >= limits.queue:
+        waiting, limits = len(self.waiting) + self.elsewhere, self.limits
+        most = limits.queue * self.machines
+        if waiting >= most:
+            self._refuse(queue_is_full(most, self._work_ahead()))
+        if address and waiting * 2 >= most:
             own = sum(address in run.addresses for run in self.waiting)
             if own >= limits.share:
                 self._refuse(too_many_of_your_address(limits.share, self._work_ahead()))
@@ -137,8 +140,13 @@ class Scheduler:
             return bool(mine)
 
     def _work_ahead(self) -> float:
-        """Seconds of computing that wait, at least one."""
-        return max(1.0, sum(run.work.cost(run.group).seconds for run in self.waiting))
+        """Seconds until all that waits is computed, at least one."""
+        own = sum(run.work.cost(run.group).seconds for run in self.waiting)
+        return max(1.0, own * (1 + self._others()) / self.machines)
+
+    def _others(self) -> float:
+        """How many requests of other web servers wait for each that waits here."""
+        return self.elsewhere / max(1, len(self.waiting))
 
     def line(self) -> list[Run]:
         """Those that wait in the order in which they go: addresses take turns, and of one address what is due first goes first.
@@ -220,10 +228,11 @@ class Scheduler:
                 seconds = 0.0
                 if self.current is not None:
                     seconds = max(0.0, self.current.expected() - self.current.seconds())
-                waiting, places = len(self.waiting), {r: Waiting(0, len(self.waiting), seconds) for r in self.runs.values()}
+                waiting, each = len(self.waiting) + self.elsewhere, 1 + self._others()
+                places = {r: Waiting(0, waiting, seconds) for r in self.runs.values()}
                 for place, r in enumerate(self.line(), 1):
-                    seconds += r.work.cost(r.group).seconds
-                    places[r] = Waiting(place, waiting, seconds)
+                    seconds += r.work.cost(r.group).seconds * each / self.machines
+                    places[r] = Waiting(round(place * each), waiting, seconds)
                 self._places = (clock(), places)
             return places.get(run, Waiting(0, len(self.waiting), 0.0))
 

@@ -136,3 +136,10 @@ def spell(requests: list[Any]) -> Iterator[list[Any]]:
 def version() -> str:
     """What the tests' replicas and they themselves hold."""
     return "0123456789ab"
+
+
+def held(requests: list[Any]) -> list[Any]:
+    """Answers once the folder that the first request names holds "go"."""
+    while not (Path(requests[0].text) / "go").exists():
+        time.sleep(0.01)
+    return requests
