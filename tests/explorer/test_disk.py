@@ -65,7 +65,7 @@ def test_a_second_start_computes_nothing_and_shows_the_same(engine: Engine, fill
     first, again = filled[1], prepared(engine, Disk(left))
     assert engine.snapshot().asked == 0
     assert texts(again) == first and len(first) > 10
-    arrays = {part.split('"')[0] for text in first.values() for part in text.decode().split("/arrays/")[1:]}
+    arrays = {part[:32] for text in first.values() for part in text.decode().split("/arrays/")[1:]}
     assert arrays and all(again.array(digest) for digest in arrays)
 
 
