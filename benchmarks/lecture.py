@@ -3,27 +3,36 @@
 Five rounds. In each, everybody opens the page anew, all at once (a new session; what a browser keeps it does not fetch again), and
 then everybody clicks, all at once: half of them the same example, half of them a sentence that nobody asked before. What comes back is
 read as the page reads it: a live translation of just that sentence with all its attention, or it is an error.
+
+With `--visitors 3000` a course instead, of which one comes after the other within a minute: whose browser was there before opens the page
+and clicks the example, and 300 of them type a sentence. `--webs 2 --engine ray`: two web servers behind nginx, and two replicas on a Ray.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import statistics
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 import torch
 
 from benchmarks.measure import Bound, Report, percentile
+from benchmarks.visitors.balanced import balanced
 from benchmarks.visitors.recording import Recording, record
 from benchmarks.visitors.sentences import captions, stories
 from benchmarks.visitors.served import Served
 from benchmarks.visitors.visitor import Heard, Visitor, check
 
 VISITORS, ROUNDS, GENERATORS = 300, 5, 2
+LIVE, MINUTE = 300, 60.0  # of a course: who types a sentence, and seconds in which all come
 T = TypeVar("T")
 
 
@@ -40,8 +49,10 @@ class Times:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-def measure(device: torch.device) -> Report:
-    """A lecture for the app as it is shipped, in a process of its own, which chooses its device itself."""
+def measure(device: torch.device, visitors: str = "", webs: str = "1", engine: str = "") -> Report:
+    """A lecture for the app as it is shipped, in a process of its own, which chooses its device itself; or a course of so many visitors."""
+    if visitors:
+        return course(int(visitors), int(webs), engine)
     with Served() as served:
         served.prepare()
         recording = record(served.url)
@@ -67,6 +78,76 @@ def measure(device: torch.device) -> Report:
             **{f"{count} ×": what for what, count in (+times.errors).most_common(5)},
         },
     )
+
+
+def course(visitors: int, webs: int, engine: str) -> Report:
+    """Many visitors within a minute, some of whom ask for more than an example."""
+    with contextlib.ExitStack() as stack:
+        servers = stack.enter_context(served_by(webs, engine))
+        recording = record(servers[0].url)
+        url = f"http://127.0.0.1:{stack.enter_context(balanced([one.port for one in servers]))}" if webs > 1 else servers[0].url
+        times = asyncio.run(coming(url, recording, visitors))
+        for server in servers:
+            times.errors.update(server.defects())
+    return Report(
+        figures={
+            "errors": float(times.errors.total()),
+            "stored_p95_s": percentile(times.stored, 0.95),
+            "live_p95_s": percentile(times.live, 0.95),
+            "opened_p95_s": percentile(times.opened, 0.95),
+        },
+        bounds={"errors": Bound(0), "stored_p95_s": Bound(1), "live_p95_s": Bound(8)},
+        notes={
+            "visitors": f"{visitors} within a minute, with browsers that were there before; {webs} web servers, engine: {engine or 'own'}",
+            "answers": f"{len(times.stored)} of the example and {len(times.live)} live, each checked",
+            **{f"{count} ×": what for what, count in (+times.errors).most_common(5)},
+        },
+    )
+
+
+@contextlib.contextmanager
+def served_by(webs: int, engine: str) -> Iterator[Sequence[Served]]:
+    """So many web servers, ready. engine: "ray" for one Ray of two replicas before which they all stand, else as $EXPLORER_ENGINE."""
+    with contextlib.ExitStack() as stack:
+        if engine == "ray":
+            from explorer.cluster import Link
+            from explorer.options import VERSION
+
+            os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # it listens on this machine's own address alone
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray-"))
+            link = Link("", VERSION, {"all": "2"}, cpus=0.1, folder=str(Path(folder) / "r"))
+            stack.callback(link.close)
+            if not link.up.wait(300):
+                raise RuntimeError("Ray has not started")
+            engine = f"ray://{link.address}"
+        servers = []
+        for _ in range(webs):  # one after the other: what the first computes ahead, the others read from disk
+            servers.append(stack.enter_context(Served(EXPLORER_ENGINE=engine)))
+            servers[-1].prepare()
+        yield servers
+
+
+async def coming(url: str, recording: Recording, visitors: int, live: int = LIVE, seconds: float = MINUTE) -> Times:
+    """One after the other opens the page and clicks the example; every so many of them then ask for a sentence of their own."""
+    times, sentences, every = Times(), captions(0), max(1, visitors // live)
+
+    async def visit(number: int) -> None:
+        await asyncio.sleep(seconds * number / visitors)
+        visitor = Visitor(url, recording.carrying(f"tfe_web={number}"))
+        try:
+            times.opened.append(await visitor.open(held=True))
+            heard, sentence, _ = await _click(visitor, recording.example)
+            check(heard.values(), sentence, live=False)
+            times.stored.append(heard.seconds)
+            if number % every == 0:
+                heard, sentence, _ = await _run(visitor, next(sentences))
+                check(heard.values(), sentence, live=True)
+                times.live.append(heard.seconds)
+        finally:
+            visitor.leave()
+
+    await _together((visit(number) for number in range(visitors)), times)
+    return times
 
 
 async def lecture(url: str, recording: Recording, visitors: int = VISITORS, rounds: int = ROUNDS, seed: int = 0) -> Times:

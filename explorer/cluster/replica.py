@@ -1,4 +1,8 @@
-"""What stands on a machine of the cluster: the engine as it is in a server of one process, asked from several of them."""
+"""What stands on a machine of the cluster: the engine as it is in a server of one process, asked from several of them.
+
+Its scheduler makes the batches, and not Ray's `@serve.batch`: of 200 requests at once both are as fast where all are of one group (0.77 s
+and 0.80 s), and Ray's takes 1.8 times as long with two groups in halves, 3.5 times with one in ten of the longer, for it mixes them.
+"""
 
 from __future__ import annotations
 
