@@ -85,7 +85,7 @@ class Recording:
 
     def carrying(self, cookie: str) -> Recording:
         """The same, by a browser that was given a cookie, "name=value"."""
-        calls = {
+        calls: dict[str, Any] = {
             one.name: tuple(replace(call, headers=(*call.headers, ("cookie", cookie))) for call in getattr(self, one.name))
             for one in fields(self)
             if one.name != "example"

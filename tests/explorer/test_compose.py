@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def started(name: str, head: int, folder: Path, said: str = "Ray runtime started
     )
     settings = {key: str(value).replace("head:6379", f"127.0.0.1:{head}") for key, value in service["environment"].items()}
     path = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-    path["RAY_raylet_start_wait_time_s"] = str(PATIENCE)
+    path["RAY_raylet_start_wait_time_s"] = f"{PATIENCE:.0f}"
     log = folder / f"{name}.log"
     with log.open("wb") as file:
         process = subprocess.Popen(
@@ -74,7 +74,8 @@ def started(name: str, head: int, folder: Path, said: str = "Ray runtime started
             time.sleep(0.05)
         yield log
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait(PATIENCE)
 
 
