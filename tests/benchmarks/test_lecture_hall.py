@@ -11,10 +11,11 @@ import pytest
 
 from benchmarks.drain import drained
 from benchmarks.fuzz import KINDS, fuzzed
-from benchmarks.lecture import lecture
+from benchmarks.lecture import coming, lecture
 from benchmarks.measure import percentile
 from benchmarks.soak import soaked
 from benchmarks.start import visited
+from benchmarks.visitors.balanced import balanced
 from benchmarks.visitors.recording import HOST, SESSION, Call, Recording, record
 from benchmarks.visitors.sentences import captions, stories
 from benchmarks.visitors.served import Served
@@ -62,6 +63,14 @@ def test_a_small_lecture_is_answered_without_an_error(served: Served, recording:
     assert not times.errors
     assert len(times.stored) == len(times.live) == 3
     assert percentile(times.stored, 0.95) <= percentile(times.live, 0.95)
+
+
+@pytest.mark.slow
+def test_a_small_course_is_answered_without_an_error(served: Served, recording: Recording) -> None:
+    with balanced([served.port]) as port:
+        times = asyncio.run(coming(f"http://127.0.0.1:{port}", recording, visitors=8, live=4, seconds=1.0))
+    assert not times.errors
+    assert (len(times.opened), len(times.stored), len(times.live)) == (8, 8, 4)
 
 
 @pytest.mark.slow

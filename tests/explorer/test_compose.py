@@ -81,13 +81,13 @@ def started(name: str, head: int, folder: Path, said: str = "Ray runtime started
 
 @pytest.mark.slow
 def test_a_visitor_of_the_services_is_answered_by_a_machine_that_computes() -> None:
-    """One worker of two, one web server of two alike, and in that a lab of a stand-in: each takes a Ray node of its own."""
+    """One worker of two with one replica, one web server of two alike, and in that a lab of a stand-in: each takes a Ray node of its own."""
     assert SERVICES["web1"] == SERVICES["web2"]
     head, port = free_port(), free_port()
     with tempfile.TemporaryDirectory(prefix="c-") as where, ExitStack() as services:
         for name in ("head", "worker"):
             services.enter_context(started(name, head, Path(where)))
-        more = {"PORT": str(port), "EXPLORER_REPLICA_CPUS": "0.5"}
+        more = {"PORT": str(port), "EXPLORER_REPLICAS": "1"}
         services.enter_context(started("web1", head, Path(where), "Listening on", **more))
         url = f"http://127.0.0.1:{services.enter_context(balanced([port]))}"
         join(url, event(url, "/translation", "ask"), {"query": "", "set": {"sentence": "Two dogs run."}}, "visitor")
