@@ -81,7 +81,7 @@ def started(name: str, head: int, folder: Path, said: str = "Ray runtime started
 
 @pytest.mark.slow
 def test_a_visitor_of_the_services_is_answered_by_a_machine_that_computes() -> None:
-    """One worker of two with one replica, one web server of two alike, and in that a lab of a stand-in: each takes a Ray node of its own."""
+    """One worker of two with one replica, one web server of two alike, with a stand-in of a lab: each takes a Ray node."""
     assert SERVICES["web1"] == SERVICES["web2"]
     head, port = free_port(), free_port()
     with tempfile.TemporaryDirectory(prefix="c-") as where, ExitStack() as services:
