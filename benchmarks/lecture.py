@@ -127,9 +127,9 @@ def served_by(webs: int, engine: str) -> Iterator[Sequence[Served]]:
         yield servers
 
 
-async def coming(url: str, recording: Recording, visitors: int, live: int = LIVE, seconds: float = MINUTE) -> Times:
+async def coming(url: str, recording: Recording, visitors: int, live: int = LIVE, seconds: float = MINUTE, seed: int = 0) -> Times:
     """One after the other opens the page and clicks the example; every so many of them then ask for a sentence of their own."""
-    times, sentences, every = Times(), captions(0), max(1, visitors // live)
+    times, sentences, every = Times(), captions(seed), max(1, visitors // live)
 
     async def visit(number: int) -> None:
         await asyncio.sleep(seconds * number / visitors)

@@ -68,7 +68,7 @@ def test_a_small_lecture_is_answered_without_an_error(served: Served, recording:
 @pytest.mark.slow
 def test_a_small_course_is_answered_without_an_error(served: Served, recording: Recording) -> None:
     with balanced([served.port]) as port:
-        times = asyncio.run(coming(f"http://127.0.0.1:{port}", recording, visitors=8, live=4, seconds=1.0))
+        times = asyncio.run(coming(f"http://127.0.0.1:{port}", recording, visitors=8, live=4, seconds=1.0, seed=5))
     assert not times.errors
     assert (len(times.opened), len(times.stored), len(times.live)) == (8, 8, 4)
 

@@ -223,8 +223,9 @@ def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(page_watch: Page, 
         """async ([asking, stored]) => {
             const [{ asking: wishes }, { mount }] = await Promise.all([import(asking), import(stored)]);
             const props = { value: null }, sent = [], drawn = [];
-            const wish = wishes({ emit: {}, first: "", noLink: {}, paint() {} });
-            let ask = null, arrive = null;
+            let ask = null;
+            const wish = wishes({ emit: { ask: (detail) => ask(detail) }, first: "", noLink: {}, paint() {} });
+            let arrive = null;
             const widget = (root, own, emit, watch) => {
                 ask = emit.run;
                 watch("value", () => wish.receive(own.value) && drawn.push(own.value.text));
@@ -235,7 +236,7 @@ def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(page_watch: Page, 
                 props.value = { text, wished };
                 arrive();
             };
-            for (const text of ["older", "newer"]) wish.begin(null, () => ask({ text }));
+            for (const text of ["older", "newer"]) wish.begin(null, { text });
             answer("answer to the older", sent[0]);
             answer("answer to the newer", sent[1]);
             ask({ text: "a question beside it" });
