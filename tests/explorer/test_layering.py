@@ -199,15 +199,18 @@ def test_the_tuple_of_labs_equals_the_folders() -> None:
         assert {ancestor for ancestor in lab.ancestors if ancestor} <= SLUGS
 
 
-def test_the_pages_are_built_without_torch() -> None:
+def test_the_pages_are_built_without_torch_and_without_ray_even_before_a_cluster() -> None:
     code = """import re, sys, explorer.server
 print(*{name.split(".")[1] for name in sys.modules if re.fullmatch(r"models[.]\\w+[.]records", name)})
 import explorer.labs
-print(*sorted({"torch", "transformers", "bertviz", "plotly"} & sys.modules.keys()))"""
+print(*sorted({"torch", "transformers", "bertviz", "plotly", "ray", "explorer.cluster"} & sys.modules.keys()))
+import explorer.cluster
+print(*sorted({"ray", "explorer.cluster"} & sys.modules.keys()))"""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
-    before, with_labs = done.stdout.splitlines()
+    before, with_labs, with_cluster = done.stdout.splitlines()
     assert before == "your_model", "whose models a lab has is known once the command line is read"
     assert with_labs == "", "imported before the server listens"
+    assert with_cluster == "explorer.cluster", "the process that serves pages holds no Ray in either case"
 
 
 def _another_way(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:

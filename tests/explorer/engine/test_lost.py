@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,7 @@ import pytest
 from explorer.cluster import Cluster, Link
 from explorer.engine import Answer, Busy, Engine, Failed
 from tests.conftest import free_port
-from tests.explorer.engine.fakes import PATIENCE, Ask, run, until
+from tests.explorer.engine.fakes import Ask, run, until
 
 SPELL = "tests.explorer.engine.lent:spell"
 pytestmark = pytest.mark.xdist_group("ray")
@@ -184,10 +182,3 @@ def test_a_request_that_costs_every_replica_its_life_ends_after_three(tmp_path: 
         run(engine.ask("builtins:list", "x"))
     engine.link.close()
     assert asked == ["ask"] * 3 and lost.value.code == "lost" and "Three machines" in lost.value.text["en"]
-
-
-def test_nothing_of_ray_is_imported_where_nobody_asked_for_it() -> None:
-    told = "print(sorted({'ray', 'explorer.cluster'} & sys.modules.keys()))"
-    code = f"import sys, explorer.server, explorer.labs; {told}; import explorer.cluster; {told}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=5 * PATIENCE, check=True)
-    assert done.stdout.split("\n")[:2] == ["[]", "['explorer.cluster']"], "the process that serves pages holds no Ray in either case"
