@@ -6,7 +6,7 @@ const own = new Map();
 /** What was kept under this name, or null. */
 export function kept(name) {
   try {
-    return sessionStorage.getItem(name);
+    return own.get(name) ?? sessionStorage.getItem(name);
   } catch {
     return own.get(name) ?? null;
   }
@@ -15,7 +15,8 @@ export function kept(name) {
 export function keep(name, value) {
   try {
     sessionStorage.setItem(name, value);
+    own.delete(name);
   } catch {
-    own.set(name, value);
+    own.set(name, value); // denied, or too large
   }
 }

@@ -32,7 +32,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kind" in metafunc.fixturenames and name not in HERE_ALONE:
         names = {"Engine"} & {*metafunc.function.__code__.co_names} or {"engine"} & {*metafunc.fixturenames}
         if names:
-            cluster = pytest.param("cluster", marks=[pytest.mark.xdist_group("ray")])
+            cluster = pytest.param("cluster", marks=[pytest.mark.xdist_group("ray"), pytest.mark.slow])
             metafunc.parametrize("kind", ["process", cluster], indirect=True)
 
 
