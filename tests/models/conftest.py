@@ -8,11 +8,23 @@ from pathlib import Path
 import pytest
 import torch
 
-from models import checkpoint
+from models import checkpoint, fused
 from models.encoder import Config
 from models.encoder_decoder import Transformer
 from models.multi30k import Tokenizer
 from models.translation.pretrained import Pretrained
+
+
+@pytest.fixture(params=["fused", "plain"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How a decoder's step is computed: by models/fused.cpp, or by torch alone."""
+    if request.param == "plain":
+        monkeypatch.setattr(fused, "_library", lambda: None)
+    else:
+        said = fused.build()
+        assert fused.serves(torch.zeros(1), 1, 4), said
+    return str(request.param)
+
 
 SENTENCES = (
     "A man in a blue shirt is standing on a ladder.",
