@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -134,10 +135,24 @@ class Parts(NamedTuple):
     cross_norm: nn.LayerNorm | None = None
 
 
+_plain = False  # does nobody use what is built?
+
+
 def serves(weight: Tensor, rows: int, d_head: int) -> bool:
     """Would a step of so many rows with such weights be fused?"""
     usual = weight.device.type == "cpu" and weight.dtype == torch.float32 and d_head % 4 == 0
-    return usual and rows <= ROWS and _library() is not None
+    return usual and rows <= ROWS and not _plain and _library() is not None
+
+
+@contextmanager
+def off() -> Iterator[None]:
+    """For a while everybody goes the plain way, to be compared with."""
+    global _plain
+    _plain = True
+    try:
+        yield
+    finally:
+        _plain = False
 
 
 def room_for(like: Tensor, *shape: int) -> Tensor:
