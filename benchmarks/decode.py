@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
-from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from benchmarks.measure import Bound, Report, as_shipped, interleaved, median, ratio
 from models import fused
 from models.captions import read
 from models.encoder import Config
@@ -63,7 +63,7 @@ def peer(config: Config) -> Any:
 
 def ours(config: Config) -> Transformer:
     """Our network, whose stop piece is never the most probable one: its logit is 0, and the greatest of thousands is above that."""
-    model = Transformer(config).eval().requires_grad_(False)
+    model: Transformer = as_shipped(Transformer(config))
     model.embedding.weight[STOP] = 0.0
     return laid_out(model)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from benchmarks.measure import Bound, Report, as_shipped, interleaved, median, ratio
 from models.language_model.decode import Reader
 from models.language_model.model import Config, LanguageModel
 from models.sampling import FREE, Draws, Wanted, Writer, uniforms, written
@@ -64,7 +64,7 @@ def measure(device: torch.device) -> Report:
     torch.manual_seed(1)
     config = Config(LETTERS)
     model, other = (
-        LanguageModel(config).eval().requires_grad_(False).to(device),
+        as_shipped(LanguageModel(config)).to(device),
         peer(config, len(config.letters) + 1, config.window).to(device),
     )
     count = config.window - 1  # a window holds the line break in front too

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from benchmarks.language_model import generated, peer
-from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from benchmarks.measure import Bound, Report, as_shipped, interleaved, median, ratio
 from models.music.decode import reader
 from models.music.pretrained import Network
 from models.music.recipe import VARIANTS
@@ -30,7 +30,7 @@ SAMPLED = 64  # one of so many positions is read anew, to estimate what all of t
 def network(variant: str, device: torch.device) -> Network:
     """A network of a variant's size that has learned nothing."""
     torch.manual_seed(1)
-    return VARIANTS[variant].build().eval().requires_grad_(False).to(device)
+    return as_shipped(VARIANTS[variant].build()).to(device)  # type: ignore[no-any-return]
 
 
 def make(model: Network) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 
 from benchmarks.language_model import generated, peer
-from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from benchmarks.measure import Bound, Report, as_shipped, interleaved, median, ratio
 from models.adaptive_span import decode as span_decode
 from models.adaptive_span import recipe as spans
 from models.adaptive_span.model import network
@@ -32,7 +32,7 @@ def long_text(variant: str) -> Side:
 
     def side(device: torch.device) -> Callable[[], object]:
         torch.manual_seed(1)
-        model = VARIANTS[variant].build(LETTERS).eval().requires_grad_(False).to(device)
+        model = as_shipped(VARIANTS[variant].build(LETTERS)).to(device)
         known = torch.full((1, READ + WRITTEN), FREE)
         known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
         wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
@@ -47,7 +47,7 @@ def learned_span(variant: str) -> Side:
     def side(device: torch.device) -> Callable[[], object]:
         torch.manual_seed(1)
         config = dataclasses.replace(spans.ON_CPU.config, letters=LETTERS)
-        model = network(variant, config).eval().requires_grad_(False).to(device)
+        model = as_shipped(network(variant, config)).to(device)
         known = torch.full((1, READ + WRITTEN), FREE)
         known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
         wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))

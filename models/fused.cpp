@@ -6,12 +6,21 @@
 #include <cstring>
 #include <limits>
 #include <vector>
+#if defined(__AVX512F__) || defined(__F16C__)
+#include <immintrin.h>
+#endif
 
 using Index = std::int64_t;
 using V = float __attribute__((vector_size(64), aligned(4), may_alias));  // 16 numbers, wherever they stand
+using Half = std::uint16_t;
 constexpr Index WIDE = 16, PANEL = 2 * WIDE, AHEAD = 4 * WIDE;
 
-struct Matrix { const float *panels, *bias; Index in, out; };  // panels: (⌈out / 32⌉, in, 32)
+struct Matrix {  // (⌈out / 32⌉, in, 32), in one of both
+    const float* panels;
+    const Half* halves;
+    const float* bias;
+    Index in, out;
+};
 struct Norm { const float *weight, *bias; };
 struct Layer {
     Norm norm, cross_norm, feedforward_norm;
@@ -19,7 +28,7 @@ struct Layer {
 };
 struct Stack {
     const Layer* layers;
-    Index n_layers, d_model, n_heads, behind;  // behind: do norms stand behind the sublayers?
+    Index n_layers, d_model, n_heads, behind, nats;  // behind: do norms stand behind the sublayers? nats: log p in place of logits?
     Norm norm;
     Matrix readout;
 };
@@ -45,12 +54,29 @@ struct State {
 };
 
 static inline V load(const float* from) { return *reinterpret_cast<const V*>(from); }
+#if defined(__AVX512F__)
+constexpr bool HALVES = true;
+static inline V load(const Half* from) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))); }
+#elif defined(__F16C__)
+constexpr bool HALVES = true;
+static inline V load(const Half* from) {
+    V found;
+    for (int part = 0; part < 2; ++part) {
+        const __m256 eight = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 8 * part)));
+        std::memcpy(reinterpret_cast<float*>(&found) + 8 * part, &eight, sizeof eight);
+    }
+    return found;
+}
+#else
+constexpr bool HALVES = false;
+static inline V load(const Half*) { return V{}; }
+#endif
 static inline void store(float* to, V value) { *reinterpret_cast<V*>(to) = value; }
 
 // y ← keep y + x Wᵀ + b of ROWS rows; every row adds up in the same order, however many there are.
-template <int ROWS>
-static void product(const Matrix& m, const float* x, float* y, Index panel, float keep, bool relu) {
-    const float* w = m.panels + panel * m.in * PANEL;
+template <int ROWS, typename Number>
+static void product(const Matrix& m, const Number* w, const float* x, float* y, Index panel, float keep, bool relu) {
+    w += panel * m.in * PANEL;
     V even[ROWS][2] = {}, odd[ROWS][2] = {};
     Index i = 0;
     for (; i + 1 < m.in; i += 2, w += 2 * PANEL) {
@@ -76,16 +102,22 @@ static void product(const Matrix& m, const float* x, float* y, Index panel, floa
     }
 }
 
-static void multiply(const Matrix& m, Index rows, const float* x, float* y, float keep = 0, bool relu = false) {
+template <typename Number>
+static void multiply(const Matrix& m, const Number* w, Index rows, const float* x, float* y, float keep, bool relu) {
     for (Index panel = 0; panel * PANEL < m.out; ++panel) {
         Index r = 0;
-        for (; r + 4 <= rows; r += 4) product<4>(m, x + r * m.in, y + r * m.out, panel, keep, relu);
+        for (; r + 4 <= rows; r += 4) product<4>(m, w, x + r * m.in, y + r * m.out, panel, keep, relu);
         const float* from = x + r * m.in;
         float* to = y + r * m.out;
-        if (rows - r == 3) product<3>(m, from, to, panel, keep, relu);
-        if (rows - r == 2) product<2>(m, from, to, panel, keep, relu);
-        if (rows - r == 1) product<1>(m, from, to, panel, keep, relu);
+        if (rows - r == 3) product<3>(m, w, from, to, panel, keep, relu);
+        if (rows - r == 2) product<2>(m, w, from, to, panel, keep, relu);
+        if (rows - r == 1) product<1>(m, w, from, to, panel, keep, relu);
     }
+}
+
+static void multiply(const Matrix& m, Index rows, const float* x, float* y, float keep = 0, bool relu = false) {
+    if (m.halves) multiply(m, m.halves, rows, x, y, keep, relu);
+    else multiply(m, m.panels, rows, x, y, keep, relu);
 }
 
 static void normalise(const Norm& norm, Index rows, Index width, const float* x, float* y) {
@@ -158,6 +190,18 @@ static void mixed(const float* score, const float* from, Index stride, Index d_h
     }
 }
 
+// x ← x − log Σ exp(x)
+static void log_softmax(Index count, float* x) {
+    float highest = -std::numeric_limits<float>::infinity(), sum = 0;
+#pragma omp simd reduction(max : highest)
+    for (Index i = 0; i < count; ++i) highest = std::max(highest, x[i]);
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < count; ++i) sum += exponential(x[i] - highest);
+    const float all = highest + std::log(sum);
+#pragma omp simd
+    for (Index i = 0; i < count; ++i) x[i] -= all;
+}
+
 struct Room {
     std::vector<float> normed, projected, attended, hidden, score, distant, query;
 };
@@ -214,7 +258,7 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
         }
         multiply(layer.out, rows, attended, x, own.keep[0]);
         if (behind) normalise(layer.norm, rows, d, x, x);
-        if (layer.cross_query.panels) {
+        if (layer.cross_query.out) {
             if (!behind) normalise(layer.cross_norm, rows, d, x, normed);
             multiply(layer.cross_query, rows, read, projected);
             for (Index r = 0; r < rows; ++r)
@@ -232,7 +276,7 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
             multiply(layer.cross_out, rows, attended, x, own.keep[1]);
             if (behind) normalise(layer.cross_norm, rows, d, x, x);
         }
-        if (layer.inner.panels) {
+        if (layer.inner.out) {
             room.hidden.resize(rows * layer.inner.out);
             if (!behind) normalise(layer.feedforward_norm, rows, d, x, normed);
             multiply(layer.inner, rows, read, room.hidden.data(), 0, true);
@@ -243,5 +287,9 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
     const float* last = x;
     if (stack->norm.weight) normalise(stack->norm, rows, d, x, normed), last = normed;
     multiply(stack->readout, rows, last, logits);
+    for (Index r = 0; r < rows && stack->nats; ++r) log_softmax(stack->readout.out, logits + r * stack->readout.out);
 }
+
+// Are there instructions for numbers of 16 bits?
+int halves() { return HALVES; }
 }

@@ -4,6 +4,9 @@ One position of a few rows through all layers is a hundred small products; calli
 
 Built once, at install (`python -m models.fused`); the file's name tells source and processor, so that no other one is ever loaded. Where
 there is none, on a GPU, in other precisions and for many rows, readers go the plain way. Both agree within rounding: a logit by 1e-4.
+
+What takes the time is reading the weights. Shipped ones are written in half precision, so they are kept so where nothing is lost by it, as
+half the bytes, and computed with in single precision like all others.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ ROWS = 16  # with more of them the library's products are as fast
 
 
 class _Matrix(ctypes.Structure):
-    _fields_ = (("panels", ctypes.c_void_p), ("bias", ctypes.c_void_p), ("inputs", ctypes.c_int64), ("outputs", ctypes.c_int64))
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("panels", "halves", "bias")),
+        *((name, ctypes.c_int64) for name in ("inputs", "outputs")),
+    )
 
 
 class _Norm(ctypes.Structure):
@@ -51,7 +57,7 @@ class _Layer(ctypes.Structure):
 class _Stack(ctypes.Structure):
     _fields_ = (
         ("layers", ctypes.POINTER(_Layer)),
-        *((name, ctypes.c_int64) for name in ("n_layers", "d_model", "n_heads", "behind")),
+        *((name, ctypes.c_int64) for name in ("n_layers", "d_model", "n_heads", "behind", "nats")),
         ("norm", _Norm),
         ("readout", _Matrix),
     )
@@ -113,15 +119,14 @@ def build() -> str:
 
 @cache
 def _library() -> Any:
-    """The library's `step`, or None."""
+    """The library, or None."""
     try:
         found = ctypes.CDLL(str(_built()))
     except OSError:
         return None
-    step = found.step
-    step.argtypes = (*(ctypes.c_void_p,) * 3, *(ctypes.c_int64,) * 3, ctypes.c_void_p)
-    step.restype = None
-    return step
+    found.step.argtypes = (*(ctypes.c_void_p,) * 3, *(ctypes.c_int64,) * 3, ctypes.c_void_p)
+    found.step.restype = None
+    return found
 
 
 class Parts(NamedTuple):
@@ -205,10 +210,18 @@ class Weights:
     """A decoder's weights as a step reads them: panels of 32 outputs, one input after another; laid out once for all readers.
 
     norm: the last one; None where norms stand behind the sublayers. weight, bias: of the readout. never: kinds whose logits are −∞.
+    nats: log p of each kind comes in place of logits.
     """
 
     def __init__(
-        self, layers: Sequence[Parts], heads: int, norm: nn.LayerNorm | None, weight: Tensor, bias: Tensor | None, never: Sequence[int] = ()
+        self,
+        layers: Sequence[Parts],
+        heads: int,
+        norm: nn.LayerNorm | None,
+        weight: Tensor,
+        bias: Tensor | None,
+        never: Sequence[int] = (),
+        nats: bool = False,
     ) -> None:
         self._kept: list[Tensor] = []
         self._layers = (_Layer * len(layers))()
@@ -223,7 +236,7 @@ class Weights:
                 into = parts.cross.project_in
                 one.cross_norm, one.cross_out = self._norm(parts.cross_norm), self._linear(parts.cross.project_out)
                 one.cross_query = self._matrix(into.weight[:width], into.bias[:width])
-        self.stack = _Stack(self._layers, len(layers), width, heads, norm is None)
+        self.stack = _Stack(self._layers, len(layers), width, heads, norm is None, nats)
         if norm is not None:
             self.stack.norm = self._norm(norm)
         self.stack.readout = self._matrix(weight, bias)
@@ -239,13 +252,14 @@ class Weights:
         weight: Tensor,
         bias: Tensor | None = None,
         never: Sequence[int] = (),
+        nats: bool = False,
     ) -> Weights:
         """Those of a model, laid out anew when they have changed."""
         every = [*_parameters([*(module for parts in layers for module in parts), norm]), weight, bias]
         mark = tuple((one.data_ptr(), one._version) for one in every if one is not None)
         found = _WEIGHTS.get(model)
         if found is None or found[0] != mark:
-            found = _WEIGHTS[model] = mark, cls(layers, heads, norm, weight, bias, never)
+            found = _WEIGHTS[model] = mark, cls(layers, heads, norm, weight, bias, never, nats)
         return found[1]
 
     def _keep(self, x: Tensor) -> int:
@@ -264,7 +278,10 @@ class Weights:
         told = weight.new_zeros(len(panels) * PANEL)
         if bias is not None:
             told[:outputs] = bias.detach()
-        return _Matrix(self._keep(panels), self._keep(told), inputs, outputs)
+        halves = panels.half()
+        if _library().halves() and torch.equal(halves.float(), panels):
+            return _Matrix(None, self._keep(halves), self._keep(told), inputs, outputs)
+        return _Matrix(self._keep(panels), None, self._keep(told), inputs, outputs)
 
 
 _WEIGHTS: WeakKeyDictionary[nn.Module, tuple[tuple[Any, ...], Weights]] = WeakKeyDictionary()
@@ -284,7 +301,7 @@ class Step:
     def __init__(self, weights: Weights, layers: Sequence[Own], scale: float, mask: Tensor | None = None, source: int = 0) -> None:
         """scale: what scores are multiplied by. mask: (row, source), added to the scores of the source, of so many positions."""
         self._weights, self._layers, self._mask = weights, layers, mask
-        self._step = _library()
+        self._step = _library().step
         self._own = (_Own * len(layers))()
         for one, layer in zip(self._own, layers, strict=True):
             pairs = list(zip(layer.keys, layer.values, strict=True))

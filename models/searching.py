@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -109,7 +110,6 @@ class Cache:
         self._heads = (config.n_heads, d_head)
         self._width = (config.d_model,)
         self._scale = d_head**-0.5 if changes.scale is None else changes.scale
-        self._layers = [Views.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._embedding = model.embedding.weight
         self._places = (model.positions if changes.positional else torch.zeros_like(model.positions))[changes.first :]
         self._root = math.sqrt(config.d_model)
@@ -117,16 +117,20 @@ class Cache:
         self._never[list(NEVER)] = -torch.inf
         self._nothing = memory.new_zeros(1)
         paths = changes.paths or model.paths
-        self._timing, self._paths = paths.timing, paths.decoder or ((1, 1, 1),) * len(self._layers)
+        self._timing, self._paths = paths.timing, paths.decoder or ((1, 1, 1),) * config.n_layers
         self._own = self._room(rows)
         self._sources = model.key_values(memory)
         self._allowed = allowed
         self._gains = gains
         self._flatten()
 
+    @cached_property
+    def _layers(self) -> list[Views]:
+        return [Views.of(layer) for layer in self._model.decoder if isinstance(layer, DecoderLayer)]
+
     def _room(self, rows: int) -> Tensor:
         """(layer, key or value, position, row, d_model); where steps are fused, a channel's positions stand side by side."""
-        shape = len(self._layers), 2, self._longest, rows, *self._width
+        shape = self._model.config.n_layers, 2, self._longest, rows, *self._width
         if not fused.serves(self._embedding, rows, self._heads[1]):
             return self._nothing.new_empty(shape)
         return fused.room_for(self._nothing, *shape[:2], *shape[3:], self._longest).permute(0, 1, 4, 2, 3)
@@ -139,7 +143,7 @@ class Cache:
             for one in layers
             for norm, cross_norm, last in [one.norms]
         ]
-        weights = fused.Weights.of(self._model, parts, self._heads[0], None, self._embedding, never=NEVER)
+        weights = fused.Weights.of(self._model, parts, self._heads[0], None, self._embedding, never=NEVER, nats=True)
         own = []
         for i, (room, (key, value), keep) in enumerate(zip(self._own, self._sources, self._paths, strict=True)):
             keys, values = (one.permute(1, 2, 0).unflatten(1, self._heads).unbind(1) for one in room)
@@ -188,7 +192,7 @@ class Cache:
         x = torch.add(self._places[t], self._embedding.index_select(0, tokens), alpha=self._root)  # (row, d_model)
         if self._fused is not None:
             self.position += 1
-            return self._fused(x, t, place=t).log_softmax(-1)
+            return self._fused(x, t, place=t)
         slots = self._own.select(2, t).flatten(0, 1).unbind(0)  # where this position's keys and values of each layer go
         past = self._own_heads.narrow(2, 0, t + 1)
         own_keys, own_values = past.select(1, 0).permute(0, 2, 3, 1).unbind(0), past.select(1, 1).transpose(1, 2).unbind(0)
