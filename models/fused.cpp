@@ -290,6 +290,35 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
     for (Index r = 0; r < rows && stack->nats; ++r) log_softmax(stack->readout.out, logits + r * stack->readout.out);
 }
 
+// One kind for each row by the inverse of the cumulative distribution of softmax(logits / heat), the likeliest where heat is 0; logits
+// (row, kind), uniform (row) in [0, 1). The `barred` kinds of `never` are not drawn.
+void draw(const float* logits, Index rows, Index kinds, const double* heat, const double* uniform, const Index* never, Index barred, Index* chosen) {
+    thread_local std::vector<double> weight;
+    weight.resize(kinds);
+    for (Index r = 0; r < rows; ++r, logits += kinds) {
+        for (Index i = 0; i < kinds; ++i) weight[i] = logits[i];
+        for (Index i = 0; i < barred; ++i) weight[never[i]] = -std::numeric_limits<double>::infinity();
+        const Index likeliest = std::max_element(weight.begin(), weight.end()) - weight.begin();
+        chosen[r] = likeliest;
+        if (heat[r] == 0) continue;
+        const double highest = weight[likeliest];
+        double total = 0, so_far = 0;
+        for (double& one : weight) total += one = std::exp((one - highest) / heat[r]);
+        for (Index i = 0; i < kinds && so_far <= uniform[r] * total; ++i)
+            if (weight[i] > 0) so_far += weight[i], chosen[r] = i;
+    }
+}
+
+// −log p of one kind in each row of logits, (row, kind).
+void surprise(const float* logits, Index rows, Index kinds, const Index* chosen, double* nats) {
+    for (Index r = 0; r < rows; ++r, logits += kinds) {
+        const double highest = *std::max_element(logits, logits + kinds);
+        double total = 0;
+        for (Index i = 0; i < kinds; ++i) total += std::exp(logits[i] - highest);
+        nats[r] = highest + std::log(total) - logits[chosen[r]];
+    }
+}
+
 // Are there instructions for numbers of 16 bits?
 int halves() { return HALVES; }
 }

@@ -125,7 +125,10 @@ def _library() -> Any:
     except OSError:
         return None
     found.step.argtypes = (*(ctypes.c_void_p,) * 3, *(ctypes.c_int64,) * 3, ctypes.c_void_p)
-    found.step.restype = None
+    found.draw.argtypes = (ctypes.c_void_p, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
+    found.surprise.argtypes = (ctypes.c_void_p, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 2)
+    for function in (found.step, found.draw, found.surprise):
+        function.restype = None
     return found
 
 
@@ -147,6 +150,32 @@ def serves(weight: Tensor, rows: int, d_head: int) -> bool:
     """Would a step of so many rows with such weights be fused?"""
     usual = weight.device.type == "cpu" and weight.dtype == torch.float32 and d_head % 4 == 0
     return usual and rows <= ROWS and not _plain and _library() is not None
+
+
+def reads(logits: Tensor) -> bool:
+    """May `drawn` and `surprise` read them?"""
+    return logits.dtype == torch.float32 and logits.device.type == "cpu" and not _plain and _library() is not None
+
+
+def drawn(logits: Tensor, heat: Tensor, uniform: Tensor, never: Tensor) -> Tensor:
+    """(row,) kinds by the inverse of the cumulative distribution of softmax(logits / heat), the likeliest where heat is 0.
+
+    logits: (row, kind); heat, uniform: (row,) float64; never: (kind,) int64, those that are not drawn.
+    """
+    rows, kinds = logits.shape
+    logits, chosen = logits.contiguous(), never.new_empty(rows)
+    heat, uniform = (one.double().expand(rows).contiguous() for one in (heat, uniform))
+    told = heat.data_ptr(), uniform.data_ptr(), never.data_ptr(), len(never), chosen.data_ptr()
+    _library().draw(logits.data_ptr(), rows, kinds, *told)
+    return chosen
+
+
+def surprise(logits: Tensor, chosen: Tensor) -> Tensor:
+    """−log p of one kind of each row, (row,) float64. logits: (row, kind); chosen: (row,)."""
+    rows, kinds = logits.shape
+    logits, chosen, nats = logits.contiguous(), chosen.contiguous(), logits.new_empty(rows, dtype=torch.float64)
+    _library().surprise(logits.data_ptr(), rows, kinds, chosen.data_ptr(), nats.data_ptr())
+    return nats
 
 
 @contextmanager

@@ -49,9 +49,13 @@ class Draws:
         self._all_hot = not bool(self._cold.any())
         self._heat = temperature.double().clamp(min=1e-6)[:, None]
         self._top_k, self._never, self._top_p = top_k, list(never), top_p
+        self._fused = temperature.double().contiguous(), torch.tensor(self._never, dtype=torch.long)
 
     def __call__(self, logits: Tensor, uniform: Tensor) -> Tensor:
         """(batch,) one symbol for each row. logits: (batch, symbol); uniform: (batch,) in [0, 1)."""
+        if self._top_k is None and self._top_p is None and fused.reads(logits):
+            heat, never = self._fused
+            return fused.drawn(logits, heat, uniform, never)
         if self._never:
             logits = logits.index_fill(1, torch.tensor(self._never, device=logits.device), -torch.inf)
         total = cut(logits / self._heat, self._top_k, self._top_p).softmax(-1).cumsum(-1)
@@ -203,7 +207,10 @@ class Writer:
         if free == end - 1:
             drawn = self._draw(logits[:, -1], self._uniforms[:, free])
             self.symbols[:, free] = torch.where(self._known[:, free] == FREE, drawn, self._known[:, free])
-        nats = -logits.to(self.nats.dtype).log_softmax(-1).gather(2, self.symbols[:, begin:end, None])[..., 0]
+        if end - begin == 1 and fused.reads(logits):
+            nats = fused.surprise(logits[:, 0], self.symbols[:, begin])[:, None].to(self.nats.dtype)
+        else:
+            nats = -logits.to(self.nats.dtype).log_softmax(-1).gather(2, self.symbols[:, begin:end, None])[..., 0]
         self.nats[:, begin:end] = nats if self._given else torch.where(self._known[:, begin:end] == FREE, nats, 0.0)
         self.position = end
         return end - begin

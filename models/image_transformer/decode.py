@@ -164,7 +164,10 @@ class Cache:
         turn, self._number = self.turns[number], number
         self._at = len(turn.held)
         if self._at and self.position == turn.start:
-            self.own[:, :, : self._at] = torch.cat([self.own[:, :, run] for run in turn.kept], dim=2)
+            axis = 2 if self._fused is None else 4  # that of slots in memory
+            own = self.own.permute(0, 1, 3, 4, 2) if axis == 4 else self.own
+            held = torch.cat([own.narrow(axis, run.start, run.stop - run.start) for run in turn.kept], dim=axis)
+            own.narrow(axis, 0, self._at).copy_(held)
         self.position = turn.start
 
     @torch.no_grad()
