@@ -13,7 +13,7 @@
 using Index = std::int64_t;
 using V = float __attribute__((vector_size(64), aligned(4), may_alias));  // 16 numbers, wherever they stand
 using Half = std::uint16_t;
-constexpr Index WIDE = 16, PANEL = 2 * WIDE, AHEAD = 4 * WIDE;
+constexpr Index WIDE = 16, PANEL = 2 * WIDE, AHEAD = 8 * WIDE;
 
 struct Matrix {  // (⌈out / 32⌉, in, 32), in one of both
     const float* panels;
@@ -151,14 +151,20 @@ static inline float exponential(float x) {
     return x < -87.0f ? 0.0f : p * two;
 }
 
-// score[j] = Σ_c query[c] from[c][j]: channels `stride` apart.
+// score[j] = Σ_c query[c] from[c][j] of some keys: channels `stride` apart.
+template <int PARTS>
+static void scored(const float* query, const float* from, Index stride, Index d_head, float* score) {
+    V found[PARTS] = {};
+    for (Index c = 0; c < d_head; ++c)
+        for (int part = 0; part < PARTS; ++part) found[part] += query[c] * load(from + c * stride + part * WIDE);
+    for (int part = 0; part < PARTS; ++part) store(score + part * WIDE, found[part]);
+}
+
+// The same of so many keys, and of some behind them.
 static void scored(const float* query, const float* from, Index stride, Index d_head, Index count, float* score) {
-    for (Index j = 0; j < count; j += AHEAD) {
-        V found[4] = {};
-        for (Index c = 0; c < d_head; ++c)
-            for (int part = 0; part < 4; ++part) found[part] += query[c] * load(from + c * stride + j + part * WIDE);
-        for (int part = 0; part < 4; ++part) store(score + j + part * WIDE, found[part]);
-    }
+    Index j = 0;
+    for (; j + 4 * WIDE < count; j += 8 * WIDE) scored<8>(query, from + j, stride, d_head, score + j);
+    for (; j < count; j += 2 * WIDE) scored<2>(query, from + j, stride, d_head, score + j);
 }
 
 // softmax in place, 0 up to the next multiple of 16; false where nothing may be seen.
@@ -176,18 +182,26 @@ static bool softmax(float* score, Index count) {
     return true;
 }
 
-// output[c] = gain Σ_j score[j] from[c][j], d_head a multiple of 4.
-static void mixed(const float* score, const float* from, Index stride, Index d_head, Index count, float gain, float* output) {
-    for (Index c = 0; c < d_head; c += 4) {
-        V found[4] = {};
-        for (Index j = 0; j < count; j += WIDE)
-            for (int part = 0; part < 4; ++part) found[part] += load(score + j) * load(from + (c + part) * stride + j);
-        for (int part = 0; part < 4; ++part) {
-            float sum = 0;
-            for (Index i = 0; i < WIDE; ++i) sum += found[part][i];
-            output[c + part] = gain * sum;
-        }
+// output[c] = gain Σ_j score[j] from[c][j] of some channels.
+template <int PARTS>
+static void mixed(const float* score, const float* from, Index stride, Index count, float gain, float* output) {
+    V found[PARTS] = {};
+    for (Index j = 0; j < count; j += WIDE)
+        for (int part = 0; part < PARTS; ++part) found[part] += load(score + j) * load(from + part * stride + j);
+    for (int part = 0; part < PARTS; ++part) {
+        float sums[WIDE];
+        store(sums, found[part]);
+        for (Index half = WIDE / 2; half; half /= 2)
+            for (Index i = 0; i < half; ++i) sums[i] += sums[i + half];
+        output[part] = gain * sums[0];
     }
+}
+
+// The same of all channels, d_head a multiple of 4.
+static void mixed(const float* score, const float* from, Index stride, Index d_head, Index count, float gain, float* output) {
+    Index c = 0;
+    for (; c + 8 <= d_head; c += 8) mixed<8>(score, from + c * stride, stride, count, gain, output + c);
+    if (c < d_head) mixed<4>(score, from + c * stride, stride, count, gain, output + c);
 }
 
 // x ← x − log Σ exp(x)
@@ -240,7 +254,7 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
                 for (Index c = 0; c < d_head; ++c) {
                     keys[c * head.room + newest] = made[d + from + c], values[c * head.room + newest] = made[2 * d + from + c];
                     content[c] = state->scale * (made[from + c] + (own.content ? own.content[from + c] : 0));
-                    positional[c] = state->scale * (made[from + c] + (own.positional ? own.positional[from + c] : 0));
+                    if (own.table) positional[c] = state->scale * (made[from + c] + (own.positional ? own.positional[from + c] : 0));
                 }
                 scored(content, keys + begin, head.room, d_head, count, score);
                 if (own.table) {  // by distance, the farthest first: in a ring it stands behind the newest

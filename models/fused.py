@@ -34,7 +34,7 @@ from torch.nn import functional as F
 SOURCE = Path(__file__).with_suffix(".cpp")
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-std=c++17", "-shared", "-fPIC")
 PANEL = 32  # outputs of a matrix that stand side by side
-SPARE = 64  # numbers behind a cache's last that may be read, whatever they are, if they are finite
+SPARE = 128  # numbers behind a cache's last that may be read, whatever they are, if they are finite
 ROWS = 16  # with more of them the library's products are as fast
 
 
@@ -160,11 +160,12 @@ def reads(logits: Tensor) -> bool:
 def drawn(logits: Tensor, heat: Tensor, uniform: Tensor, never: Tensor) -> Tensor:
     """(row,) kinds by the inverse of the cumulative distribution of softmax(logits / heat), the likeliest where heat is 0.
 
-    logits: (row, kind); heat, uniform: (row,) float64; never: (kind,) int64, those that are not drawn.
+    logits: (row, kind); heat, uniform: (row,), heat in float64; never: (kind,) int64, not drawn. ValueError where rows differ.
     """
     rows, kinds = logits.shape
-    logits, chosen = logits.contiguous(), never.new_empty(rows)
-    heat, uniform = (one.double().expand(rows).contiguous() for one in (heat, uniform))
+    logits, uniform, chosen = logits.contiguous(), uniform.double().contiguous(), never.new_empty(rows)
+    if not len(heat) == len(uniform) == rows:
+        raise ValueError(f"{len(heat)} temperatures and {len(uniform)} numbers for {rows} rows")
     told = heat.data_ptr(), uniform.data_ptr(), never.data_ptr(), len(never), chosen.data_ptr()
     _library().draw(logits.data_ptr(), rows, kinds, *told)
     return chosen
