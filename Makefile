@@ -19,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder --duratio
 
 .PHONY: run test check format lint types tests quick audit lock readme price bench clean
 
-run: $(VENV)/app-installed
+run: $(VENV)/app-installed $(VENV)/fused
 	$(BIN)/python app.py --port $(PORT)
 
 # Types are checked on one core while the tests wait for something now and then: side by side, no core is idle.
@@ -36,11 +36,11 @@ lint: $(VENV)/dev-installed
 types: $(VENV)/dev-installed
 	$(BIN)/mypy
 
-tests: $(VENV)/dev-installed
+tests: $(VENV)/dev-installed $(VENV)/fused
 	sh tools/system-packages.sh packages.txt packages-dev.txt
 	$(PYTEST)
 
-quick: $(VENV)/dev-installed
+quick: $(VENV)/dev-installed $(VENV)/fused
 	sh tools/system-packages.sh packages.txt packages-dev.txt
 	$(PYTEST) --ignore=tests/browser -m "not browser and not slow"
 
@@ -70,6 +70,11 @@ $(VENV)/app-installed: requirements.txt requirements.lock packages.txt | $(VENV)
 	sh tools/system-packages.sh packages.txt
 	$(LOCKED) -r requirements.lock
 	$(PIP) -r requirements.txt
+	touch $@
+
+# What a compiler makes for this processor (models/fused.py says why); without one the app works as well, only slower.
+$(VENV)/fused: models/fused.cpp models/fused.py | $(VENV)/app-installed
+	$(BIN)/python -m models.fused
 	touch $@
 
 $(VENV)/dev-installed: $(REQUIREMENTS) requirements-dev.lock requirements-cluster.lock packages.txt packages-dev.txt | $(VENV)/bin/python

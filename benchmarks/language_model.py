@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from benchmarks.measure import Bound, Report, as_shipped, interleaved, median, ratio
 from models.language_model.decode import Reader
 from models.language_model.model import Config, LanguageModel
 from models.sampling import FREE, Draws, Wanted, Writer, uniforms, written
@@ -20,11 +20,11 @@ from models.sampling import FREE, Draws, Wanted, Writer, uniforms, written
 LETTERS = "".join(map(chr, range(10, 103)))  # as many as the books have, with a line break
 
 
-def peer(config: Config) -> Any:
-    """GPT-2 with as many layers, heads, units and symbols, that is never at its end."""
+def peer(config: Any, symbols: int, positions: int) -> Any:
+    """GPT-2 with as many layers, heads and units as a decoder of ours, and so many symbols, that is never at its end."""
     shape = GPT2Config(
-        vocab_size=len(config.letters) + 1,
-        n_positions=config.window,
+        vocab_size=symbols,
+        n_positions=positions,
         n_embd=config.d_model,
         n_layer=config.n_layers,
         n_head=config.n_heads,
@@ -37,6 +37,14 @@ def peer(config: Config) -> Any:
     model: Any = GPT2LMHeadModel(shape)
     model.train(False)
     return model
+
+
+@torch.no_grad()
+def generated(other: Any, given: Tensor, count: int) -> None:
+    """So many symbols more after those that are given, (1, position), drawn at temperature 1. AssertionError where it stops before."""
+    found = other.generate(given, attention_mask=torch.ones_like(given), max_new_tokens=count, do_sample=True, top_k=0)
+    if found.shape[1] != given.shape[1] + count:
+        raise AssertionError(f"{count} symbols are to be written, not {found.shape[1] - given.shape[1]}")
 
 
 @torch.no_grad()
@@ -55,7 +63,10 @@ def measure(device: torch.device) -> Report:
     """All figures of this benchmark."""
     torch.manual_seed(1)
     config = Config(LETTERS)
-    model, other = LanguageModel(config).eval().requires_grad_(False).to(device), peer(config).to(device)
+    model, other = (
+        as_shipped(LanguageModel(config)).to(device),
+        peer(config, len(config.letters) + 1, config.window).to(device),
+    )
     count = config.window - 1  # a window holds the line break in front too
     wanted = Wanted(torch.full((1, count), FREE), uniforms(1, count)[None], (1.0,))
     first = torch.tensor([[model.start]], device=device)
@@ -63,14 +74,11 @@ def measure(device: torch.device) -> Report:
     def cached() -> Tensor:
         return written(Writer(Reader(model, 1), wanted, precision=torch.float32))[0]
 
-    def generate() -> None:
-        found = other.generate(first, attention_mask=torch.ones_like(first), max_new_tokens=count, do_sample=True, top_k=0)
-        if found.shape[1] != 1 + count:
-            raise AssertionError(f"{count} characters are to be written, not {found.shape[1] - 1}")
-
     if not torch.equal(cached(), again(model, count)):
         raise AssertionError("what is kept must change no character")
-    seconds = interleaved({"cached": cached, "uncached": lambda: again(model, count), "generate": generate}, device, rounds=3)
+    seconds = interleaved(
+        {"cached": cached, "uncached": lambda: again(model, count), "generate": lambda: generated(other, first, count)}, device, rounds=3
+    )
     figures = {f"{name}_characters_per_s": count / median(times) for name, times in seconds.items()}
     figures["cached_vs_uncached_ratio"] = ratio(seconds, "uncached", "cached")
     figures["vs_generate_ratio"] = ratio(seconds, "generate", "cached")

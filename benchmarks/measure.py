@@ -8,8 +8,10 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
+from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from models.device import synchronize as synchronize
@@ -62,6 +64,11 @@ def interleaved(
         for name in sides:
             medians[name].append(statistics.median(seconds[name]))
     return medians
+
+
+def as_shipped(model: nn.Module) -> Any:
+    """The same model to be read, not trained, its weights rounded to half precision, in which the shipped ones are written."""
+    return model.eval().requires_grad_(False).half().float()
 
 
 def ratio(seconds: Mapping[str, list[float]], over: str, under: str) -> float:

@@ -2,18 +2,23 @@
 
 Both count from the start of the process. The visitor comes as soon as the app listens, with a browser that was never here, opens the page
 and runs a sentence at once, while torch and the model are still on their way.
+
+listening_vs_import_ratio, first_live_vs_import_ratio: both over the time of a process that imports gradio and ends, round by round.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import tempfile
+import time
 from unittest import mock
 
 import torch
 
-from benchmarks.measure import ROUNDS, Bound, Report, median
+from benchmarks.measure import ROUNDS, Bound, Report, median, ratio
 from benchmarks.visitors.recording import Recording, record
 from benchmarks.visitors.sentences import captions
 from benchmarks.visitors.served import Served
@@ -32,18 +37,30 @@ def _measured() -> Report:
         served.prepare()
         first_quiet = served.cpu_s
         recording = record(served.url)
-    starts = [started(recording, sentence) for _, sentence in zip(range(ROUNDS), captions(), strict=False)]
-    listening, first, ready = (median(list(seconds)) for seconds in zip(*starts, strict=True))
+    imports, starts = [], []
+    for _, sentence in zip(range(ROUNDS), captions(), strict=False):
+        imports.append(_imported())
+        starts.append(started(recording, sentence))
+    seconds = dict(zip(("listening", "first", "ready"), map(list, zip(*starts, strict=True)), strict=True)) | {"import": imports}
     quiet = median([_quiet() for _ in range(ROUNDS)])
     return Report(
         figures={
-            "listening_s": listening,
-            "first_live_result_s": first,
-            "ready_s": ready,
+            "listening_s": median(seconds["listening"]),
+            "first_live_result_s": median(seconds["first"]),
+            "ready_s": median(seconds["ready"]),
+            "import_s": median(imports),
+            "listening_vs_import_ratio": ratio(seconds, "listening", "import"),
+            "first_live_vs_import_ratio": ratio(seconds, "first", "import"),
             "quiet_cpu_s": quiet,
             "first_quiet_cpu_s": first_quiet,
         },
-        bounds={"listening_s": Bound(4), "first_live_result_s": Bound(6), "quiet_cpu_s": Bound(15)},
+        bounds={
+            "listening_s": Bound(4),
+            "first_live_result_s": Bound(6),
+            "quiet_cpu_s": Bound(15),
+            "listening_vs_import_ratio": Bound(1.3),
+            "first_live_vs_import_ratio": Bound(2.0),
+        },
         notes={
             "first visitor": f"{len(recording.opening)} calls to open the page, then a sentence, from the moment the app listens",
             "quiet": "processor seconds until every example and step is ready: at a second start, and at the first one ever",
@@ -62,6 +79,12 @@ def visited(served: Served, recording: Recording, sentence: str) -> tuple[float,
     listening = served.wait("/healthz", every=0.02)
     first = asyncio.run(_first(Visitor(served.url, recording), served, sentence))
     return listening, first, served.wait()
+
+
+def _imported() -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import gradio"], check=True)
+    return time.perf_counter() - began
 
 
 def _quiet() -> float:

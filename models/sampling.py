@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from models import fused
 
 FREE = -1  # in place of a symbol: this one is to be drawn
 
@@ -46,9 +49,13 @@ class Draws:
         self._all_hot = not bool(self._cold.any())
         self._heat = temperature.double().clamp(min=1e-6)[:, None]
         self._top_k, self._never, self._top_p = top_k, list(never), top_p
+        self._fused = temperature.double().contiguous(), torch.tensor(self._never, dtype=torch.long)
 
     def __call__(self, logits: Tensor, uniform: Tensor) -> Tensor:
         """(batch,) one symbol for each row. logits: (batch, symbol); uniform: (batch,) in [0, 1)."""
+        if self._top_k is None and self._top_p is None and fused.reads(logits):
+            heat, never = self._fused
+            return fused.drawn(logits, heat, uniform, never)
         if self._never:
             logits = logits.index_fill(1, torch.tensor(self._never, device=logits.device), -torch.inf)
         total = cut(logits / self._heat, self._top_k, self._top_p).softmax(-1).cumsum(-1)
@@ -68,7 +75,25 @@ class Cache:
         like = model.readout.weight.detach()
         shape = (config.n_layers, rows, config.n_heads, room, config.d_model // config.n_heads)
         self.position = 0  # where the next one goes
-        self.keys, self.values = like.new_zeros(shape), like.new_zeros(shape)
+        self.fused = fused.serves(like, rows, shape[4])  # a fused step wants slots side by side
+        if self.fused:
+            self.keys, self.values = (fused.room_for(like, *shape[:3], shape[4], room).transpose(3, 4) for _ in range(2))
+        else:
+            self.keys, self.values = like.new_zeros(shape), like.new_zeros(shape)
+
+    def own(self, gains: Any = None, **more: Sequence[Tensor | None]) -> list[fused.Own]:
+        """What stands here, as a fused step takes it. gains: (layer, batch, head); more: further fields of `fused.Own`, for each layer."""
+        found = []
+        for i, (keys, values) in enumerate(zip(self.keys.transpose(3, 4), self.values.transpose(3, 4), strict=True)):
+            rest: dict[str, Any] = {name: each[i] for name, each in more.items()}
+            gain = None if gains is None else gains[i].to(keys).contiguous()
+            found.append(fused.Own(keys.unbind(1), values.unbind(1), gain, **rest))
+        return found
+
+    @property
+    def room(self) -> int:
+        """How many positions there is room for."""
+        return self.keys.shape[3]
 
     def extend(self, layer: int, x: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values of the positions being read; those of all positions so far come back. ValueError past the room."""
@@ -95,6 +120,11 @@ class Reader:
         self.model, self._room, self._how = model, room, how
         self.cache: Any = Cache(model, rows, room)
 
+    @cached_property
+    def _step(self) -> fused.Step | None:
+        """What reads one position alone in one call, where it can."""
+        return self.model.step(self.cache, *self._how) if self.cache.fused else None
+
     @property
     def left(self) -> int:
         """How many positions may be read at once."""
@@ -103,7 +133,11 @@ class Reader:
     @torch.no_grad()
     def read(self, before: Tensor) -> Tensor:
         """before: (batch, position) symbols after those that were read; (batch, position, symbol) logits of the one after each."""
-        logits: Tensor = self.model(before, self.cache.position, self.cache, *self._how)
+        first = self.cache.position
+        if before.shape[1] == 1 and first < self.cache.room and self._step is not None:
+            logits: Tensor = self._step(self.model.embedded(before, first)[:, 0], first, place=first)[:, None]
+        else:
+            logits = self.model(before, first, self.cache, *self._how)
         self.cache.position += before.shape[1]
         return logits
 
@@ -173,7 +207,10 @@ class Writer:
         if free == end - 1:
             drawn = self._draw(logits[:, -1], self._uniforms[:, free])
             self.symbols[:, free] = torch.where(self._known[:, free] == FREE, drawn, self._known[:, free])
-        nats = -logits.to(self.nats.dtype).log_softmax(-1).gather(2, self.symbols[:, begin:end, None])[..., 0]
+        if end - begin == 1 and fused.reads(logits):
+            nats = fused.surprise(logits[:, 0], self.symbols[:, begin])[:, None].to(self.nats.dtype)
+        else:
+            nats = -logits.to(self.nats.dtype).log_softmax(-1).gather(2, self.symbols[:, begin:end, None])[..., 0]
         self.nats[:, begin:end] = nats if self._given else torch.where(self._known[:, begin:end] == FREE, nats, 0.0)
         self.position = end
         return end - begin

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from models import fused
 from models.beam import NEVER, Hypothesis, Watch, finished, only_stop
 from models.beam import beam_steps as searched
 from models.encoder_decoder import AS_PUBLISHED, Changes, DecoderLayer, Gains, Transformer
@@ -104,10 +106,10 @@ class Cache:
         rows = memory.shape[0]
         d_head = config.d_model // config.n_heads
         self.position = 0
+        self._model, self._longest = model, longest
         self._heads = (config.n_heads, d_head)
         self._width = (config.d_model,)
         self._scale = d_head**-0.5 if changes.scale is None else changes.scale
-        self._layers = [Views.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._embedding = model.embedding.weight
         self._places = (model.positions if changes.positional else torch.zeros_like(model.positions))[changes.first :]
         self._root = math.sqrt(config.d_model)
@@ -115,16 +117,57 @@ class Cache:
         self._never[list(NEVER)] = -torch.inf
         self._nothing = memory.new_zeros(1)
         paths = changes.paths or model.paths
-        self._timing, self._paths = paths.timing, paths.decoder or ((1, 1, 1),) * len(self._layers)
-        self._own = memory.new_empty(config.n_layers, 2, longest, rows, config.d_model)  # (layer, key or value, position, row, d_model)
+        self._timing, self._paths = paths.timing, paths.decoder or ((1, 1, 1),) * config.n_layers
+        self._own = self._room(rows)
         self._sources = model.key_values(memory)
         self._allowed = allowed
         self._gains = gains
         self._flatten()
 
+    @cached_property
+    def _layers(self) -> list[Views]:
+        return [Views.of(layer) for layer in self._model.decoder if isinstance(layer, DecoderLayer)]
+
+    def _room(self, rows: int) -> Tensor:
+        """(layer, key or value, position, row, d_model); where steps are fused, a channel's positions stand side by side."""
+        shape = self._model.config.n_layers, 2, self._longest, rows, *self._width
+        if not fused.serves(self._embedding, rows, self._heads[1]):
+            return self._nothing.new_empty(shape)
+        return fused.room_for(self._nothing, *shape[:2], *shape[3:], self._longest).permute(0, 1, 4, 2, 3)
+
+    def _fuse(self) -> fused.Step:
+        """Steps in one call, anew whenever rows change."""
+        layers = [layer for layer in self._model.decoder if isinstance(layer, DecoderLayer)]
+        parts = [
+            fused.Parts(one.self_attention, norm, one.feed_forward, last, one.cross_attention, cross_norm)  # type: ignore[arg-type]
+            for one in layers
+            for norm, cross_norm, last in [one.norms]
+        ]
+        weights = fused.Weights.of(self._model, parts, self._heads[0], None, self._embedding, never=NEVER, nats=True)
+        own = []
+        for i, (room, (key, value), keep) in enumerate(zip(self._own, self._sources, self._paths, strict=True)):
+            keys, values = (one.permute(1, 2, 0).unflatten(1, self._heads).unbind(1) for one in room)
+            own.append(
+                fused.Own(
+                    keys,
+                    values,
+                    gain=None if self._gains is None else self._gains.decoder[i].contiguous(),
+                    cross_gain=None if self._gains is None else self._gains.cross[i].contiguous(),
+                    cross_keys=fused.by_slot(key),
+                    cross_values=fused.by_slot(value),
+                    places=self._places if self._timing and i else None,
+                    keep=tuple(keep),
+                )
+            )
+        mask = torch.zeros_like(self._allowed, dtype=torch.float32).masked_fill_(~self._allowed, -torch.inf)
+        return fused.Step(weights, own, self._scale, mask, self._allowed.shape[1])
+
     def _flatten(self) -> None:
         """Views with rows and heads in one axis, as a batched product takes them; anew whenever rows change."""
         rows, heads = self._own.shape[3], self._heads[0]
+        self._fused = self._fuse() if fused.serves(self._embedding, rows, self._heads[1]) else None
+        if self._fused is not None:
+            return
         self._own_heads = self._own.view(*self._own.shape[:3], -1, self._heads[1])
         self._cross = [(key.flatten(0, 1).transpose(1, 2), value.flatten(0, 1)) for key, value in self._sources]
         self._mask: Tensor | None = None
@@ -147,6 +190,9 @@ class Cache:
         """Read one token per row (row,) and return log p of what follows, (row, vocabulary)."""
         t, width = self.position, self._width
         x = torch.add(self._places[t], self._embedding.index_select(0, tokens), alpha=self._root)  # (row, d_model)
+        if self._fused is not None:
+            self.position += 1
+            return self._fused(x, t, place=t)
         slots = self._own.select(2, t).flatten(0, 1).unbind(0)  # where this position's keys and values of each layer go
         past = self._own_heads.narrow(2, 0, t + 1)
         own_keys, own_values = past.select(1, 0).permute(0, 2, 3, 1).unbind(0), past.select(1, 1).transpose(1, 2).unbind(0)
@@ -186,7 +232,7 @@ class Cache:
         only what was written after `<s>` moves."""
         written = self._own.narrow(2, 0, self.position).index_select(3, rows)
         if len(rows) != self._own.shape[3]:
-            self._own = self._own.new_empty(*self._own.shape[:3], len(rows), self._own.shape[4])
+            self._own = self._room(len(rows))
         self._own.narrow(2, 0, self.position).copy_(written)
         if sentences_change:
             self._allowed = self._allowed.index_select(0, rows)

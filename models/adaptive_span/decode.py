@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.adaptive_span.model import Said, SpanTransformer
+from models import fused
+from models.adaptive_span.model import Said, SpanOfToken, SpanTransformer
 from models.characters import UNKNOWN
 from models.layers.span import Group, grouped, soft_mask, span_attention
 from models.sampling import Reader as Base
@@ -22,22 +25,32 @@ class _Ring:
 
     def __init__(self, group: Group, rows: int, d_head: int, like: Tensor) -> None:
         self.heads, self.room = list(group.heads), max(group.reaches)
-        self.keys, self.values = (like.new_zeros(rows, len(self.heads), self.room, d_head) for _ in range(2))
-        self.filled, self.newest = 0, -1
+        shape = rows, len(self.heads), d_head, self.room
+        self.keys, self.values = (fused.room_for(like, *shape).transpose(2, 3) for _ in range(2))
+        self.position = 0  # how many were added
+
+    @property
+    def filled(self) -> int:
+        """How many are remembered."""
+        return min(self.position, self.room)
+
+    @property
+    def newest(self) -> int:
+        """The slot of the last one."""
+        return (self.position - 1) % self.room
 
     def add(self, key: Tensor, value: Tensor) -> None:
         """One position more."""
-        self.newest = (self.newest + 1) % self.room
-        self.filled = min(self.filled + 1, self.room)
+        self.position += 1
         self.keys[:, :, self.newest], self.values[:, :, self.newest] = key[:, :, 0], value[:, :, 0]
 
     def extended(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add several positions; keys and values of all that stood here and of these come back, in order."""
         order = torch.arange(self.newest + 1, self.newest + 1 + self.filled, device=key.device) % max(1, self.filled)
         keys, values = torch.cat((self.keys[:, :, order], key), 2), torch.cat((self.values[:, :, order], value), 2)
-        self.filled = min(self.room, keys.shape[2])
-        self.newest = self.filled - 1
-        self.keys[:, :, : self.filled], self.values[:, :, : self.filled] = keys[:, :, -self.filled :], values[:, :, -self.filled :]
+        self.position += key.shape[2]
+        slots = torch.arange(self.position - self.filled, self.position, device=key.device) % self.room
+        self.keys[:, :, slots], self.values[:, :, slots] = keys[:, :, -self.filled :], values[:, :, -self.filled :]
         return keys, values
 
     def one(self, query: Tensor, table: Tensor, z: Tensor, ramp: int) -> Tensor:
@@ -58,13 +71,41 @@ class Cache:
         config = model.config
         reaches = model.reaches(forced) if trimmed else [[config.span] * config.n_heads] * config.n_layers
         like, d_head = model.readout.weight.detach(), config.d_model // config.n_heads
-        self._config = config
+        self._config, self._z = config, torch.tensor(model.longest(forced), device=like.device, dtype=torch.float32)
+        self._still = not any(isinstance(span, SpanOfToken) for span in model.spans) and fused.serves(like, rows, d_head)
         self._layers = [[_Ring(group, rows, d_head, like) for group in grouped(row, FINE)] for row in reaches]
 
     @property
     def bytes(self) -> int:
         """Of all keys and values."""
         return sum(2 * ring.keys.numel() * ring.keys.element_size() for rings in self._layers for ring in rings)
+
+    @property
+    def position(self) -> int:
+        """How many positions were read."""
+        return self._layers[0][0].position
+
+    def step(self, model: SpanTransformer) -> tuple[fused.Step, tuple[Tensor, ...]] | None:
+        """What reads one position alone, and the spans of each layer, (1, head, 1); None where spans follow the token."""
+        if not self._still:
+            return None
+        own, distance = [], torch.arange(self._config.span - 1, -1, -1)
+        for rings, layer, z in zip(self._layers, model.layers, self._z, strict=True):
+            place = {head: (ring, i) for ring in rings for i, head in enumerate(ring.heads)}
+            keys, values = (
+                [getattr(ring, name)[:, i].transpose(1, 2) for ring, i in (place[head] for head in sorted(place))]
+                for name in ("keys", "values")
+            )
+            fade = soft_mask(distance, z[:, None], self._config.ramp).log()
+            table: Any = layer.table
+            own.append(fused.Own(keys, values, table=fused.by_distance(table, self._config.span), fade=fade))
+        return fused.of_decoder(model, own), tuple(z[None, :, None] for z in self._z)
+
+    def advance(self) -> None:
+        """One position more was read by `step`."""
+        for rings in self._layers:
+            for ring in rings:
+                ring.position += 1
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor) -> Tensor:
         """Attention of new positions to themselves and to what is remembered (`span_attention`); they are remembered in turn."""
@@ -91,9 +132,19 @@ class Reader(Base):
         self.cache = Cache(model, rows, forced, trimmed)
         self.spans: tuple[Tensor, ...] = ()
 
+    @cached_property
+    def _alone(self) -> tuple[fused.Step, tuple[Tensor, ...]] | None:
+        cache: Cache = self.cache
+        return cache.step(self.model)
+
     @torch.no_grad()
     def read(self, before: Tensor) -> Tensor:
         """before: (batch, position) characters after those that were read; (batch, position, kind) logits."""
+        if before.shape[1] == 1 and self._alone is not None:
+            step, self.spans = self._alone
+            logits = step(self.model.letter(before[:, 0]), self.cache.position)
+            self.cache.advance()
+            return logits[:, None]
         said: Said = self.model(before, self.cache, self.forced)
         self.spans = said.spans
         return said.logits

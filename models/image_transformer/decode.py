@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from models import fused
 from models.image_transformer.colour import CHANNELS, NEAR, ColourTransformer, levels_from
 from models.image_transformer.model import LEVELS, ImageTransformer, Layout, bits
 from models.layers.local import Block
@@ -108,16 +109,44 @@ class Cache:
         self.position, self._width = 0, (d_model,)
         self.turns = turns(layout.blocks)
         self._number, self._at = -1, 0
-        self._layers = list(layers)
+        slots = max(len(turn.held) + turn.stop - turn.start for turn in self.turns)
+        self.own = like.new_zeros(len(layers), 2, slots, rows, d_model)  # of each layer keys and values
+        self._fused: fused.Step | None = None
+        if fused.serves(like, rows, self._d_head):
+            self._fuse(model, layers, rows, gains, source)
+        else:
+            self._spell_out(model, layers, gains, source)
+
+    def _fuse(self, model: Any, layers: Sequence[Any], rows: int, gains: Tensor | None, source: Tensor | None) -> None:
+        """Steps in one call: slots of a channel side by side."""
+        shape = (*self.own.shape[:2], *self.own.shape[3:], self.own.shape[2])
+        room = fused.room_for(self.own, *shape)
+        self.own = room.permute(0, 1, 4, 2, 3)
+        parts = [
+            fused.Parts(
+                one.attention, one.norm, one.feedforward, one.feedforward_norm, *(() if source is None else (one.cross, one.cross_norm))
+            )
+            for one in layers
+        ]
+        weights = fused.Weights.of(model, parts, model.config.n_heads, model.norm, model.readout.weight, model.readout.bias)
+        own = []
+        for i, one in enumerate(layers):
+            keys, values = (each.unflatten(1, (-1, self._d_head)).unbind(1) for each in room[i])
+            gain = None if gains is None else gains[i].to(self.own).contiguous()
+            cross_keys, cross_values = (None, None) if source is None else map(fused.by_slot, one.cross.key_value(source))
+            own.append(fused.Own(keys, values, gain, cross_keys=cross_keys, cross_values=cross_values))
+        self._fused = fused.Step(weights, own, self._d_head**-0.5, source=0 if source is None else source.shape[1])
+
+    def _spell_out(self, model: Any, layers: Sequence[Any], gains: Tensor | None, source: Tensor | None) -> None:
+        """Steps in as few calls as they take."""
+        like, (n_layers, _, slots, _, d_model) = self.own, self.own.shape
         self._norms = [[(norm.weight, norm.bias) for norm in (one.norm, one.feedforward_norm)] for one in layers]
         self._matrices = [
             [_matrix(each) for each in (one.attention.project_in, one.attention.project_out, one.feedforward.inner, one.feedforward.outer)]
             for one in layers
         ]
         self._end = (model.norm.weight, model.norm.bias), _matrix(model.readout)
-        slots = max(len(turn.held) + turn.stop - turn.start for turn in self.turns)
-        self.own = like.new_zeros(len(layers), 2, slots, rows, d_model)  # of each layer keys and values
-        by_head = self.own.view(len(layers), 2, slots, self._heads, self._d_head)
+        by_head = self.own.view(n_layers, 2, slots, self._heads, self._d_head)
         self._keys, self._values = by_head[:, 0].permute(0, 2, 3, 1), by_head[:, 1].transpose(1, 2)
         self._slots = [one.unbind(1) for one in self.own.unbind(0)]  # of each layer, where a position's key and value go
         self._gains = [None] * len(layers) if gains is None else gains.to(like).reshape(-1, self._heads, 1, 1).unbind(0)
@@ -135,7 +164,10 @@ class Cache:
         turn, self._number = self.turns[number], number
         self._at = len(turn.held)
         if self._at and self.position == turn.start:
-            self.own[:, :, : self._at] = torch.cat([self.own[:, :, run] for run in turn.kept], dim=2)
+            axis = 2 if self._fused is None else 4  # that of slots in memory
+            own = self.own.permute(0, 1, 3, 4, 2) if axis == 4 else self.own
+            held = torch.cat([own.narrow(axis, run.start, run.stop - run.start) for run in turn.kept], dim=axis)
+            own.narrow(axis, 0, self._at).copy_(held)
         self.position = turn.start
 
     @torch.no_grad()
@@ -144,6 +176,9 @@ class Cache:
         if self._number < 0 or self.position == self.turns[self._number].stop:
             self.enter(self._number + 1)
         first, slot, width = self.turns[self._number].first, self._at, self._width
+        if self._fused is not None:
+            self.position, self._at = self.position + 1, slot + 1
+            return self._fused(x, slot, first)
         keys, values = self._keys.narrow(3, first, slot + 1 - first).unbind(0), self._values.narrow(2, first, slot + 1 - first).unbind(0)
         for i, (norm, feedforward_norm) in enumerate(self._norms):
             project_in, project_out, inner, outer = self._matrices[i]

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from models import fused
 from models.characters import Alphabet
 from models.decoder import Decoder, Layer, quiet_start
 from models.trace import OFF, Trace
@@ -121,6 +122,19 @@ class LanguageModel(Decoder):
         extra = sum(p.numel() for module in (self.exits, self.ahead) for p in module.parameters())
         return sum(p.numel() for p in self.parameters()) - extra
 
+    def embedded(self, before: Tensor, first: int = 0) -> Tensor:
+        """(batch, position, d_model) of symbols, (batch, position), wherever they stand: positions are added in the layers."""
+        return self.symbol(before) * self.scale  # type: ignore[no-any-return]
+
+    def step(self, cache: Any, gains: Any = None, trace: Trace = OFF, *how: Any) -> fused.Step | None:
+        """What reads one position alone, None where a layer is skipped or something watched; cache: a `models.sampling.Cache`.
+
+        The rest as in `forward`.
+        """
+        if trace is not OFF or how not in PLAIN:
+            return None
+        return fused.of_decoder(self, cache.own(gains, places=list(self.places.detach())))
+
     def climb(
         self,
         before: Tensor,
@@ -135,7 +149,7 @@ class LanguageModel(Decoder):
         end = first + before.shape[1]
         if end > self.config.window:
             raise ValueError(f"position {end}: the model reads {self.config.window} at once")
-        x = self.symbol(before) * self.scale
+        x = self.embedded(before)
         for i, layer in enumerate(self.layers):
             if i in skipped:
                 yield x

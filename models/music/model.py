@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from models import decoder
+from models import decoder, fused
 from models.decoder import Decoder, Past, quiet_start
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
@@ -49,11 +50,14 @@ class Layer(decoder.Layer):
     def attend(  # type: ignore[override]
         self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, *, farthest: int | None = None
     ) -> Tensor:
-        """farthest: distances beyond it count as it does; 0 leaves the relative term out. Taps as in `relative_attention`."""
-        table: Tensor | None = self.table
-        if table is not None and farthest is not None:
-            table = table[:, : farthest + 1] if farthest else None
-        return relative_attention(query, key, value, table, gain, trace)
+        """farthest: as in `reaching`. Taps as in `relative_attention`."""
+        return relative_attention(query, key, value, self.reaching(farthest), gain, trace)
+
+    def reaching(self, farthest: int | None) -> Tensor | None:
+        """E_r, (head, distance, d_head); distances beyond `farthest` count as it does, 0 leaves the relative term out."""
+        if self.table is None or farthest is None:
+            return self.table
+        return self.table[:, : farthest + 1] if farthest else None
 
 
 class MusicTransformer(Decoder):
@@ -90,6 +94,12 @@ class MusicTransformer(Decoder):
                 raise ValueError(f"position {end:,}: there are sinusoids for {self.config.longest:,}")
             x = x + self.place[first:end]
         return self.dropout(x)  # type: ignore[no-any-return]
+
+    def step(self, cache: Any, gains: Any = None, farthest: int | None = None) -> fused.Step:
+        """What reads one event alone; cache: a `models.sampling.Cache`."""
+        told = (layer.reaching(farthest) for layer in self.layers if isinstance(layer, Layer))
+        tables = [None if table is None else fused.by_distance(table, cache.room) for table in told]
+        return fused.of_decoder(self, cache.own(gains, table=tables))
 
     def forward(
         self,

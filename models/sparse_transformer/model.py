@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -86,6 +87,9 @@ class SparseTransformer(Decoder):
         place = torch.arange(first, end, device=before.device)
         width = self.config.width
         return self.dropout(self.symbol(before) + self.row(place // width) + self.column(place % width))  # type: ignore[no-any-return]
+
+    def step(self, cache: Any, *how: Any) -> None:
+        """None: each position sees keys of its own."""
 
     def forward(
         self,

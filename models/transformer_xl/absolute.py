@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from models import fused
 from models.characters import Spelling
 from models.decoder import Decoder, Layer, quiet_start
 from models.layers.positional import sinusoids
@@ -41,6 +42,20 @@ class AbsoluteTransformer(Spelling, Decoder):
         self.register_buffer("place", sinusoids(config.segment, config.d_model), persistent=False)
         quiet_start([self.letter], self.layers)
 
+    def embedded(self, before: Tensor, first: int = 0) -> Tensor:
+        """(batch, position, d_model) of characters, (batch, position), the first of them at position `first` of its segment.
+
+        ValueError past the end of a segment: no position there was ever trained.
+        """
+        end = first + before.shape[1]
+        if end > self.config.segment:
+            raise ValueError(f"position {end}: there are {self.config.segment} in a segment")
+        return self.letter(before) + self.place[first:end]  # type: ignore[no-any-return]
+
+    def step(self, cache: Any, tables: None) -> fused.Step:
+        """What reads one character alone; cache: a `models.sampling.Cache`."""
+        return fused.of_decoder(self, cache.own())
+
     def forward(
         self,
         before: Tensor,
@@ -49,15 +64,8 @@ class AbsoluteTransformer(Spelling, Decoder):
         window: int | None = None,
         trace: Trace = OFF,
     ) -> Tensor:
-        """As `TransformerXL.forward`; there are no tables, and `past` holds this segment alone.
-
-        ValueError past the end of a segment: no position there was ever trained.
-        """
-        first = 0 if past is None else past.place
-        end = first + before.shape[1]
-        if end > self.config.segment:
-            raise ValueError(f"position {end}: there are {self.config.segment} in a segment")
-        x = self.through(self.letter(before) + self.place[first:end], past, None, trace, window=window)
+        """As `TransformerXL.forward`; there are no tables, and `past` holds this segment alone. ValueError as of `embedded`."""
+        x = self.through(self.embedded(before, 0 if past is None else past.place), past, None, trace, window=window)
         return self.readout(x)  # type: ignore[no-any-return]
 
     def stretch(self, before: Tensor) -> Tensor:

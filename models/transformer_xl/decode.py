@@ -110,6 +110,7 @@ class Reader(sampling.Reader):
         self.cache = Cache(model, rows, memory, segment, swap)
         # What distances mean depends on nothing that is read.
         self.tables = [table.detach() for table in model.tables(memory + segment)] if isinstance(model, TransformerXL) else None
+        self._how = (self.tables,)
 
     @property
     def left(self) -> int:
@@ -120,7 +121,11 @@ class Reader(sampling.Reader):
     @torch.no_grad()
     def read(self, before: Tensor, trace: Trace = OFF) -> Tensor:
         """before: (batch, position) characters after those that were read, within this segment; (batch, position, letter) logits."""
-        logits: Tensor = self.model(before, self.cache, self.tables, trace=trace)
+        cache: Cache = self.cache
+        if before.shape[1] == 1 and trace is OFF and self._step is not None:
+            logits: Tensor = self._step(self.model.embedded(before, cache.place)[:, 0], cache.position)[:, None]
+        else:
+            logits = self.model(before, cache, self.tables, trace=trace)
         self.cache.advance(before.shape[1])
         return logits
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from models import decoder
+from models import decoder, fused
 from models.characters import Spelling
 from models.decoder import Decoder, Past, quiet_start
 from models.layers.positional import sinusoids
@@ -125,6 +126,16 @@ class TransformerXL(Spelling, Decoder):
         """W_{k,R} R of each layer, (head, distance, d_head), as far as so many keys need it; they depend on nothing that is read."""
         return [layer.attention.table(self.distance[:keys]) for layer in self._layers]
 
+    def embedded(self, before: Tensor, first: int = 0) -> Tensor:
+        """(batch, position, d_model) of characters, (batch, position), wherever they stand."""
+        return self.letter(before)  # type: ignore[no-any-return]
+
+    def step(self, cache: Any, tables: Sequence[Tensor]) -> fused.Step:
+        """What reads one character alone; cache: a `models.sampling.Cache`; tables: of `tables`."""
+        content, positional = ([getattr(layer.attention, name).detach().flatten() for layer in self._layers] for name in "uv")
+        told = [fused.by_distance(table, cache.room) for table in tables]
+        return fused.of_decoder(self, cache.own(table=told, content=content, positional=positional))
+
     def forward(
         self,
         before: Tensor,
@@ -140,7 +151,7 @@ class TransformerXL(Spelling, Decoder):
         Taps `<layer>/self/queries`, `<layer>/self/keys` and, for the heads and queries that the trace keeps, `<layer>/self/weights`.
         """
         tables = self.tables() if tables is None else tables
-        x = self.through(self.letter(before), past, None, trace, tables=tables, window=window)
+        x = self.through(self.embedded(before), past, None, trace, tables=tables, window=window)
         return self.readout(x)  # type: ignore[no-any-return]
 
     def stretch(self, before: Tensor) -> Tensor:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import torch
 
-from models import checkpoint
+from models import checkpoint, fused
 from models.encoder import Config
 from models.encoder_decoder import Transformer
 from models.multi30k import Tokenizer
 from models.translation.pretrained import Pretrained
+
+
+@pytest.fixture(params=["fused", "plain"])
+def way(request: pytest.FixtureRequest) -> Iterator[str]:
+    """How a decoder's step is computed: by models/fused.cpp, or by torch alone."""
+    said = fused.build()
+    assert fused.serves(torch.zeros(1), 1, 4), said
+    with fused.off() if request.param == "plain" else nullcontext():
+        yield request.param
+
 
 SENTENCES = (
     "A man in a blue shirt is standing on a ladder.",

@@ -59,12 +59,14 @@ def test_a_level_knows_those_before_it_channels_inside_pixels_and_no_later_one(m
         assert of_small[0].any(-1).all()  # all of the small picture is seen from everywhere
 
 
+@pytest.mark.usefixtures("way")
 def test_making_a_picture_level_by_level_gives_the_numbers_of_one_pass(model: ColourTransformer) -> None:
     _, small = pictures(3)
     levels, bits = raised(model, small, temperatures=(1.0, 0.6, 1.5), top_k=(LEVELS, 12, 40))
     torch.testing.assert_close(bits, bits_of(model, levels, small), atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.usefixtures("way")
 def test_so_it_does_with_less_memory_and_silenced_heads(model: ColourTransformer) -> None:
     _, small = pictures(2)
     layout, gains = SMALL.layout(1), torch.ones(2, 2, 2)

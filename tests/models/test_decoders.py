@@ -16,6 +16,7 @@ from models.trace import Trace
 from tests.models.networks import KINDS, PATTERNS, decoder, music
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
+every_way = pytest.mark.usefixtures("way")
 LENGTH = 40
 
 
@@ -45,6 +46,7 @@ def test_nothing_is_told_from_what_comes_later(kind: str) -> None:
     assert not torch.allclose(ours[:, 27:], theirs[:, 27:])
 
 
+@every_way
 @every_kind
 @torch.no_grad()
 def test_what_is_read_and_written_with_a_cache_costs_what_one_pass_says_and_is_what_it_would_draw(kind: str) -> None:
@@ -62,6 +64,7 @@ def test_what_is_read_and_written_with_a_cache_costs_what_one_pass_says_and_is_w
     torch.testing.assert_close(only_made, torch.where(given, 0.0, nats))
 
 
+@every_way
 @every_kind
 @torch.no_grad()
 def test_company_in_a_batch_changes_nothing(kind: str) -> None:
@@ -74,6 +77,7 @@ def test_company_in_a_batch_changes_nothing(kind: str) -> None:
         torch.testing.assert_close(own[0], nats[row], atol=1e-5, rtol=1e-5)
 
 
+@every_way
 @pytest.mark.parametrize("kind", ["relative", "transformer", *PATTERNS])
 @torch.no_grad()
 def test_watching_changes_nothing_and_a_silenced_head_changes_its_own_row_with_a_cache_or_without(kind: str) -> None:
@@ -115,6 +119,7 @@ def test_a_cache_that_is_full_says_so(kind: str) -> None:
         decoder(kind).read(1, 4).read(torch.zeros(1, 5, dtype=torch.long))
 
 
+@every_way
 @pytest.mark.parametrize("farthest", [0, 1, 5])
 @torch.no_grad()
 def test_clipped_distances_are_clipped_with_a_cache_too(farthest: int) -> None:

@@ -74,6 +74,7 @@ def test_a_turn_holds_all_that_its_block_sees_and_gives_away_what_nobody_will(co
         assert set(turn.held[: turn.first].tolist()) == {p for p in later if p < block.start} - set(block.memory)
 
 
+@pytest.mark.usefixtures("way")
 @configs
 def test_the_likelihood_of_a_made_picture_is_what_making_it_reported(config: Config) -> None:
     model = network(config)
@@ -130,6 +131,7 @@ def test_requests_of_a_batch_may_differ_in_temperature_and_top_k() -> None:
         assert torch.equal(pictures[i], alone)
 
 
+@pytest.mark.usefixtures("way")
 def test_a_silenced_head_changes_its_own_request_alone() -> None:
     model = network(TILES)
     gains = torch.ones(2, 2, 2)
@@ -141,6 +143,7 @@ def test_a_silenced_head_changes_its_own_request_alone() -> None:
     torch.testing.assert_close(bits, bits_of(model, changed, [0, 0], None, gains), atol=1e-3, rtol=1e-4)
 
 
+@pytest.mark.usefixtures("way")
 @configs
 @pytest.mark.parametrize("less", [None, (1, 2), (0, 0)], ids=["trained", "less", "none"])
 def test_cached_steps_equal_the_network_whether_the_first_blocks_were_read_at_once_or_not(

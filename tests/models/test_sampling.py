@@ -6,9 +6,11 @@ import pytest
 import torch
 from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
+from models import fused
 from models.sampling import Draws, cut
 
 
+@pytest.mark.usefixtures("way")
 def test_draws_follow_the_distribution_and_no_heat_takes_the_likeliest() -> None:
     logits = torch.tensor([0.1, 0.5, 0.4]).log().expand(1000, 3)
     even = (torch.arange(1000) + 0.5) / 1000
@@ -22,6 +24,7 @@ def test_each_row_has_a_heat_of_its_own() -> None:
     assert Draws(heat)(logits, uniform.double()).tolist() == [0, 0, 1, 2, 2]
 
 
+@pytest.mark.usefixtures("way")
 def test_what_may_never_be_drawn_is_not_and_the_likeliest_are_drawn_alone() -> None:
     logits = torch.tensor([0.4, 0.1, 0.5]).log().expand(600, 3)
     even = (torch.arange(600) + 0.5) / 600
@@ -45,3 +48,17 @@ def test_the_nucleus_is_the_fewest_of_the_likeliest_that_reach_p() -> None:
     logits = torch.tensor([[0.1, 0.5, 0.4]]).double().log()
     kept = {p: cut(logits, None, torch.tensor([p])).isfinite()[0].tolist() for p in (0.01, 0.49, 0.6, 0.95)}
     assert kept == {0.01: [False, True, False], 0.49: [False, True, False], 0.6: [False, True, True], 0.95: [True, True, True]}
+
+
+@pytest.mark.parametrize("heat", [0.0, 0.3, 1.0, 2.0])
+def test_both_ways_draw_the_same_and_say_the_same_of_it(heat: float) -> None:
+    generator = torch.Generator().manual_seed(7)
+    logits, uniform = 3 * torch.randn(400, 37, generator=generator), torch.rand(400, generator=generator, dtype=torch.float64)
+    logits[:, 5] = -torch.inf
+    draw = Draws(torch.full((400,), heat), never=(0, 9))
+    assert fused.build() and fused.reads(logits)
+    found = draw(logits, uniform)
+    with fused.off():
+        assert torch.equal(draw(logits, uniform), found)
+    expected = -logits.double().log_softmax(-1).gather(1, found[:, None])[:, 0]
+    torch.testing.assert_close(fused.surprise(logits, found), expected)

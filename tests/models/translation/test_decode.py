@@ -26,6 +26,7 @@ def log_p_without_cache(model: Transformer, source: Source, read: torch.Tensor) 
     return piece_log_probabilities(model, model(source.tokens, read, source.allowed, source.gains))[:, -1]
 
 
+@pytest.mark.usefixtures("way")
 def test_cached_steps_equal_uncached_ones(tiny: Transformer) -> None:
     source = source_of(ROWS)
     gains = no_gains(tiny.config, 3)
@@ -38,6 +39,7 @@ def test_cached_steps_equal_uncached_ones(tiny: Transformer) -> None:
         torch.testing.assert_close(cache.step(read[:, t]), log_p_without_cache(tiny, source, read[:, : t + 1]), atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("changes", [Changes(scale=1.0), Changes(positional=False)], ids=["scale", "position"])
 def test_a_step_leaves_out_what_the_decoder_leaves_out(tiny: Transformer, changes: Changes) -> None:
     source = source_of(ROWS)
@@ -48,6 +50,7 @@ def test_a_step_leaves_out_what_the_decoder_leaves_out(tiny: Transformer, change
         torch.testing.assert_close(cache.step(read[:, t]), expected, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.usefixtures("way")
 def test_rows_may_change_places_and_leave(tiny: Transformer) -> None:
     source = source_of(ROWS)
     cache = Cache(tiny, tiny.encode(source.tokens, source.allowed), source.allowed, 4, None)
@@ -67,6 +70,7 @@ def test_greedy_takes_the_most_probable_piece_each_time(tiny: Transformer) -> No
     assert greedy_search(tiny, source)[0].tokens == tuple(read[1:])
 
 
+@pytest.mark.usefixtures("way")
 def test_sentences_with_different_beams_share_a_batch_and_get_what_they_get_alone(tiny: Transformer) -> None:
     beams, limits = [2, 5, 3], (9, 8, 4)  # the widest is neither first nor the last to end
     tokens = padded(ROWS)

@@ -1,0 +1,338 @@
+// A decoder's step, one position of a few rows through all layers, without a call into a library: the matrices of a step are so small
+// that calling costs more than computing. models/fused.py says what each field holds; float32, one thread.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+#if defined(__AVX512F__) || defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+using Index = std::int64_t;
+using V = float __attribute__((vector_size(64), aligned(4), may_alias));  // 16 numbers, wherever they stand
+using Half = std::uint16_t;
+constexpr Index WIDE = 16, PANEL = 2 * WIDE, AHEAD = 8 * WIDE;
+
+struct Matrix {  // (⌈out / 32⌉, in, 32), in one of both
+    const float* panels;
+    const Half* halves;
+    const float* bias;
+    Index in, out;
+};
+struct Norm { const float *weight, *bias; };
+struct Layer {
+    Norm norm, cross_norm, feedforward_norm;
+    Matrix in, out, cross_query, cross_out, inner, outer;
+};
+struct Stack {
+    const Layer* layers;
+    Index n_layers, d_model, n_heads, behind, nats;  // behind: do norms stand behind the sublayers? nats: log p in place of logits?
+    Norm norm;
+    Matrix readout;
+};
+struct Head {  // where its keys and values stand, (row, d_head, slot): a ring, once all slots are taken
+    float *keys, *values;
+    Index row, room;  // from row to row; slots
+};
+struct Own {  // what a reader adds to a layer; null: nothing
+    const Head* heads;
+    const float *gain, *cross_gain;       // (row, head)
+    const float *content, *positional;    // (channel): added to the query that meets keys, or distances
+    const float *table;                   // (head or 1, d_head, distance), the nearest last
+    const float *fade;                    // (head, distance): added to scores, the nearest last
+    const float *cross_keys, *cross_values;  // (row, channel, slot)
+    const float* places;                  // (position, channel): added to what the layer reads
+    float keep[3];                        // what the residual path is multiplied by
+};
+struct State {
+    const Own* own;
+    const float* mask;  // (row, source): added to scores of the source
+    Index rows, distances, shared, source, source_room;
+    float scale;
+};
+
+static inline V load(const float* from) { return *reinterpret_cast<const V*>(from); }
+#if defined(__AVX512F__)
+constexpr bool HALVES = true;
+static inline V load(const Half* from) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))); }
+#elif defined(__F16C__)
+constexpr bool HALVES = true;
+static inline V load(const Half* from) {
+    V found;
+    for (int part = 0; part < 2; ++part) {
+        const __m256 eight = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 8 * part)));
+        std::memcpy(reinterpret_cast<float*>(&found) + 8 * part, &eight, sizeof eight);
+    }
+    return found;
+}
+#else
+constexpr bool HALVES = false;
+static inline V load(const Half*) { return V{}; }
+#endif
+static inline void store(float* to, V value) { *reinterpret_cast<V*>(to) = value; }
+
+// y ← keep y + x Wᵀ + b of ROWS rows; every row adds up in the same order, however many there are.
+template <int ROWS, typename Number>
+static void product(const Matrix& m, const Number* w, const float* x, float* y, Index panel, float keep, bool relu) {
+    w += panel * m.in * PANEL;
+    V even[ROWS][2] = {}, odd[ROWS][2] = {};
+    Index i = 0;
+    for (; i + 1 < m.in; i += 2, w += 2 * PANEL) {
+        const V a = load(w), b = load(w + WIDE), c = load(w + PANEL), d = load(w + PANEL + WIDE);
+        for (int r = 0; r < ROWS; ++r) {
+            const float *at = x + r * m.in + i, first = at[0], second = at[1];
+            even[r][0] += first * a, even[r][1] += first * b;
+            odd[r][0] += second * c, odd[r][1] += second * d;
+        }
+    }
+    if (i < m.in)
+        for (int r = 0; r < ROWS; ++r) even[r][0] += x[r * m.in + i] * load(w), even[r][1] += x[r * m.in + i] * load(w + WIDE);
+    const Index begin = panel * PANEL, count = std::min(PANEL, m.out - begin);
+    for (int r = 0; r < ROWS; ++r) {
+        float made[PANEL];
+        for (int half = 0; half < 2; ++half)
+            store(made + half * WIDE, even[r][half] + odd[r][half] + load(m.bias + begin + half * WIDE));
+        float* to = y + r * m.out + begin;
+        for (Index i = 0; i < count; ++i) {
+            const float all = keep != 0 ? keep * to[i] + made[i] : made[i];
+            to[i] = relu ? std::max(all, 0.0f) : all;
+        }
+    }
+}
+
+template <typename Number>
+static void multiply(const Matrix& m, const Number* w, Index rows, const float* x, float* y, float keep, bool relu) {
+    for (Index panel = 0; panel * PANEL < m.out; ++panel) {
+        Index r = 0;
+        for (; r + 4 <= rows; r += 4) product<4>(m, w, x + r * m.in, y + r * m.out, panel, keep, relu);
+        const float* from = x + r * m.in;
+        float* to = y + r * m.out;
+        if (rows - r == 3) product<3>(m, w, from, to, panel, keep, relu);
+        if (rows - r == 2) product<2>(m, w, from, to, panel, keep, relu);
+        if (rows - r == 1) product<1>(m, w, from, to, panel, keep, relu);
+    }
+}
+
+static void multiply(const Matrix& m, Index rows, const float* x, float* y, float keep = 0, bool relu = false) {
+    if (m.halves) multiply(m, m.halves, rows, x, y, keep, relu);
+    else multiply(m, m.panels, rows, x, y, keep, relu);
+}
+
+static void normalise(const Norm& norm, Index rows, Index width, const float* x, float* y) {
+    for (Index r = 0; r < rows; ++r, x += width, y += width) {
+        float sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+        for (Index i = 0; i < width; ++i) sum += x[i];
+        const float mean = sum / width;
+#pragma omp simd reduction(+ : squares)
+        for (Index i = 0; i < width; ++i) squares += (x[i] - mean) * (x[i] - mean);
+        const float by = 1 / std::sqrt(squares / width + 1e-5f);
+#pragma omp simd
+        for (Index i = 0; i < width; ++i) y[i] = (x[i] - mean) * by * norm.weight[i] + norm.bias[i];
+    }
+}
+
+// exp(x) of x ≤ 0, within 2 ulp; 0 below −87 (Cephes' polynomial).
+static inline float exponential(float x) {
+    const float kept = x < -87.0f ? -87.0f : x, n = std::nearbyint(kept * 1.44269504f);
+    const float f = (kept - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * f + 1.3981999507e-3f;
+    p = p * f + 8.3334519073e-3f;
+    p = p * f + 4.1665795894e-2f;
+    p = p * f + 1.6666665459e-1f;
+    p = p * f + 5.0000001201e-1f;
+    p = p * f * f + f + 1;
+    const std::int32_t power = (static_cast<std::int32_t>(n) + 127) << 23;
+    float two;
+    std::memcpy(&two, &power, sizeof two);
+    return x < -87.0f ? 0.0f : p * two;
+}
+
+// score[j] = Σ_c query[c] from[c][j] of some keys: channels `stride` apart.
+template <int PARTS>
+static void scored(const float* query, const float* from, Index stride, Index d_head, float* score) {
+    V found[PARTS] = {};
+    for (Index c = 0; c < d_head; ++c)
+        for (int part = 0; part < PARTS; ++part) found[part] += query[c] * load(from + c * stride + part * WIDE);
+    for (int part = 0; part < PARTS; ++part) store(score + part * WIDE, found[part]);
+}
+
+// The same of so many keys, and of some behind them.
+static void scored(const float* query, const float* from, Index stride, Index d_head, Index count, float* score) {
+    Index j = 0;
+    for (; j + 4 * WIDE < count; j += 8 * WIDE) scored<8>(query, from + j, stride, d_head, score + j);
+    for (; j < count; j += 2 * WIDE) scored<2>(query, from + j, stride, d_head, score + j);
+}
+
+// softmax in place, 0 up to the next multiple of 16; false where nothing may be seen.
+static bool softmax(float* score, Index count) {
+    float highest = -std::numeric_limits<float>::infinity(), sum = 0;
+#pragma omp simd reduction(max : highest)
+    for (Index j = 0; j < count; ++j) highest = std::max(highest, score[j]);
+    if (highest == -std::numeric_limits<float>::infinity()) return false;
+#pragma omp simd reduction(+ : sum)
+    for (Index j = 0; j < count; ++j) sum += score[j] = exponential(score[j] - highest);
+    const float by = 1 / sum;
+#pragma omp simd
+    for (Index j = 0; j < count; ++j) score[j] *= by;
+    for (Index j = count; j % WIDE; ++j) score[j] = 0;
+    return true;
+}
+
+// output[c] = gain Σ_j score[j] from[c][j] of some channels.
+template <int PARTS>
+static void mixed(const float* score, const float* from, Index stride, Index count, float gain, float* output) {
+    V found[PARTS] = {};
+    for (Index j = 0; j < count; j += WIDE)
+        for (int part = 0; part < PARTS; ++part) found[part] += load(score + j) * load(from + part * stride + j);
+    for (int part = 0; part < PARTS; ++part) {
+        float sums[WIDE];
+        store(sums, found[part]);
+        for (Index half = WIDE / 2; half; half /= 2)
+            for (Index i = 0; i < half; ++i) sums[i] += sums[i + half];
+        output[part] = gain * sums[0];
+    }
+}
+
+// The same of all channels, d_head a multiple of 4.
+static void mixed(const float* score, const float* from, Index stride, Index d_head, Index count, float gain, float* output) {
+    Index c = 0;
+    for (; c + 8 <= d_head; c += 8) mixed<8>(score, from + c * stride, stride, count, gain, output + c);
+    if (c < d_head) mixed<4>(score, from + c * stride, stride, count, gain, output + c);
+}
+
+// x ← x − log Σ exp(x)
+static void log_softmax(Index count, float* x) {
+    float highest = -std::numeric_limits<float>::infinity(), sum = 0;
+#pragma omp simd reduction(max : highest)
+    for (Index i = 0; i < count; ++i) highest = std::max(highest, x[i]);
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < count; ++i) sum += exponential(x[i] - highest);
+    const float all = highest + std::log(sum);
+#pragma omp simd
+    for (Index i = 0; i < count; ++i) x[i] -= all;
+}
+
+struct Room {
+    std::vector<float> normed, projected, attended, hidden, score, distant, query;
+};
+
+extern "C" {
+
+// Read x, (row, d_model), at `slot` of a cache whose slots from `first` on are seen; (row, kind) logits. x is written over.
+void step(const Stack* stack, const State* state, float* x, Index first, Index slot, Index place, float* logits) {
+    thread_local Room room;
+    const Index rows = state->rows, d = stack->d_model, heads = stack->n_heads, d_head = d / heads;
+    room.normed.resize(rows * d), room.projected.resize(rows * 3 * d), room.attended.resize(rows * d), room.query.resize(2 * d_head);
+    Index most = state->source;
+    for (Index l = 0; l < stack->n_layers; ++l)
+        for (Index h = 0; h < heads; ++h) most = std::max(most, state->own[l].heads[h].room);
+    room.score.resize(most + AHEAD), room.distant.resize(most + AHEAD);
+    float *normed = room.normed.data(), *projected = room.projected.data(), *attended = room.attended.data();
+    float *score = room.score.data(), *distant = room.distant.data();
+    float *content = room.query.data(), *positional = content + d_head;
+    const bool behind = stack->behind;
+    for (Index l = 0; l < stack->n_layers; ++l) {
+        const Layer& layer = stack->layers[l];
+        const Own& own = state->own[l];
+        if (own.places)
+            for (Index r = 0; r < rows; ++r)
+                for (Index c = 0; c < d; ++c) x[r * d + c] += own.places[place * d + c];
+        const float* read = x;
+        if (!behind) normalise(layer.norm, rows, d, x, normed), read = normed;
+        multiply(layer.in, rows, read, projected);
+        for (Index r = 0; r < rows; ++r) {
+            const float* made = projected + r * 3 * d;
+            for (Index h = 0; h < heads; ++h) {
+                const Head& head = own.heads[h];
+                const Index from = h * d_head, newest = slot % head.room, begin = slot < head.room ? first : 0;
+                const Index count = std::min(slot + 1 - begin, head.room), far = state->distances - count;
+                float *keys = head.keys + r * head.row, *values = head.values + r * head.row;
+                for (Index c = 0; c < d_head; ++c) {
+                    keys[c * head.room + newest] = made[d + from + c], values[c * head.room + newest] = made[2 * d + from + c];
+                    content[c] = state->scale * (made[from + c] + (own.content ? own.content[from + c] : 0));
+                    if (own.table) positional[c] = state->scale * (made[from + c] + (own.positional ? own.positional[from + c] : 0));
+                }
+                scored(content, keys + begin, head.room, d_head, count, score);
+                if (own.table) {  // by distance, the farthest first: in a ring it stands behind the newest
+                    scored(positional, own.table + (state->shared ? 0 : from * state->distances) + far, state->distances, d_head, count, distant);
+                    if (own.fade)
+                        for (Index j = 0; j < count; ++j) distant[j] += own.fade[h * state->distances + far + j];
+                    const Index older = newest + 1 - begin, newer = count - older;
+                    for (Index j = 0; j < older; ++j) score[j] += distant[newer + j];
+                    for (Index j = 0; j < newer; ++j) score[older + j] += distant[j];
+                }
+                softmax(score, count);
+                const float gain = own.gain ? own.gain[r * heads + h] : 1;
+                mixed(score, values + begin, head.room, d_head, count, gain, attended + r * d + from);
+            }
+        }
+        multiply(layer.out, rows, attended, x, own.keep[0]);
+        if (behind) normalise(layer.norm, rows, d, x, x);
+        if (layer.cross_query.out) {
+            if (!behind) normalise(layer.cross_norm, rows, d, x, normed);
+            multiply(layer.cross_query, rows, read, projected);
+            for (Index r = 0; r < rows; ++r)
+                for (Index h = 0; h < heads; ++h) {
+                    const Index from = h * d_head, stride = state->source_room, count = state->source;
+                    for (Index c = 0; c < d_head; ++c) content[c] = state->scale * projected[r * d + from + c];
+                    scored(content, own.cross_keys + (r * d + from) * stride, stride, d_head, count, score);
+                    if (state->mask)
+                        for (Index j = 0; j < count; ++j) score[j] += state->mask[r * count + j];
+                    float* to = attended + r * d + from;
+                    const float gain = own.cross_gain ? own.cross_gain[r * heads + h] : 1;
+                    if (softmax(score, count)) mixed(score, own.cross_values + (r * d + from) * stride, stride, d_head, count, gain, to);
+                    else std::fill(to, to + d_head, 0.0f);
+                }
+            multiply(layer.cross_out, rows, attended, x, own.keep[1]);
+            if (behind) normalise(layer.cross_norm, rows, d, x, x);
+        }
+        if (layer.inner.out) {
+            room.hidden.resize(rows * layer.inner.out);
+            if (!behind) normalise(layer.feedforward_norm, rows, d, x, normed);
+            multiply(layer.inner, rows, read, room.hidden.data(), 0, true);
+            multiply(layer.outer, rows, room.hidden.data(), x, own.keep[2]);
+            if (behind) normalise(layer.feedforward_norm, rows, d, x, x);
+        }
+    }
+    const float* last = x;
+    if (stack->norm.weight) normalise(stack->norm, rows, d, x, normed), last = normed;
+    multiply(stack->readout, rows, last, logits);
+    for (Index r = 0; r < rows && stack->nats; ++r) log_softmax(stack->readout.out, logits + r * stack->readout.out);
+}
+
+// One kind for each row by the inverse of the cumulative distribution of softmax(logits / heat), the likeliest where heat is 0; logits
+// (row, kind), uniform (row) in [0, 1). The `barred` kinds of `never` are not drawn.
+void draw(const float* logits, Index rows, Index kinds, const double* heat, const double* uniform, const Index* never, Index barred, Index* chosen) {
+    thread_local std::vector<double> weight;
+    weight.resize(kinds);
+    for (Index r = 0; r < rows; ++r, logits += kinds) {
+        for (Index i = 0; i < kinds; ++i) weight[i] = logits[i];
+        for (Index i = 0; i < barred; ++i) weight[never[i]] = -std::numeric_limits<double>::infinity();
+        const Index likeliest = std::max_element(weight.begin(), weight.end()) - weight.begin();
+        chosen[r] = likeliest;
+        if (heat[r] == 0) continue;
+        const double highest = weight[likeliest];
+        double total = 0, so_far = 0;
+        for (double& one : weight) total += one = std::exp((one - highest) / heat[r]);
+        for (Index i = 0; i < kinds && so_far <= uniform[r] * total; ++i)
+            if (weight[i] > 0) so_far += weight[i], chosen[r] = i;
+    }
+}
+
+// −log p of one kind in each row of logits, (row, kind).
+void surprise(const float* logits, Index rows, Index kinds, const Index* chosen, double* nats) {
+    for (Index r = 0; r < rows; ++r, logits += kinds) {
+        const double highest = *std::max_element(logits, logits + kinds);
+        double total = 0;
+        for (Index i = 0; i < kinds; ++i) total += std::exp(logits[i] - highest);
+        nats[r] = highest + std::log(total) - logits[chosen[r]];
+    }
+}
+
+// Are there instructions for numbers of 16 bits?
+int halves() { return HALVES; }
+}
