@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from models import folders
 from models.__main__ import main
 from models.captions import read
 from models.characters import books
@@ -24,6 +25,11 @@ from models.transformer_xl.recipe import RECIPE, XL
 
 ROOT = Path(__file__).parents[2]
 LINE = "It was late, and nobody had come to the house by the river.\n"
+
+
+@pytest.fixture(autouse=True)
+def _found_by_no_later_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(folders.NAME, "")  # training writes it
 
 
 def test_the_end_of_a_text_is_held_out_and_nothing_is_lost(tmp_path: Path) -> None:
