@@ -19,7 +19,7 @@ from explorer.widgets.base import FOLDER
 from tests.test_labs import looks_of
 
 OLD: dict[str, list[tuple[str, dict[str, str]]]] = json.loads(Path(__file__).with_name("old_links.json").read_text("utf-8"))
-TABLE = re.search(r"const FORMER = \{(.*?)\}", (FOLDER / "lib" / "state.js").read_text("utf-8"))
+TABLE = re.search(r"const FORMER = \{(.*?)\}", (FOLDER / "lib" / "state.js").read_text("utf-8"), re.DOTALL)
 FORMER = dict(re.findall(r'(\w+): "(\w+)"', TABLE[1] if TABLE else ""))  # by which the browser reads an old name of what is looked at
 BY_SLUG = {lab.slug: lab for lab in LABS}
 
