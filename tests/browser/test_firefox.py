@@ -125,21 +125,22 @@ def firefox(tmp_path: Path) -> Iterator[Firefox]:
             process.send_signal(signal.SIGKILL)
 
 
-def test_home_a_lab_its_steps_its_projector_and_ones_own_sentence_live(firefox: Firefox, site: str) -> None:
+def test_home_a_lab_ones_own_sentence_live_a_step_and_its_projector(firefox: Firefox, site: str) -> None:
     firefox.goes(site)
     firefox.finds(f"""[...document.querySelectorAll('a[href*="{LAB.path}"]')].some((one) => one.checkVisibility())""")
     firefox.goes(site + LAB.path)
     firefox.finds('document.querySelector(".tfe-badge")?.textContent === "stored"')
-    firefox.finds('document.querySelector("[data-view=attention][data-drawn] canvas, [data-drawn] canvas")')
+    firefox.finds('document.querySelector("[data-drawn] canvas")')
+    firefox.clicks(".tfe-ask textarea")
+    firefox.finds('document.querySelector(".tfe-ask textarea").select() ?? true')
+    firefox.types(*"A cat reads a red book.", "Enter")
+    firefox.finds('document.querySelector(".tfe-badge")?.textContent.startsWith("live")')
+    firefox.finds('document.body.textContent.includes("Katze")')
+    # What is pressed from here on stands still: a step scrolls the page to what it speaks of.
     firefox.clicks(".tfe-shell-rail .tfe-shell-next")
     firefox.finds('location.search.includes("step=1") && document.querySelector(".tfe-shell-tour [aria-current=step]")')
     firefox.clicks(".tfe-shell-bar .tfe-shell-project")
     firefox.finds('document.querySelector(".tfe-projected canvas")')
     firefox.types("Escape")
     firefox.finds('!document.querySelector(".tfe-projected")')
-    firefox.clicks(".tfe-ask textarea")
-    firefox.finds('document.querySelector(".tfe-ask textarea").select() ?? true')
-    firefox.types(*"A cat reads a red book.", "Enter")
-    firefox.finds('document.querySelector(".tfe-badge")?.textContent.startsWith("live")')
-    firefox.finds('document.querySelector("[data-view=attention] .tfe-words").textContent.includes("“cat”")')
     assert firefox.errors == []
