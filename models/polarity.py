@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -71,7 +72,7 @@ def counted(labelled: Sequence[Labelled], asked: Sequence[Labelled]) -> float:
 # ---- the network that judges -------------------------------------------------------------------------------------------------------
 
 
-class Judge(nn.Module):
+class Judge(nn.Module, ABC):
     """A network with a verdict, whether a sentence is positive: a linear readout of what each layer holds, the mean over positions,
     normed. What is read of a sentence, `states`, each network says itself."""
 
@@ -82,12 +83,12 @@ class Judge(nn.Module):
         nn.init.zeros_(self.verdict.weight)
         nn.init.zeros_(self.verdict.bias)
 
+    @abstractmethod
     def states(self, rows: Sequence[Row]) -> tuple[list[Tensor], Tensor]:
         """(sentence, position, d_model) what each layer holds, what the lowest is given first, and (sentence, position) what counts.
 
         rows: pieces of each sentence, none of them special; what does not fit is cut off.
         """
-        raise NotImplementedError
 
     def forward(self, rows: Sequence[Row]) -> Tensor:
         """(sentence, 2) logits of negative and positive. rows: as in `states`."""
