@@ -272,7 +272,7 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "left": _("What is hidden, seen from the left?", "只看左边，遮住的是什么词？"),
     "both": _("What is the right side worth?", "右边值多少？"),
     "draw": _("Why not hide every drawn word?", "为什么不把抽中的词全遮住？"),
-    "patterns": _("Which heads have learned to walk?", "哪些头学会了“走路”？"),
+    "patterns": _("Which heads follow a fixed pattern?", "哪些头遵循固定的模式？"),
     "sink": _("Where does a head look when it finds nothing?", "一个头什么也没找到时看向哪里？"),
     "grammar": _("Does a head know grammar, or only where to look?", "头懂语法，还是只知道看哪里？"),
     "vectors": _("When do two sentences mean the same?", "什么时候两句话意思相同？"),
