@@ -1,7 +1,7 @@
 // The tower of guesses: what each layer would say at each position, the last layer on top, and what stands there in
-// truth. A cell is as dark as the layer is surprised. The value: state, query, symbols, given, layers, pieces, sets:
+// truth. A cell is as dark as the layer is surprised. The value: state, query, symbols, given, pieces, sets:
 // [{key, name, best, bits}], pick: {pos}; and read: what was read at each position, where that is not the symbol
-// before: the same as `symbols` where a model guesses what it reads.
+// before: the same as `symbols` where a model guesses what it reads. Sets may have different numbers of layers.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { lang, t } from "../widgets/lib/lang.js";
@@ -33,6 +33,7 @@ const SHADES = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => n / 7);
 const show = (symbol) => [...symbol].map((letter) => sign(letter.codePointAt(0))).join("");
 const quoted = (symbol) => `“${show(symbol)}”`;
 const setOf = (run, { tower }) => run.sets.find(({ key }) => key === tower) ?? run.sets[0];
+const layersOf = ({ best }) => best.length;
 const last = ({ pos }) => pos.at(-1);
 
 async function read(value) {
@@ -46,9 +47,9 @@ const itself = ({ read: above, symbols }) => above?.every((one, pos) => one === 
 const bitsOf = ({ bits }, layer, pos) => bits.slice(layer)[pos];
 /** The first layer, from 1, from which on the guess is right up to the last; 0 where the last one is wrong. */
 function rightFrom(run, set, pos) {
-  let layer = run.layers;
+  let layer = layersOf(set);
   while (layer > 0 && set.best[layer - 1][pos] === run.symbols[pos]) layer -= 1;
-  return layer === run.layers ? 0 : layer + 1;
+  return layer === layersOf(set) ? 0 : layer + 1;
 }
 
 /** Cells of a size that fits, and the positions in view: the locked one, and as many around it as there is room for. */
@@ -62,11 +63,12 @@ function place(run, look, { width, tall, big, narrow }) {
   const first = Math.max(0, Math.min(run.count - seen, middle - Math.floor(seen / 2)));
   const head = big ? 40 : 26;
   const foot = big ? 84 : 50;
-  const room = tall ? (tall - head - foot) / run.layers : big ? 70 : 44;
-  const high = Math.max(big ? 44 : 36, Math.min(room, big ? 78 : run.layers > 6 ? 36 : 44));
-  const y = (layer) => head + (run.layers - 1 - layer) * high; // the last layer on top
+  const layers = layersOf(setOf(run, look));
+  const room = tall ? (tall - head - foot) / layers : big ? 70 : 44;
+  const high = Math.max(big ? 44 : 36, Math.min(room, big ? 78 : layers > 6 ? 36 : 44));
+  const y = (layer) => head + (layers - 1 - layer) * high; // the last layer on top
   const x = (pos) => left + (pos - first) * wide;
-  return { font, small, left, wide, seen, first, head, high, y, x, end: head + run.layers * high, foot };
+  return { font, small, left, wide, seen, first, layers, head, high, y, x, end: head + layers * high, foot };
 }
 
 function scene(run, look, pen) {
@@ -75,8 +77,8 @@ function scene(run, look, pen) {
   const label = (y, text, style = {}) => pen.text(at.left - 10, y, text, { size: at.small, align: "right", ...style });
   label(at.head / 2, t(itself(run) ? TEXT.stands : TEXT.next));
   label(at.end + at.foot * 0.32, t(TEXT.read));
-  for (let layer = 0; layer < run.layers; layer += 1)
-    label(at.y(layer) + at.high / 2, t(TEXT.layer, { n: layer + 1 }), layer === run.layers - 1
+  for (let layer = 0; layer < at.layers; layer += 1)
+    label(at.y(layer) + at.high / 2, t(TEXT.layer, { n: layer + 1 }), layer === at.layers - 1
       ? { weight: 650, colour: "ink" } : {});
   for (let pos = at.first; pos < at.first + at.seen; pos += 1) {
     const [x0, locked] = [at.x(pos), look.pos.includes(pos)];
@@ -84,13 +86,13 @@ function scene(run, look, pen) {
     const middle = (x0 + x1) / 2;
     const style = { size: at.font, face: "mono", align: "center", room: x1 - x0 };
     pen.text(middle, at.head / 2, show(run.symbols[pos]), { ...style, weight: locked ? 700 : 400, colour: "out" });
-    for (let layer = 0; layer < run.layers; layer += 1) {
+    for (let layer = 0; layer < at.layers; layer += 1) {
       const bits = bitsOf(set, layer, pos);
       const fill = shade("surprise", bits / WORST);
       const box = { x0, x1, y0: at.y(layer), y1: at.y(layer) + at.high - gap };
       const right = set.best[layer][pos] === run.symbols[pos];
       pen.rect(box, { fill, radius: 4, ...(right ? { line: "out", width: 2.5 } : {}) });
-      const lean = pen.big && run.layers > 5; // in a hall two lines would be too small: the sentence tells the number
+      const lean = pen.big && at.layers > 5; // in a hall two lines would be too small: the sentence tells the number
       pen.text(middle, box.y0 + at.high * (lean ? 0.46 : 0.3), show(set.best[layer][pos]),
           { ...style, weight: 650, colour: ink(fill) });
       if (!lean)
@@ -118,15 +120,16 @@ function before(run, pos) {
 }
 
 function card(run, set, pos) {
-  const lines = Array.from({ length: run.layers }, (_, up) => run.layers - 1 - up)
+  const lines = Array.from(set.best, (_, up) => layersOf(set) - 1 - up)
     .map((layer) =>
       `${t(TEXT.layer, { n: layer + 1 })}: ${quoted(set.best[layer][pos])} · ${bitsOf(set, layer, pos).toFixed(2)}`);
   return [`${before(run, pos)} → ${quoted(run.symbols[pos])}`, ...lines];
 }
 
 function sentence(run, look) {
-  const [set, pos, zh, n] = [setOf(run, look), last(look), lang() === "zh", run.layers];
+  const [set, pos, zh] = [setOf(run, look), last(look), lang() === "zh"];
   if (pos === undefined) return [t(TEXT.none)];
+  const n = layersOf(set);
   const [a, b] = [quoted(set.best[0][pos]), quoted(set.best[n - 1][pos])];
   const [low, high] = [bitsOf(set, 0, pos), bitsOf(set, n - 1, pos)].map((one) => one.toFixed(2));
   const from = rightFrom(run, set, pos);
@@ -145,7 +148,7 @@ function sentence(run, look) {
 
 function table(run, look) {
   const set = setOf(run, look);
-  const layers = Array.from({ length: run.layers }, (_, layer) => layer);
+  const layers = [...set.best.keys()];
   const columns = [t(TEXT.position), t(TEXT.symbol),
     ...layers.flatMap((layer) => [t(TEXT.guess, { n: layer + 1 }), t(TEXT.bits, { n: layer + 1 })])];
   const rows = run.symbols.map((symbol, pos) => [pos, show(symbol),
@@ -182,7 +185,7 @@ export default {
         mark: { shades: SHADES.map((share) => shade("surprise", share)), wide: 80 } },
   ],
   /** Is the text the same up to what is locked? */
-  same: (was, run, { pos }) => was.given === run.given && was.layers === run.layers &&
+  same: (was, run, { pos }) => was.given === run.given && layersOf(was.sets[0]) === layersOf(run.sets[0]) &&
     run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1)))
       .every((symbol, i) => symbol === was.symbols[i]),
 };

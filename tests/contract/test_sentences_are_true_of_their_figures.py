@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from benchmarks.truth.contradictions import contradictions
-from benchmarks.truth.saying import Sayings
+from benchmarks.truth.saying import Sayings, program
 from explorer.lab import Lab
 from explorer.labs import LABS
 
@@ -28,6 +28,14 @@ def sayings(chromium: Browser) -> Iterator[Sayings]:
 def test_no_sentence_says_other_than_its_figure(lab: Lab, sayings: Sayings) -> None:
     (run,) = sayings.accepted(lab, 1, latest=True)
     assert [wrong for one in run for wrong in contradictions(one)] == []
+
+
+def test_classifiers_of_a_deeper_network_are_told_up_to_their_last_layer(sayings: Sayings) -> None:
+    lab = next(lab for lab in LABS if lab.slug == "language_model")
+    request, _ = program(lab).read("v=1&text=The+sea.&length=2&variant=induction")
+    told = [one for seed in range(4) for one in sayings.of(lab, request, panels=0, seed=seed) if one.look.get("tower") == "exits"]
+    assert told and all(" in layer 8." in one.text for one in told)
+    assert [wrong for one in told for wrong in contradictions(one)] == []
 
 
 def test_a_sentence_with_another_number_is_found_out(sayings: Sayings) -> None:

@@ -178,7 +178,6 @@ def tower(seen: Explanation, request: Request, state: str) -> Value:
         "query": query(request),
         "symbols": list(seen.symbols),
         "given": seen.given,
-        "layers": len(seen.lens.best),
         "pieces": request.task == KINDS[1],
         "sets": sets,
         "pick": pick(seen, request),

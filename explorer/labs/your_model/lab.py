@@ -166,7 +166,6 @@ def tower(seen: Explanation, request: Request, state: str) -> Value | None:
         "symbols": list(lens.stands),
         "read": list(lens.read),
         "given": len(lens.stands),
-        "layers": len(lens.best),
         "pieces": True,
         "sets": [{"key": "lens", "name": dict(LENS), "best": [list(row) for row in lens.best], "bits": pack(bits, unit=False)}],
         "pick": {"pos": int(gain.argmax())},
