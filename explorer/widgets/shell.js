@@ -4,6 +4,7 @@
 import { clear, el, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
 import { lang, onLang, setLang, t } from "./lib/lang.js";
+import { plotly } from "./lib/plot.js";
 import { from } from "./lib/source.js";
 import { bus, lecture, link, linkRefusal, nowhere, open, pageAt, request, step, told, view } from "./lib/state.js";
 import { opened } from "./lib/stored.js";
@@ -19,9 +20,10 @@ const ICONS = {
   back: "M9.5 4 6 8l3.5 4",
   next: "M6.5 4 10 8l-3.5 4",
 };
-// Looks for the figure of a step, a tenth of a second apart: until the projector says that it is on its way, and until
+// Looks for the figure of a projected step, twenty a second: until the projector says that it is on its way, and until
 // nobody waits any more.
-const [WAITS, PATIENCE] = [8, 6000];
+const [WAITS, PATIENCE] = [16, 12000];
+const SETTLED = 300; // milliseconds after which a projected step is drawn, and the next one may be fetched
 const icon = (name) =>
   svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "tfe-shell-icon" },
     svg("path", { d: ICONS[name] }));
@@ -402,8 +404,10 @@ export function mount(root, props) {
       const shown = node && show.figureOf(figure ? main.querySelector(`.tfe-${figure}`) : node);
       if (projecting() || lecture.get() === "figure") {
         if (tries === WAITS && !shown) show.expect();
-        if (shown) show.point(shown);
-        else if (tries < PATIENCE) setTimeout(look, 100, tries + 1);
+        if (shown) {
+          show.point(shown);
+          ahead();
+        } else if (tries < PATIENCE) setTimeout(look, 50, tries + 1);
         return;
       }
       const hidden = node && !node.getClientRects().length; // it comes with the step's own input
@@ -427,6 +431,16 @@ export function mount(root, props) {
       setTimeout(() => growing.disconnect(), 5000);
     };
     requestAnimationFrame(() => look(0));
+  }
+  /** While the hall looks at a step, what the next one needs is fetched. */
+  function ahead() {
+    const [now, next] = [brought, steps[step.get()]];
+    const fetched = () => {
+      if (now !== brought || !projecting() || !next) return;
+      plotly(props.plotly); // some figure of every lab is drawn by it
+      bus.fire("ahead", next);
+    };
+    setTimeout(() => requestIdleCallback(fetched, { timeout: SETTLED }), SETTLED);
   }
   function below(node) {
     const room = (note.parentElement && getComputedStyle(root.parentElement).position === "sticky" ? note.offsetHeight

@@ -13,7 +13,7 @@ import gradio as gr
 
 from explorer import labels
 from explorer.lab import Lab
-from explorer.widgets.base import widget
+from explorer.widgets.base import vendor, widget
 
 
 def shell(
@@ -65,6 +65,7 @@ def shell(
             for column in (here.network if here else ())
         ],
         onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
+        plotly=vendor("plotly"),
         before={"path": before[0].path, "steps": len(before[0].steps)} if before else None,
     )
 

@@ -95,6 +95,8 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
     unfold.open = wantedOpen;
     paint();
   });
+  // The hall waits for no answer that can be fetched while it looks at the step before.
+  bus.on("ahead", ({ query, view: looks }) => key in looks && request.is(query) && ask());
   bus.on("request", paint);
   onLang(paint);
   watch("value", () => {

@@ -121,6 +121,8 @@ const isRequest = (key) => !key.startsWith("_") && !OURS.has(key);
 /** The request part of the address, as the server wrote it. */
 export const request = {
   get: () => requestOf(read()),
+  /** Is this query the run in view? */
+  is: (query) => requestOf(new URLSearchParams(query)) === request.get(),
   /** enters: it is a run of the visitor's, and back leads to what stood here when `leave` was called. */
   set(query, { enters = false } = {}) {
     const params = new URLSearchParams(query);

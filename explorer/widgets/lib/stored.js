@@ -21,6 +21,10 @@ export async function stored(query) {
   }
 }
 
+// Browsers keep what was fetched once: the next step of a projected lecture finds it here.
+bus.on("ahead", ({ query }) => isStored(query) && !request.is(query)
+    && fetch(addresses.get(canonical(query))).then((answer) => answer.blob()).catch(() => null));
+
 // Where a link or a step opens another run than the page was written with, no picture is seen (document.py) until it
 // has drawn of that run.
 const page = document.documentElement.classList;
