@@ -124,7 +124,9 @@ def own_of(chosen: argparse.Namespace) -> own.Own | None:
     if bad is not None:
         raise own.Refused(f"--set {bad}: NAME=VALUE is needed")
     lab = recipe_of(chosen.slug).LAB
-    learns = lab.task_of(chosen.variant or next(iter(lab.variants))).own
+    if not chosen.variant:  # the first that learns from what is given
+        chosen.variant = next((name for name, task in lab.variants.items() if [task.own] == kinds), next(iter(lab.variants)))
+    learns = lab.task_of(chosen.variant).own
     if kinds and kinds != [learns]:
         raise own.Refused(
             f"{chosen.slug} learns from {f'--{learns}' if learns else 'its own data alone'}, not from --{' and --'.join(kinds)}"

@@ -1,4 +1,4 @@
-"""Models of somebody's own: a text, pairs of sentences or MIDI files as the data that a lab reads, and other sizes."""
+"""Models of somebody's own: a text, pairs of sentences, MIDI files or pictures as the data that a lab reads, and other sizes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ HELD_OUT = 0.05  # share of what is given that rates are chosen on, and again as
 SHORTEST = 20_000  # characters of a text
 FEWEST = 200  # pairs of sentences
 PIECES, NOTES = 3, 2_000  # MIDI files, and the notes of all of them, at least
+PICTURES = 100
 LASTING = ("warmup", "cooldown", "every")  # of a schedule, as shares of its steps
 
 
@@ -76,7 +77,25 @@ def midi(paths: Sequence[Path], data: Path) -> str:
     return f"{len(pieces)} MIDI files of {folder.name}, {notes:,} notes"
 
 
-KINDS: Mapping[str, Callable[[Sequence[Path], Path], str]] = {"text": text, "pairs": pairs, "midi": midi}
+def images(paths: Sequence[Path], data: Path) -> str:
+    """A folder of picture files, the middle square of each. What they are, in words."""
+    from models.image_transformer.data import square, write  # and with it Pillow
+
+    (folder,) = paths
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif"})
+    if len(files) < PICTURES:
+        raise Refused(f"{folder} holds {len(files)} pictures: at least {PICTURES} are needed")
+    squares = []
+    for path in files:
+        try:
+            squares.append(square(path))
+        except ValueError as error:
+            raise Refused(f"{path.name} cannot be read: {error}") from None
+    write(data, {split: squares[part] for split, part in zip(("train", "val", "test"), cuts(len(squares)), strict=True)})
+    return f"{len(squares):,} pictures of {folder.name}"
+
+
+KINDS: Mapping[str, Callable[[Sequence[Path], Path], str]] = {"text": text, "pairs": pairs, "midi": midi, "images": images}
 
 
 @dataclass(frozen=True)

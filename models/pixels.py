@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from models.errors import InputError, reading
 from models.fields import shown
-from models.folders import ASSETS
+from models.folders import ASSETS, lab
 
 Levels = NDArray[np.uint8]
 
@@ -44,7 +44,7 @@ def read_picture(text: str, shape: tuple[int, ...]) -> Levels:
 @cache
 def shipped(slug: str, name: str = "examples") -> Mapping[str, NDArray[Any]]:
     """The pictures that are shipped with a lab and what kind each is, by the names in their file; nothing where there is no file."""
-    path = ASSETS / slug / f"{name}.npz"
+    path = next((one for root in (lab(slug), ASSETS / slug) if (one := root / f"{name}.npz").is_file()), ASSETS)
     if not path.is_file():
         return {}
     with reading(path), np.load(path, allow_pickle=False) as file:

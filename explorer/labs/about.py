@@ -54,7 +54,8 @@ def models(slug: str, variants: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 def sizes(known: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
     """Layers and heads of each network, by variant. known: as `models`."""
-    return {variant: (int(one["config"]["n_layers"]), int(one["config"]["n_heads"])) for variant, one in known.items()}
+    every = {variant: one["config"] for variant, one in known.items()}
+    return {variant: (int(one.get("n_decoder") or one["n_layers"]), int(one["n_heads"])) for variant, one in every.items()}
 
 
 def runs(slug: str, variant: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 from torch import Tensor
 
 from models.pixels import mnist, part
+
+OWN = "pictures.npz"  # in a data folder of somebody's own, in the place of CIFAR-10: an array for each split
+SIDE, LARGEST = 32, 50_000_000  # pixels: a side of a picture that is learned from, and all of a file that is read
 
 
 @dataclass(frozen=True)
@@ -63,15 +66,38 @@ def fashion(data: Path, split: str) -> Pictures:
 def colour(data: Path, split: str, count: int | None = None) -> Pictures:
     """CIFAR-10 from its JPEG copy, (picture, 32, 32, 3); the first `count` of the split, or all.
 
-    split: "train" (49,000), "val" (the last 1,000 of the training set) or "test" (10,000).
+    split: "train" (49,000), "val" (the last 1,000 of the training set) or "test" (10,000). Where somebody's own pictures lie in `data`:
+    those, all of one kind.
     """
     inside = part(split, "CIFAR-10")
+    if (data / OWN).is_file():
+        with np.load(data / OWN) as file:
+            own = file[split][:count]
+        return Pictures(own, np.zeros(len(own), np.int64))
     with np.load(data / "cifar10_jpeg.npz") as file:
         name = "test" if split == "test" else "train"
         jpeg, offset, label = file[f"{name}_jpeg"], file[f"{name}_offset"], file[f"{name}_label"]
     chosen = range(len(label))[inside][:count]
     levels = np.stack([np.asarray(Image.open(io.BytesIO(jpeg[offset[i] : offset[i + 1]].tobytes()))) for i in chosen])
     return Pictures(levels, label[list(chosen)].astype(np.int64))
+
+
+def square(path: Path) -> NDArray[np.uint8]:
+    """The middle square of a picture file, (32, 32, 3). ValueError, in words, where it cannot be read or is too large."""
+    try:
+        with Image.open(path) as found:
+            if found.width * found.height > LARGEST:
+                raise ValueError(f"{found.width:,} × {found.height:,} pixels are too many")
+            upright = ImageOps.exif_transpose(found).convert("RGB")
+            return np.asarray(ImageOps.fit(upright, (SIDE, SIDE), Image.Resampling.BOX))
+    except (OSError, SyntaxError, Image.DecompressionBombError):
+        raise ValueError("it is no picture") from None
+
+
+def write(data: Path, splits: Mapping[str, Sequence[NDArray[np.uint8]]]) -> None:
+    """Put pictures where `colour` reads them."""
+    data.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(data / OWN, **{split: np.stack(levels) for split, levels in splits.items()})  # type: ignore[arg-type]
 
 
 def reduced(levels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models import checkpoint
-from models.image_transformer.data import colour, fashion, reduced
-from models.image_transformer.records import EXAMPLES, LARGE
+from models import folders
+from models.image_transformer.data import OWN, colour, fashion, reduced
+from models.image_transformer.records import LARGE, offered
 from models.pretrained import store_first
 
-FOLDER = checkpoint.ASSETS / "image_transformer"
+FILE = "examples.npz"
 GREY, COLOURED = 24, 8  # held-out pictures of each set
 LOOKED_AT = 200  # test pictures among which they are found
 
@@ -38,11 +38,16 @@ def mixed(kinds: NDArray[np.int64], count: int) -> list[int]:
 def choose(data: Path, path: Path) -> None:
     """Write the held-out pictures: grey (24, 28, 28) and colour (8, 16, 16, 3) levels, and the kind of each.
 
-    They come from the test sets, the first of every kind in turn; nobody looked at them. FileNotFoundError where the data are missing.
+    They come from the test sets, the first of every kind in turn; nobody looked at them. FileNotFoundError where the data are missing. Of
+    somebody's own pictures the first of their test part, which are all coloured.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if (data / OWN).is_file():
+        mine = colour(data, "test", COLOURED)
+        np.savez_compressed(path, colour=reduced(mine.levels, LARGE), colour_kinds=mine.kinds)
+        return
     grey, coloured = fashion(data, "test")[:LOOKED_AT], colour(data, "test", LOOKED_AT)
     first, second = mixed(grey.kinds, GREY), mixed(coloured.kinds, COLOURED)
-    path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
         path,
         grey=grey.levels[first],
@@ -59,7 +64,7 @@ def examples() -> Path:
     """
     from models.image_transformer.explain import explain
 
-    pictures = FOLDER / "examples.npz"
+    pictures = folders.lab("image_transformer") / FILE
     if not pictures.is_file():
         choose(Path(os.environ.get("EXPLORER_DATA", "data")), pictures)
-    return store_first("image_transformer", explain, EXAMPLES[0])
+    return store_first("image_transformer", explain, offered()[0])

@@ -18,7 +18,8 @@ from models import driver, training
 from models.device import has_bfloat16
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.image_transformer import colour, pixelcnn
-from models.image_transformer.data import Batch, Pictures, Round, enlarged, fashion, in_batches
+from models.image_transformer.data import OWN, Batch, Pictures, Round, enlarged, fashion, in_batches
+from models.image_transformer.examples import FILE, choose
 from models.image_transformer.examples import examples as examples
 from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.model import bits as bits_of
@@ -87,6 +88,7 @@ COLOUR = Task(
     licence="no licence file; CIFAR-10 (Krizhevsky, 2009) is given for research and teaching, and so are these weights",
     protocol="whole pictures, the small one of each told",
     target=3.65,
+    own="images",
 )
 VARIANTS: dict[str, Task] = {
     "local_1d": GREY,
@@ -138,6 +140,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         training.muon,
         epoch=epoch,  # type: ignore[arg-type]
         compare=lambda model: bits_per_dim(model, held_out[:500]),
+        finish=lambda where: choose(job.data, where.parent / FILE) if (job.data / OWN).is_file() else None,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models import folders
 from models.fields import anything, choice, heads, number
 from models.pixels import Levels as Levels
 from models.pixels import packed
@@ -21,6 +22,13 @@ PATTERNS = ("local_1d", "local_2d")  # in the order of every array with an axis 
 COLOUR = "colour"  # the pattern of an enlargement
 MODELS = (*PATTERNS, "pixelcnn")  # what can say how surprising a picture is
 MODES = ("generate", "complete", "enlarge")
+
+
+def modes() -> tuple[str, ...]:
+    """What can be made: everything, except beside a coloured model of somebody's own, which makes small pictures larger."""
+    return MODES[2:] if folders.own("image_transformer") and folders.trained("image_transformer", (COLOUR,)) else MODES
+
+
 KINDS = 10  # kinds of picture; KINDS itself stands for "not told"
 MAX_COUNT = 4  # pictures at once
 MAX_SEED = 999_999
@@ -44,7 +52,7 @@ class Request:
     that the 2D model may see; both at most as trained.
     """
 
-    mode: str = choice("generate", MODES, en="mode", zh="模式")
+    mode: str = choice(modes()[0], MODES, en="mode", zh="模式")
     kind: int = choice(9, range(KINDS + 1), en="kind of picture", zh="图片类别")
     seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
     temperature: float = number(1.0, COLDEST, HOTTEST, en="temperature", zh="温度")
@@ -138,8 +146,13 @@ class Step:
 
 
 EXAMPLES: tuple[Request, ...] = (
-    Request(kind=9, seed=7),
+    Request(mode="generate", kind=9, seed=7),
     Request(mode="complete", picture="test:0", kind=KINDS, count=3),
-    Request(kind=3, seed=3, count=4),
+    Request(mode="generate", kind=3, seed=3, count=4),
     Request(mode="enlarge", picture="test:0", count=3),
 )
+
+
+def offered() -> tuple[Request, ...]:
+    """The examples that the models that are there can make."""
+    return tuple(one for one in EXAMPLES if one.mode in modes())

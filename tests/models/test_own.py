@@ -12,15 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from models import folders
 from models.__main__ import main
 from models.captions import read
 from models.characters import books
+from models.image_transformer.data import colour
 from models.music.events import notes_of
 from models.music.midi import midi_of
 from models.music.performances import performances
-from models.own import Own, Refused, cuts, midi, pairs, text
+from models.own import Own, Refused, cuts, images, midi, pairs, text
 from models.transformer_xl.recipe import RECIPE, XL
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +69,8 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
     broken.write_bytes(b"\xff\xfe\x00")
     for name in ("one", "two", "three"):
         (tmp_path / f"{name}.mid").write_bytes(b"MThd\x00\x00")
+    spoiled = drawn(tmp_path / "spoiled", 100)
+    (spoiled / "050.png").write_bytes(b"\x89PNG")
     out = ["--out", str(tmp_path / "out")]
     for words, said in (
         (["transformer_xl", "--text", str(short), *out], "short.txt has 10 characters: at least 20,000"),
@@ -74,8 +78,13 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
         (["transformer_xl", "--text", str(tmp_path / "none.txt"), *out], "there is no file"),
         (["translation", "--pairs", str(short), str(short), *out], "1 pairs of sentences"),
         (["music", "--text", str(short), *out], "music learns from its own data alone, not from --text"),
-        (["music", "--variant", "relative", "--midi", str(tmp_path), *out], "one.mid cannot be read: it is no MIDI file"),
-        (["music", "--variant", "relative", "--midi", str(tmp_path / "none"), *out], "0 MIDI files: at least 3 are needed"),
+        (["music", "--midi", str(tmp_path), *out], "one.mid cannot be read: it is no MIDI file"),
+        (["music", "--midi", str(tmp_path / "none"), *out], "0 MIDI files: at least 3 are needed"),
+        (
+            ["image_transformer", "--images", str(tmp_path / "out"), *out],
+            "holds 0 pictures: at least 100 are needed",
+        ),
+        (["image_transformer", "--images", str(spoiled), *out], "050.png cannot be read: it is no picture"),
         (["transformer_xl", "--text", str(short)], "--out FOLDER is needed"),
         (["transformer_xl", "--set", "steps", *out], "NAME=VALUE"),
     ):
@@ -101,18 +110,45 @@ def test_parts_are_never_empty() -> None:
     assert [len(range(7)[part]) for part in cuts(7)] == [5, 1, 1]
 
 
+def drawn(folder: Path, count: int) -> Path:
+    """A folder of so many picture files, grey stripes that get lighter from one to the next."""
+    folder.mkdir()
+    for n in range(count):
+        levels = np.broadcast_to((np.arange(96, dtype=np.uint8) // 2)[None, :, None] + n, (64, 96, 3))
+        Image.fromarray(np.ascontiguousarray(levels)).save(folder / f"{n:03d}.png")
+    return folder
+
+
+def test_of_pictures_the_middle_square_is_learned_from_and_some_are_held_out(tmp_path: Path) -> None:
+    assert images([drawn(tmp_path / "mine", 100)], tmp_path) == "100 pictures of mine"
+    given = {split: colour(tmp_path, split).levels for split in ("train", "val", "test")}
+    assert {split: levels.shape for split, levels in given.items()} == {
+        "train": (90, 32, 32, 3),
+        "val": (5, 32, 32, 3),
+        "test": (5, 32, 32, 3),
+    }
+    assert given["train"][0, :, 0].tolist() == [[8] * 3] * 32, "of 96 columns the first and the last 16 are cut off, and two become one"
+    assert given["test"][-1, 0, -1].tolist() == [39 + 99] * 3
+
+
 # What app.py does, with a site of the one lab: the others are those of any other start.
 OPENED = """if True:
     from explorer import server
     from tests.conftest import built
     from tests.explorer.asking import ask
     def opened(labs, *_, **__):
-        site = built(lambda: server.Site([lab for lab in labs if lab.slug == "transformer_xl"]))
-        print(ask(site, "/transformer_xl").text)
+        site = built(lambda: server.Site([lab for lab in labs if lab.slug == SLUG]))
+        print(ask(site, "/" + SLUG).text)
         site.engine.close(0)
     server.serve = opened
     server.main()
 """
+
+
+def shown(slug: str, *app: str) -> str:
+    """The page of a lab as the app serves it that is started with these arguments."""
+    command = [sys.executable, "-c", OPENED.replace("SLUG", repr(slug)), *app]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 @pytest.mark.slow
@@ -127,7 +163,17 @@ def test_from_a_text_file_to_a_lab_as_the_readme_shows_it(tmp_path: Path, monkey
     facts = json.loads((tmp_path / "my-models/transformer_xl/xl/model.json").read_text("utf-8"))
     assert facts["data"].startswith("my.txt, ") and facts["config"]["d_model"] == 64 and facts["figure"]["split"] == "test"
     assert app[0] == "app.py"
-    page = subprocess.run(
-        [sys.executable, "-c", OPENED, *app[1:]], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
-    ).stdout
+    page = shown("transformer_xl", *app[1:])
     assert "trained by you" in page and "my.txt" in page and "This lab is closed" not in page
+
+
+@pytest.mark.slow
+def test_from_a_folder_of_pictures_to_a_lab_that_makes_small_ones_larger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_DATA", "/nowhere")
+    own = ["--images", str(drawn(tmp_path / "mine", 100)), "--out", str(tmp_path / "models")]
+    sizes = [word for size in ("steps=2", "lr=0.003", "d_model=16", "n_decoder=1") for word in ("--set", size)]
+    train = [sys.executable, "-m", "models", "train", "image_transformer", *own, *sizes]
+    subprocess.run(train, cwd=ROOT, capture_output=True, check=True, timeout=300)
+    page = shown("image_transformer", "--assets", str(tmp_path / "models"))
+    assert "trained by you" in page and "100 pictures of mine" in page and "picture 5, held out" in page
+    assert "This lab is closed" not in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +14,26 @@ from explorer.controls import Control
 from explorer.figures.pairs import Measure, Pair
 from explorer.knobs import Range
 from explorer.labels import Text, filled
+from explorer.labs import about
 from explorer.labs.heads import silenced
 from explorer.labs.image_transformer import texts
 from explorer.widgets.change import Pictures
 from models.image_transformer.records import COLOUR, FLANGE, MEMORY_ROWS, PATTERNS, Again, Bits, Explanation, Made, Request
 
-HEADS: Mapping[str, tuple[int, int]] = {"local_1d": (6, 4), "local_2d": (6, 4), COLOUR: (4, 4)}  # layers and heads of each pattern
+HEADS: Mapping[str, tuple[int, int]] = {"local_1d": (6, 4), "local_2d": (6, 4), COLOUR: (4, 4)}  # layers and heads as shipped
 GREY, COLOURED = {"mode": ("generate", "complete")}, {"mode": ("enlarge",)}
 LEAST = 0.005  # bits/dim that a picture must cost more or less before it is said
 
 
+@cache
+def sizes() -> Mapping[str, tuple[int, int]]:
+    """Layers and heads of each pattern's network: somebody's own may have others than those that are shipped."""
+    return {**HEADS, **about.sizes(about.models("image_transformer", HEADS))}
+
+
 def knobs() -> tuple[Control, ...]:
     """What may be changed in the models: a memory is cut, heads are silenced."""
+    there = sizes()
 
     def cut(field: str, label: Text, unit: Text, most: int, said: Text, when: Mapping[str, Sequence[str]]) -> Control:
         knob = Range(field, label, range(most + 1), most, unit)
@@ -32,7 +41,7 @@ def knobs() -> tuple[Control, ...]:
 
     def heads(patterns: Sequence[str], when: Mapping[str, Sequence[str]]) -> tuple[Control, ...]:
         names = {pattern: texts.PATTERNS[pattern] for pattern in patterns}
-        return silenced(names, {pattern: HEADS[pattern] for pattern in patterns}, texts.HEAD, when=when)
+        return silenced(names, {pattern: there[pattern] for pattern in patterns}, texts.HEAD, when=when)
 
     return (
         cut("memory_rows", texts.MEMORY, texts.ROWS, MEMORY_ROWS, texts.LESS_MEMORY, GREY),

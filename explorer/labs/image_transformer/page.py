@@ -11,9 +11,10 @@ from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
-from models.image_transformer.records import EXAMPLES, Explanation, Request
+from models.image_transformer.records import EXAMPLES, Explanation, Request, offered
 
 GENERATE = "models.image_transformer.explain:generate"
+LADDERS = (("ladder", "grey"), ("coloured", "colour"))  # widgets, and the pictures that they are about
 MEASURE = "models.image_transformer.explain:measure"
 
 
@@ -37,11 +38,10 @@ def program() -> Program[Request, Explanation]:
                 views.surprise,
                 at="beside",
             ),
-            View("ladder", lambda _value: figure.figure(about.ladder("grey")), at="side"),
-            View("coloured", lambda _value: figure.figure(about.ladder("colour")), at="side"),
+            *(View(name, lambda _value, of=of: figure.figure(about.ladder(of)), at="side") for name, of in LADDERS if about.ladder(of)),  # type: ignore[misc]
         ),
         change=Change(change.difference, MEASURE, change.again),
-        examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
+        examples=tuple((one, title) for one, title in zip(EXAMPLES, texts.EXAMPLES, strict=True) if one in offered()),
         first=views.first,
         answer=lambda _seen, _request: None,
         about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
@@ -61,7 +61,7 @@ LAB = lab_of(
     "image_transformer",
     GENERATE,
     program,
-    EXAMPLES,
+    offered(),
     texts,
     year=2018,
     paper="Image Transformer",
@@ -90,5 +90,5 @@ LAB = lab_of(
         "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,
-    probes=lambda: (Request(seed=1),),
+    probes=lambda: (replace(offered()[0], seed=1),),
 )

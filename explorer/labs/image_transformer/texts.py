@@ -73,6 +73,7 @@ COLOURED: Final[tuple[Text, ...]] = (
     _("lorry", "卡车"),
 )
 NUMBERED: Final = _("{kind}, held out", "{kind}，留出的图")
+MINE: Final = _("picture {n}, held out", "第 {n} 张，留出的图")
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("An ankle boot", "一只短靴"),
     _("Three ways to finish a picture", "把一张图接着画完的三种可能"),

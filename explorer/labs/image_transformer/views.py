@@ -18,7 +18,7 @@ from explorer.lab import GuidedStep, Picture, in_lecture
 from explorer.labels import Text, filled
 from explorer.labs import about, passages
 from explorer.labs.image_transformer import texts
-from explorer.labs.image_transformer.change import HEADS
+from explorer.labs.image_transformer.change import sizes
 from explorer.looks import Look, looks
 from models.image_transformer.records import (
     COLOUR,
@@ -28,13 +28,14 @@ from models.image_transformer.records import (
     LEVELS,
     MEMORY_ROWS,
     MODELS,
-    MODES,
     SIDE,
     SMALL,
     Explanation,
     Made,
     Request,
     Step,
+    modes,
+    offered,
 )
 from models.image_transformer.weights import weights
 from models.pixels import SHIPPED, read_picture, shipped
@@ -51,7 +52,7 @@ LAYOUTS: Mapping[str, tuple[image.Layout, ...]] = {
 }
 
 
-first = runs.kept("image_transformer", EXAMPLES[0], Explanation)
+first = runs.kept("image_transformer", offered()[0], Explanation)
 
 
 @cache
@@ -63,6 +64,8 @@ def held_out() -> dict[str, tuple[NDArray[np.uint8], list[Text]]]:
         return {"grey": (np.zeros((0, SIDE, SIDE), np.uint8), [])}
     sets = {key: (ours[key], ours[f"{key}_kinds"]) for key in ("grey", "colour") if key in ours}
     names = {"grey": texts.KINDS, "colour": texts.COLOURED}
+    if "grey" not in ours:  # somebody's own pictures are of no kind
+        return {key: (levels, [filled(texts.MINE, n=n + 1) for n in range(len(levels))]) for key, (levels, _) in sets.items()}
     return {key: (levels, [filled(texts.NUMBERED, kind=names[key][int(kind)]) for kind in kinds]) for key, (levels, kinds) in sets.items()}
 
 
@@ -72,22 +75,28 @@ def held_out() -> dict[str, tuple[NDArray[np.uint8], list[Text]]]:
 def asked() -> tuple[Control, ...]:
     """The controls of a picture that is made: of a kind, the rest of a given one, a small one larger; and of how it is drawn."""
     ours = held_out()
-    there = [mode for mode in MODES if mode != "enlarge" or "colour" in ours]
+    there = [mode for mode in modes() if mode != "enlarge" or "colour" in ours]
     kinds = dict(enumerate((*texts.KINDS, texts.UNTOLD)))
     offered = {k: texts.ALL if k == LEVELS else dict.fromkeys(("en", "zh"), str(k)) for k in TOP_K}
     # What is chosen stands apart in each mode: a class may be told of one picture and not of another.
     only: dict[str, Mapping[str, Sequence[str]]] = {mode: {"mode": (mode,)} for mode in there}
-    complete, enlarge = only["complete"], only.get("enlarge")
+    complete, enlarge = only.get("complete"), only.get("enlarge")
     return (
         Control("mode", texts.MAKE, "choice", names={mode: texts.MODES[mode] for mode in there}),
-        Control("picture", texts.PICTURE, "drawing", drawings=Drawings(*ours["grey"], rows="keep", ink=False), when=complete),
+        *(
+            [
+                Control("picture", texts.PICTURE, "drawing", drawings=Drawings(*ours["grey"], rows="keep", ink=False), when=complete),
+                *(Control("kind", texts.KIND, "select", names=kinds, when=only[mode]) for mode in ("generate", "complete")),
+                Control("keep", texts.KEPT, "select", when=complete),
+            ]
+            if complete
+            else []
+        ),
         *(
             [Control("picture", texts.PICTURE, "drawing", drawings=Drawings(*ours["colour"], ink=False, small=SMALL), when=enlarge)]
             if enlarge
             else []
         ),
-        *(Control("kind", texts.KIND, "select", names=kinds, when=only[mode]) for mode in ("generate", "complete")),
-        Control("keep", texts.KEPT, "select", when=complete),
         Control("temperature", passages.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
         Control("top_k", texts.TOP_K, "select", names=offered, hint=texts.TOP_K_HINT),
         Control("seed", passages.SEED, "seed", hint=texts.SEED_HINT),
@@ -149,7 +158,7 @@ def progress(steps: Sequence[Step], request: Request) -> Text:
 def growing(steps: Sequence[Step], request: Request) -> Value:
     """What the spans draw while a picture is made. steps: all so far."""
     layouts = _layouts(request)
-    layers, heads = HEADS[layouts[0].pattern]
+    layers, heads = sizes()[layouts[0].pattern]
     complete = request.mode == "complete"
     return image.growing(
         layouts,
@@ -178,8 +187,11 @@ class Run:
 
 def prepare(seen: Explanation, _request: Request) -> Run:
     """A run with what its pictures need."""
-    found = {made.pattern: weights(made, LOOK) for made in seen.made}
-    return Run(seen, {made.pattern: _look(made) for made in seen.made}, image.telling(seen.made, found, LOOK))
+    return Run(seen, {made.pattern: _look(made) for made in seen.made}, _telling(seen))
+
+
+def _telling(seen: Explanation) -> Mapping[str, Any]:
+    return image.telling(seen.made, {made.pattern: weights(made, min(LOOK, len(made.queries) - 1)) for made in seen.made}, LOOK)
 
 
 def _look(made: Made) -> str:
@@ -233,15 +245,14 @@ def telling() -> Mapping[str, Any]:
     kept = first()
     if kept is None:
         return {"pattern": "local_2d", "position": 530, "layer": LOOK, "head": 0}
-    return image.telling(kept.seen.made, {made.pattern: weights(made, LOOK) for made in kept.seen.made}, LOOK)
+    return _telling(kept.seen)
 
 
 def thumbnail() -> Picture | None:
     """The first picture, half made, with the block that asks and the block it may see in 1D, for the family map."""
     kept = first()
-    if kept is None:
+    if kept is None or (made := kept.seen.made[0]).pattern == COLOUR:
         return None
-    made = kept.seen.made[0]
     layout = image.laid_out(made)
     position = int(layout.length * 0.7)
     block = layout.block(position)
