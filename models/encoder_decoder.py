@@ -147,6 +147,11 @@ class Transformer(nn.Module):
                 elif isinstance(module, FeedForward):
                     module.outer.weight.mul_(self.branch)
 
+    @property
+    def layers(self) -> list[nn.Module]:
+        """Those of the encoder, then those of the decoder."""
+        return [*self.encoder, *self.decoder]
+
     def embed(self, tokens: Tensor, first: int = 0, positional: bool = True) -> Tensor:
         """Dropout(√d_model · E[token] + PE[position]): (batch, position) -> (batch, position, d_model); positions count from `first`.
 
