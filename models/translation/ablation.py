@@ -46,9 +46,7 @@ def paths_of(config: AblatedConfig) -> Paths:
 
 
 class Ablated(Transformer):
-    """Sublayers are drawn at their full size: only where a path stands beside them they may begin small."""
-
-    branch = 1.0
+    """Sublayers with a path beside them begin small, as in the translation model; those without at their full size."""
 
     def __init__(self, config: AblatedConfig) -> None:
         super().__init__(config)
@@ -57,6 +55,11 @@ class Ablated(Transformer):
             learned = torch.randn_like(self.positions) * self.positions.square().mean().sqrt()  # as large as the sinusoids
             del self.positions
             self.positions = nn.Parameter(learned)
+
+    def branch(self, side: str) -> float:
+        """As in the translation model where the side has its paths; else 1: what is small the norm behind makes large again."""
+        assert isinstance(self.config, AblatedConfig)
+        return 1.0 if getattr(paths_of(self.config), side) else super().branch(side)
 
 
 @torch.no_grad()

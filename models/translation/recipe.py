@@ -51,8 +51,7 @@ class Task(driver.Task):
     config: Config = field(default_factory=Config)
 
 
-# Each finds its rate by a search. By Adam the one with all paths would need twice the steps: its sublayers begin at their full size.
-SMALL = Recipe(Schedule(steps=3000, warmup=225, cooldown=1500, average=5, every=75), rate=None)
+SMALL = Recipe(Schedule(steps=3000, warmup=225, cooldown=1500, average=5, every=75), rate=None)  # a rate for each by a search
 VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, own="pairs", **TASK)} | {
     name: Task(recipe=SMALL, config=AblatedConfig(residual=name.removeprefix("residual_")), **TASK) for name in NETWORKS[:-1]
 }
