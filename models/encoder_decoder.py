@@ -127,7 +127,7 @@ class Transformer(nn.Module):
     def reset(self) -> None:
         """Xavier for matrices, as in the authors' code; embeddings of deviation 1/√d_model, so that √d_model makes them unit sized.
 
-        What a sublayer adds starts small (values, output projections and second feed-forward matrices times `branch()`), so that behind each
+        What a sublayer adds starts small (values, output projections and second feed-forward matrices times `branch`), so that behind each
         norm the residual path dominates at first: with norms behind the sublayers the gradient fades on its way down otherwise, and
         cross-attention finds its words thousands of updates later (the thought of DeepNorm, Wang et al., 2022).
         """
@@ -136,15 +136,15 @@ class Transformer(nn.Module):
                 nn.init.xavier_uniform_(parameter)
         nn.init.normal_(self.embedding.weight, std=self.config.d_model**-0.5)
         with torch.no_grad():
-            for side, module in ((side, module) for side in ("encoder", "decoder") for module in getattr(self, side).modules()):
+            for branch, module in ((self.branch(side), one) for side in ("encoder", "decoder") for one in getattr(self, side).modules()):
                 if isinstance(module, MultiHeadAttention):  # three square matrices in one: each with its own bounds
-                    for block, gain in zip(module.project_in.weight.chunk(3), (1.0, 1.0, self.branch(side)), strict=True):
+                    for block, gain in zip(module.project_in.weight.chunk(3), (1.0, 1.0, branch), strict=True):
                         nn.init.xavier_uniform_(block, gain)
                     module.project_in.bias.zero_()
                     module.project_out.bias.zero_()
-                    module.project_out.weight.mul_(self.branch(side))
+                    module.project_out.weight.mul_(branch)
                 elif isinstance(module, FeedForward):
-                    module.outer.weight.mul_(self.branch(side))
+                    module.outer.weight.mul_(branch)
 
     def branch(self, _side: str) -> float:
         """How small what the sublayers of the encoder, or the decoder, add begins."""
