@@ -23,7 +23,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 OFFLINE = os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"}  # as the operator said before the server's own word
@@ -58,12 +58,12 @@ from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
 from explorer.document import rewrite  # noqa: E402
 from explorer.engine import Engine  # noqa: E402
+from explorer.fetched import Fetched  # noqa: E402
 from explorer.figures import theme  # noqa: E402
-from explorer.gate import FRAME, NOTHING, Gate, rules  # noqa: E402
+from explorer.gate import NOTHING, Gate, rules  # noqa: E402
 from explorer.hosts import believed, framing  # noqa: E402
 from explorer.joining import Joined  # noqa: E402
 from explorer.lab import Lab  # noqa: E402
-from explorer.looks import looks  # noqa: E402
 from explorer.packing import arrays, frames  # noqa: E402
 from explorer.qr import svg  # noqa: E402
 from explorer.quick import Shared  # noqa: E402
@@ -77,8 +77,6 @@ FAREWELL = 2.0  # the last of them: what could not be finished is handed back, a
 CLOSED = "closed: a file cannot be read"  # what /readyz says of a lab
 GRADIO = Path(gr.__file__).parent / "templates/frontend/assets"
 VENDOR = ("plotly",)  # scripts of other projects, from their pip packages
-
-T = TypeVar("T")
 
 log = logging.getLogger("explorer")
 
@@ -136,7 +134,7 @@ class Site:
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
         self.gradio_names = self._of_gradio()
         self.gradio_sheet, self.gradio_sheet_path = _sheet(gradio_files.sheet(GRADIO, self.gradio_names), "gradio")
-        self.again = Again(labs, self.engine)
+        self.fetched = Fetched(self.stored, Again(labs, self.engine))
         self.joined = self._join()
         self.ui = Shelf(self._scripts(), effort=9)
         from explorer import music_files  # here, for it knows the styles of the models, which are somebody's own after the command line
@@ -201,11 +199,7 @@ class Site:
             Route("/ui/{version}/{name:path}", self._files(self.ui, base.address)),
             Route("/vendor/{version}/{name}", self._files(self.vendor, lambda name: base.vendor(name.removesuffix(".js")))),
             Route("/assets/{name:path}", self._files(self.gradio_files, lambda name: f"/assets/{name}")),
-            Route("/stored/{version}/{slug}/{number:int}", self._result),
-            Route("/arrays/{digest}", self._array),
-            Route("/looks/{digest}/{layer:int}/{head:int}/{first:int}/{count:int}", self._look),
-            Route("/sound/{digest}.{kind}", self._sound),
-            Route("/frames/{digest}", self._frame),
+            *self.fetched.routes(),
             Route("/qr", self._qr),
             Route("/config", self._config),
             *self.uploads,
@@ -232,66 +226,6 @@ class Site:
             return sheet.answer(request, IMMUTABLE)
 
         return answer
-
-    async def _result(self, request: Request) -> Response:
-        asset = self.stored.get(request.url.path)
-        if asset is not None:
-            return asset.answer(request, IMMUTABLE)
-        if not self.stored.offers(request.path_params["slug"], request.path_params["number"]):
-            return PlainTextResponse(NOTHING, 404)
-        # Not yet, or of another version of the site: the page then asks the model.
-        return Response(status_code=204, headers={"cache-control": "no-store"})
-
-    async def _held(self, request: Request, find: Callable[[], T | None]) -> T | None:
-        """What `find` finds; made anew where its address is another web server's, or it has left the memory of this one."""
-        if (kept := find()) is None:
-            await self.again.make(request)
-            kept = find()
-        return kept
-
-    async def _array(self, request: Request) -> Response:
-        digest = request.path_params["digest"]
-        kept = await self._held(request, lambda: self.stored.array(digest) or arrays().get(digest))
-        if kept is None:
-            return PlainTextResponse("This array has left the server's memory; running the input again brings it back.", 404)
-        return Response(kept, media_type="application/octet-stream", headers={"content-encoding": "gzip", "cache-control": IMMUTABLE})
-
-    async def _look(self, request: Request) -> Response:
-        wanted = dict(request.path_params)
-        digest = wanted.pop("digest")
-        look = await self.stored.look(digest) or await self._held(request, lambda: looks().get(digest))
-        rows = None if look is None else await asyncio.to_thread(look.answer, **wanted)
-        if rows is None:
-            return PlainTextResponse("These rows are not in the server's memory; running the input again brings them back.", 404)
-        return Response(rows, media_type="application/octet-stream", headers={"cache-control": IMMUTABLE})
-
-    async def _sound(self, request: Request) -> Response:
-        digest, kind = request.path_params["digest"], request.path_params["kind"]
-        score = None
-        if kind in sound.KINDS:
-            score = await self._held(request, lambda: self.stored.score(digest) or sound.sounds().get(digest))
-        if score is None:
-            return PlainTextResponse("This sound has left the server's memory; running the input again brings it back.", 404)
-        etag = f'"{digest}"'
-        if request.headers.get("if-none-match") == etag:
-            return Response(status_code=304, headers={"cache-control": IMMUTABLE, "etag": etag})
-        making = sound.sounds().make(score, kind)
-        if making is None:
-            sentence = "Many sounds are being made just now; this one can be asked for again in a few seconds."
-            return PlainTextResponse(sentence, 503, {"retry-after": "3", "cache-control": "no-store"})
-        # Whoever leaves does not take the sound from others who wait for it too.
-        return sound.answer(request, await asyncio.shield(asyncio.wrap_future(making)), etag, sound.KINDS[kind])
-
-    async def _frame(self, request: Request) -> Response:
-        kept = await self._held(request, lambda: frames().get(request.path_params["digest"]))
-        if kept is None:
-            return PlainTextResponse("This view has left the server's memory; its page opens it again.", 404)
-        headers = {
-            "content-encoding": "gzip",
-            "cache-control": IMMUTABLE,
-            "content-security-policy": FRAME.format(framing=self.gate.framing),
-        }
-        return Response(kept, media_type="text/html", headers=headers)
 
     async def _qr(self, request: Request) -> Response:
         text = request.query_params.get("text", "")

@@ -20,6 +20,10 @@ SLUGS = {path.parent.name for path in (ROOT / "explorer/labs").glob("*/page.py")
 MAY_IMPORT = {
     "app": {"explorer.server"},
     "explorer.server": {"explorer", "models.errors"},
+    "explorer.fetched": {
+        *("explorer.again", "explorer.delivery", "explorer.gate", "explorer.hosts", "explorer.looks", "explorer.packing"),
+        *("explorer.sound", "explorer.stored"),
+    },
     "explorer.site": {"explorer.document", "explorer.engine", "explorer.lab", "explorer.quick", "explorer.widgets"},
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
