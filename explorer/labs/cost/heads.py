@@ -15,6 +15,8 @@ from explorer.labs.cost.drawn import power
 from explorer.widgets.figure import shown
 from models.cost.records import ALPHAS, SIDE, Explanation, Heads, Request
 
+# What is filtered and the difference below each other, both results large beside them.
+HALL = (((0, 0.19), (0.56, 1)), ((0.21, 0.6), (0, 1)), ((0.61, 1), (0, 1)), ((0, 0.19), (0, 0.44)))
 CROP = 5  # pixels around the one whose maps are shown
 
 
@@ -40,7 +42,7 @@ def filtered(seen: Explanation, request: Request, _state: str) -> Value:
     def draw(language: str) -> Figure:
         first, *others = (name[language] for name in names)
         filters = [Map(name, one, -most, most, "signed") for name, one in zip(others, made, strict=True)]
-        return heatmaps.maps([Map(first, found.picture, scale="grey"), *filters], square=True)
+        return heatmaps.maps([Map(first, found.picture, scale="grey"), *filters], square=True, hall=HALL)
 
     return shown(
         "cost-filter",
