@@ -14,7 +14,7 @@ from explorer.figures import attention, theme
 from explorer.figures import bertviz as drawing
 from explorer.figures.heatmaps import Figure, Map
 from explorer.figures.heatmaps import maps as heatmaps
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Shown, Thumbnail, guided
 from explorer.labels import Text, change_sentence, filled, joined
 from explorer.labs.nonautoregressive import about, texts
 from explorer.views import Found
@@ -352,7 +352,7 @@ def steps() -> tuple[GuidedStep, ...]:
     kept = first()
     start = EXAMPLES[0]
     written_ = str(_before_the_stop(kept.seen) if kept else 9)
-    shown_: dict[str, tuple[str, dict[str, str], *tuple[str, ...]]] = {
+    shown_: dict[str, Shown] = {
         "after": ("", {"moment": written_, "pos": "none"}, "passes"),
         "stop": ("", {"pos": "none"}, "passes"),
         "at_once": (query(replace(start, passes=1)), {}, "passes"),
@@ -365,6 +365,4 @@ def steps() -> tuple[GuidedStep, ...]:
         shown_["distil"] = (query(replace(start, variant="cmlm_raw", passes=1)), {}, "passes")
     if about.quality() is None:
         shown_["pays"] = ("", {}, "passes")
-    return tuple(
-        GuidedStep(texts.STEP_TITLES[key], say, *shown_[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items() if key in shown_
-    )
+    return guided(texts, shown_)
