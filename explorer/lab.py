@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.labels import filled
-
 if TYPE_CHECKING:
     from explorer.engine import Engine
 
 Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
-Shown: TypeAlias = tuple[str, Mapping[str, str], *tuple[str, ...]]  # what a guided step shows: its query, view, panel and figure
 Changed: TypeAlias = Literal["input", "memory", "cost", "depth", "reading", "measured"]
 
 LANGUAGES = ("en", "zh")
@@ -93,20 +90,6 @@ def in_lecture(texts: ModuleType, key: str) -> dict[str, Any]:
         "show": texts.STEP_SHOWS[key],
         "rank": texts.STEP_RANKS[key],
     }
-
-
-def guided(texts: ModuleType, shown: Mapping[str, Shown], **told: object) -> tuple[GuidedStep, ...]:
-    """The steps of a lab, in the order of its texts; none of what is not shown. told: what their texts leave open.
-
-    STEPS says (key, title, text) of each; or the text by key, where STEP_TITLES says the titles.
-    """
-    steps = texts.STEPS
-    every = [(key, texts.STEP_TITLES[key], say) for key, say in steps.items()] if isinstance(steps, Mapping) else steps
-    return tuple(
-        GuidedStep(title, filled(say, **told) if told else say, *shown[key], **in_lecture(texts, key))
-        for key, title, say in every
-        if key in shown
-    )
 
 
 @dataclass(frozen=True)

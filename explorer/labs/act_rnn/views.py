@@ -8,10 +8,11 @@ from functools import partial
 from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import ponder
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import texts
+from explorer.labs.guided import Shown, guided
 from explorer.widgets import ask
 from models.act_rnn.records import EXAMPLES, LIMIT, MAX_BITS, MAX_DIGITS, Explanation, Request
 

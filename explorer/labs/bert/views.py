@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +13,11 @@ from explorer.controls import Control, Value, query
 from explorer.figures import attention, theme
 from explorer.figures import bertviz as drawing
 from explorer.figures.curves import Curve
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
-from explorer.labels import Text, change_sentence, filled, two
+from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import Text, filled, two
 from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts
+from explorer.labs.guided import guided
 from explorer.labs.heads import silenced
 from explorer.labs.lined import lined
 from explorer.packing import pack
@@ -264,15 +265,12 @@ def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, Non
         return _turned(before, after, what)
     if not before.guesses:
         number = change.Number(-float(before.nats[1:-1].mean()), -float(after.nats[1:-1].mean()))
-        says = change_sentence(texts.READS, texts.READS_SAME, number.before, number.after, what=what)
-        return change.Difference(number, texts.ALONE, [], says)
+        return change.moved(number, texts.ALONE, [], texts.READS, texts.READS_SAME, what=what)
     sides = (0, SIDES.index(request.side))
     p = [[float(one.truth_p[at]) for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
     best = [[one.best[at][0] for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
     was, now = (float(np.log(np.maximum(one, TINY)).mean()) for one in p)
-    number = change.Number(was, now)
     guess = ", ".join(f"“⟦o:{one}⟧”" for one in best[1])
-    says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, what=what, guess=guess)
     rows: list[change.Row] = []
     for n, one in enumerate(before.guesses):
         head = filled(texts.AT, at=one.position)
@@ -280,7 +278,7 @@ def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, Non
         words = best[0][n], best[1][n]
         verdict, kind = (texts.SAME, "same") if words[0] == words[1] else (texts.OTHER_ONE, "other")
         rows.append(change.Row(head, texts.GUESS, f"guess_{one.position}", *words, verdict=verdict, kind=kind))
-    return change.Difference(number, texts.NUMBER, rows, says)
+    return change.moved(change.Number(was, now), texts.NUMBER, rows, texts.MOVES, texts.STAYS, what=what, guess=guess)
 
 
 def _turned(before: Explanation, after: Explanation, what: Text) -> change.Difference:
@@ -291,12 +289,9 @@ def _turned(before: Explanation, after: Explanation, what: Text) -> change.Diffe
         for n, (name, cosine) in enumerate(zip((texts.FIRST, texts.SECOND), turned, strict=False), 1)
     ]
     if before.similarity is not None and after.similarity is not None:
-        number, unit = change.Number(before.similarity, after.similarity), texts.ALIKE
-        return change.Difference(
-            number, unit, rows, change_sentence(texts.ALIKE_MOVES, texts.ALIKE_STAYS, number.before, number.after, what=what)
-        )
-    number = change.Number(1.0, turned[0])
-    return change.Difference(number, texts.VECTOR, [], change_sentence(texts.TURNS, texts.TURNS_NOT, 1.0, turned[0], what=what))
+        number = change.Number(before.similarity, after.similarity)
+        return change.moved(number, texts.ALIKE, rows, texts.ALIKE_MOVES, texts.ALIKE_STAYS, what=what)
+    return change.moved(change.Number(1.0, turned[0]), texts.VECTOR, [], texts.TURNS, texts.TURNS_NOT, what=what)
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
@@ -314,7 +309,7 @@ def thumbnail() -> Thumbnail | None:
 def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a network that is not there."""
     heads = {one.key: one.head for one in about.found()}
-    shown_: dict[str, Shown] = {
+    shown_: dict[str, tuple[str, Mapping[str, str], str]] = {
         "left": (query(replace(OFFERED[0], side="left")), {}, "arrows"),
         "both": ("", {}, "arrows"),
         "draw": (query(OFFERED[2]), {}, "arrows"),

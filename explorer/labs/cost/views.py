@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from explorer import runs
 from explorer.controls import Control, Drawings, query
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs.cost import about, texts
 from explorer.labs.cost.clock import own
+from explorer.labs.guided import Shown, guided
 from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request
 from models.pixels import shipped
 

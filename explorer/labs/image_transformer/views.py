@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from explorer import runs
 from explorer.controls import Control, Drawings, query
 from explorer.figures import image
-from explorer.lab import GuidedStep, Picture, Shown, guided
+from explorer.lab import GuidedStep, Picture
 from explorer.labels import Text, filled
 from explorer.labs import about, passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import HEADS
 from explorer.looks import Look, looks

@@ -18,9 +18,10 @@ from explorer.figures import attention, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.figures.sides import Side, most_bits
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
 from explorer.labs.labelled import BEGINNINGS, LABELS, labelled
 from explorer.labs.language_model import about, labels, texts

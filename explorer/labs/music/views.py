@@ -12,8 +12,9 @@ import numpy as np
 from explorer import runs
 from explorer.controls import Control, query
 from explorer.figures import roll
-from explorer.lab import GuidedStep, Picture, Shown, guided
+from explorer.lab import GuidedStep, Picture
 from explorer.labels import Text, filled
+from explorer.labs.guided import Shown, guided
 from explorer.labs.music import about, rolls, texts
 from models.music import chorales
 from models.music.records import CHORALES, EXAMPLES, GRID, MAX_MADE, MAX_MOTIF, MODELS, PIANO, Explanation, Made, Request, Step, styles

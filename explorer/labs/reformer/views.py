@@ -15,9 +15,10 @@ from explorer.controls import Control, Kind, query
 from explorer.figures import attention, hashing, spelling
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.reformer import about, texts
 from explorer.looks import Look, looks
 from explorer.widgets import ask

@@ -13,8 +13,9 @@ from explorer.controls import Control, Item, Value, query
 from explorer.figures import attention
 from explorer.figures.curves import Curve
 from explorer.figures.maps import MapPair
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, change_sentence, filled
+from explorer.labs.guided import Shown, guided
 from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
 from explorer.widgets import ask, change

@@ -15,9 +15,10 @@ from explorer.controls import Control, Drawings, query
 from explorer.figures import attention, digits
 from explorer.figures import reading as passage
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.sparse_transformer import about, texts
 from explorer.looks import Look, looks
 from models.pixels import SHIPPED, shipped

@@ -14,8 +14,9 @@ from explorer.controls import Control, Page, query
 from explorer.figures import attention, reading, segments
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Shown, Text, Thumbnail, guided
+from explorer.lab import GuidedStep, Text, Thumbnail
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.transformer_xl import about, texts
 from explorer.looks import Look, looks
 from models.transformer_xl.records import EXAMPLES, PAGES, Explanation, Reading, Request, Step, check, page

@@ -15,8 +15,9 @@ from explorer.controls import Control, Item, query
 from explorer.figures import attention, roles
 from explorer.figures import bertviz as drawing
 from explorer.figures.maps import MapPair
-from explorer.lab import GuidedStep, Shown, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import Text, change_sentence, filled
+from explorer.labs.guided import Shown
 from explorer.labs.heads import silenced, without
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who

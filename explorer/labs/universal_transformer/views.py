@@ -14,9 +14,10 @@ from explorer.controls import Control, Value, Words, query
 from explorer.figures import attention, ponder
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
-from explorer.lab import GuidedStep, Shown, Thumbnail, guided
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
+from explorer.labs.guided import Shown, guided
 from explorer.labs.universal_transformer import about, texts
 from explorer.widgets import ask
 from models.universal_transformer.records import EXAMPLES, LIMIT, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, TASKS, Explanation, Request
