@@ -91,9 +91,9 @@ function scene(run, look, pen) {
     if (locked) pen.rect(box, { fill: "query-soft" });
     pen.line(left, y, width, y, { line: "line" });
     pen.hit({ ...box, look: { head: one.head }, card: () => [t(one.name), ...details(one)] });
-    const style = { weight: locked ? 650 : 400, colour: locked ? "query" : "ink" };
-    const bold = { ...style, weight: 650 };
-    line(t(one.name), cells[n], style, (name) => (["head", "points"].includes(name) ? bold : style));
+    const colour = locked ? "query" : "ink";
+    line(t(one.name), cells[n], { colour, weight: locked ? 650 : 400 },
+      (name) => ({ colour, weight: ["head", "points"].includes(name) ? 650 : 400 }));
   });
   pen.line(left, y, width, y, { line: "line" });
   pen.size(width, Math.max(y, made.height) + 4);
