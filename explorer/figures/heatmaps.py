@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from explorer.figures import theme
 
 Figure = dict[str, Any]
+Place = tuple[tuple[float, float], tuple[float, float]]  # from left to right and from the bottom to the top, shares of a figure
 
 PRINTED = 200  # cells of a map with names, up to which each has its number
 SCALES = {"weights": theme.colorscale(theme.WEIGHTS), "grey": [[0, "#000000"], [1, "#FFFFFF"]], "signed": theme.signed()}
@@ -39,9 +40,10 @@ def maps(
     lines: int = 1,
     square: bool = False,
     axes: tuple[str, str] = ("", ""),
+    hall: Sequence[Place] = (),
 ) -> Figure:
     """Maps in some lines, each with its title. down, across: names of the rows, which the first map of a line has, and of the columns.
-    axes: what columns and rows are, at the first.
+    axes: what columns and rows are, at the first. hall: where each map stands while it is projected, if not there.
 
     ValueError where names and a map differ in size.
     """
@@ -78,7 +80,7 @@ def maps(
     for name, title in zip(("xaxis", "yaxis"), axes, strict=True):
         if title:
             frame[name] |= {"title": {**x["title"], "text": title, "standoff": 4}}
-    return {"data": data, "layout": frame}
+    return {"data": data, "layout": frame | ({"meta": {"hall": hall}} if hall else {})}
 
 
 def _named(names: Sequence[str], angle: int = 0) -> Figure:

@@ -8,11 +8,11 @@ from statistics import mean, stdev
 from typing import Any, Final
 
 from explorer.controls import Value
-from explorer.figures.curves import Curve, curves
+from explorer.figures.curves import Curve
 from explorer.labels import CARD, Text, filled, joined
 from explorer.labels import text as _
 from explorer.labs import about
-from explorer.widgets.figure import Mark, shown
+from explorer.labs.lined import lined
 from models import folders
 from models.corpus import CURVE, WAYS
 from models.errors import reading
@@ -63,12 +63,11 @@ def labelled(slug: str, name: Text | None = None, beside: Mapping[str, Text] | N
         judges += [(theirs, way, filled(OF, network=called, way=JUDGES[way])) for way in BEGINNINGS if theirs]
         looks += [(colour, "diamond") for colour in OTHERS if theirs]
     counts = sorted({labels for _way, labels in found})
-    told, lines, marks = [], [], []
+    told, lines = [], []
     rows: list[tuple[int, Text, float, float | None, int]] = []
     for (known, way, called), (colour, symbol) in zip(judges, looks, strict=True):
         at = [labels for labels in counts if (way, labels) in known]
         lines.append(Curve(called, at, [mean(known[way, labels]) for labels in at], colour, symbol=symbol))
-        marks.append(Mark(called, colour))
         for labels in at:
             values = known[way, labels]
             spread = round(stdev(values), 4) if len(values) > 1 else None
@@ -79,12 +78,6 @@ def labelled(slug: str, name: Text | None = None, beside: Mapping[str, Text] | N
         told.append(filled(SAYS, labels=f"{labels:,}", each=listed))
     rows.sort(key=lambda row: row[0])
     units = filled(UNITS, n=f"{n:,}", subsets=max(map(len, found.values())))
-    return shown(
-        f"{slug.replace('_', '-')}-labelled",
-        lambda language: curves(lines, (LABELS[language], RIGHT[language]), language, ticks=counts, across="log", height=300),
-        (TITLE, units, joined(*told) or units),
-        (LABELS, CARD["model"], RIGHT, SPREAD, SUBSETS),
-        rows,
-        marks,
-        height=300,
-    )
+    words, columns = (TITLE, units, joined(*told) or units), (LABELS, CARD["model"], RIGHT, SPREAD, SUBSETS)
+    name_ = f"{slug.replace('_', '-')}-labelled"
+    return lined(name_, lines, (LABELS, RIGHT), words, columns, rows, ticks=counts, across="log", height=300)

@@ -29,6 +29,7 @@ from explorer.figures.maps import MapPair, marked
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.rollpairs import RollPair
 from explorer.figures.sides import Side
+from explorer.labels import change_sentence
 from explorer.packing import spelled
 from explorer.widgets.base import later, widget
 
@@ -82,6 +83,11 @@ class Difference:
     unit: Text
     rows: Sequence[Row]
     sentence: Text
+
+
+def moved(number: Number, unit: Text, rows: Sequence[Row], moves: Text, stays: Text, **told: Any) -> Difference:
+    """A difference whose sentence is about its number. moves, stays, told: as of `change_sentence`."""
+    return Difference(number, unit, rows, change_sentence(moves, stays, number.before, number.after, **told))
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,11 @@ export function mount(root, props, emit, watch) {
           yshift: (note.yshift ?? 0) * more });
       const { margin, meta } = figure.layout;
       if (meta?.first && height < more * value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
+      for (const [n, [x, y]] of (meta?.hall ?? []).entries()) { // maps that stand elsewhere before a hall
+        figure.layout[`xaxis${n ? n + 1 : ""}`].domain = x;
+        figure.layout[`yaxis${n ? n + 1 : ""}`].domain = y;
+        Object.assign(figure.layout.annotations[n], { x: (x[0] + x[1]) / 2, y: y[1] });
+      }
       // what stands outside of the axes needs as much more room
       if (figure.layout.annotations?.length || figure.data.some(({ cliponaxis }) => cliponaxis === false))
         figure.layout.margin = { ...margin, l: (margin?.l ?? 12) * more, r: (margin?.r ?? 12) * more,

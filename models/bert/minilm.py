@@ -30,6 +30,7 @@ NAMES = {
     "embeddings.token_type_embeddings.": "types.",
     "embeddings.LayerNorm.": "norm.",
     "encoder.layer.": "layers.",
+    "attention.self.query.": "self_attention.project_in.",
     "attention.output.dense.": "self_attention.project_out.",
     "attention.output.LayerNorm.": "norms.0.",
     "intermediate.dense.": "feed_forward.inner.",
@@ -46,17 +47,14 @@ def renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Parameters of `BertModel` or `BertForMaskedLM` by the names of `Encoder`, its three input projections made one."""
     found: dict[str, Tensor] = {}
     for name, tensor in state.items():
+        if ".self.query." in name:
+            tensor = torch.cat([state[name.replace("query", one)] for one in ("query", "key", "value")])
         name = name.removeprefix("bert.")
-        if name.startswith(UNUSED) or ".attention.self." in name:
+        if name.startswith(UNUSED) or ".self.key." in name or ".self.value." in name:
             continue
         for theirs, ours in NAMES.items():
             name = name.replace(theirs, ours)
         found[name] = tensor
-    for name in [name.removeprefix("bert.") for name in state if ".attention.self.query." in name]:
-        layer, kind = name.split(".")[2], name.rsplit(".", 1)[1]
-        same = [name.replace("query", one) for one in ("query", "key", "value")]
-        joined = torch.cat([state.get(one, state.get(f"bert.{one}", torch.empty(0))) for one in same])
-        found[f"layers.{layer}.self_attention.project_in.{kind}"] = joined
     return found
 
 

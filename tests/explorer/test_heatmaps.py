@@ -22,3 +22,9 @@ def test_one_number_for_each_row_becomes_bars_beside_the_map() -> None:
     made = maps([Map("a", np.eye(2)), Map("b", np.array([0.25, 1.0]))], ["q", "r"], ["k", "l"])
     assert [one["type"] for one in made["data"]] == ["heatmap", "bar"] and made["data"][1]["text"] == ["0.25", "1.00"]
     assert made["layout"]["yaxis"]["ticktext"] == ["q", "r"] and not made["layout"]["yaxis2"]["showticklabels"]
+
+
+def test_maps_of_a_hall_stand_elsewhere_and_on_the_page_where_they_stood() -> None:
+    given, places = [Map("a", np.eye(2)), Map("b", np.eye(2))], [((0, 0.3), (0, 1)), ((0.4, 1), (0, 1))]
+    page, hall = maps(given, square=True)["layout"], maps(given, square=True, hall=places)["layout"]
+    assert hall.pop("meta") == {"hall": places} and hall == page

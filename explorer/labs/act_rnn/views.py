@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
 from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import ponder
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import texts
+from explorer.labs.guided import Shown, guided
 from explorer.widgets import ask
 from models.act_rnn.records import EXAMPLES, LIMIT, MAX_BITS, MAX_DIGITS, Explanation, Request
 
@@ -99,7 +99,7 @@ def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what the stored run has to tell."""
     start, place = EXAMPLES[0], str(telling())
     parity = next(example for example in EXAMPLES if example.task == "parity")
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "effort": ("", {}, "ponder"),
         "halts": ("", {"pos": place, "step": "2"}, "ponder"),
         "remainder": ("", {"pos": place}, "ponder"),
@@ -108,4 +108,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "hard": (query(parity), {}, "ponder"),
         "price": (query(replace(start, epsilon=0.8)), {"pos": place}, "change", "ponder"),
     }
-    return tuple(GuidedStep(title, say_, *shown[key], **in_lecture(texts, key)) for key, title, say_ in texts.STEPS)
+    return guided(texts, shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +14,11 @@ from explorer.controls import Control, Page, query
 from explorer.figures import attention, masks, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, texts
+from explorer.labs.guided import Shown, guided
 from explorer.looks import Look, looks
 from models.adaptive_span.records import EVERY, EXAMPLES, OFFERED, PAGES, VARIANTS, Explanation, Request, Step, check, page
 from models.adaptive_span.weights import Overview, look, overview
@@ -277,7 +278,7 @@ def steps() -> tuple[GuidedStep, ...]:
         head = f"{int(far[0]) + 1}.{int(far[1]) + 1}"
     here = {"head": head, "pos": str(pos)}
     span = about.size()[2]
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "differ": ("", here, "masks"),
         "mask": ("", {**here, "masksaxis": "log"}, "masks"),
         "price": ("", {**here, "kind": "before"}, "attention"),
@@ -288,9 +289,5 @@ def steps() -> tuple[GuidedStep, ...]:
     }
     z = np.sort((about.measured().get("adaptive") or {}).get("z", [[0.0]]), axis=None)
     learned = {"middle": f"{float(np.median(z)):.0f}", "most": f"{float(z[-1]):.0f}", "head": head.replace(".", "·")}
-    told = ((key, title, filled(said, **learned)) for key, title, said in texts.STEPS)
-    return tuple(
-        GuidedStep(title, said, *shown[key], **in_lecture(texts, key))
-        for key, title, said in told
-        if key != "token" or OFFERED[2] in EXAMPLES
-    )
+    there = {key: one for key, one in shown.items() if key != "token" or OFFERED[2] in EXAMPLES}
+    return guided(texts, there, **learned)

@@ -33,6 +33,7 @@ const TEXT = {
 };
 
 const JOBS = ["pattern", "all", "relation"];
+const COLUMNS = ["head", "here", "offset", "test", "points"];
 const WORD = /^[^[]*\p{L}/u; // no [CLS], no full stop
 
 const dotted = (head) => head.replace(".", "·");
@@ -49,42 +50,51 @@ async function read(value) {
 const mapOf = (run, layer, head) => run.weights.slice(layer - 1, head - 1);
 
 function scene(run, look, pen) {
-  const { big, narrow, width } = pen;
-  const size = big ? 20 : 13;
-  const row = big ? 34 : 27;
-  const room = narrow || width < 620 ? width : Math.min(big ? 0.4 * width : 0.36 * width, big ? 620 : 400);
-  const grid = (layer, head) => ({ data: mapOf(run, layer, head), rows: run.count, columns: run.count });
-  const made = drawTiles(pen, 0, 0, room, { ...run, grid, one(layer, head) {
-    const name = `${layer}.${head}`;
+  const { big, narrow, width, tall } = pen;
+  const found = rowsOf(run, look);
+  const row = big ? Math.max(34, Math.min(72, tall / (found.length + 1))) : 27; // a hall's rows fill its screen
+  const size = big ? (row > 44 ? 26 : 20) : 13;
+  const head = { size: big ? size : 12, weight: 650, colour: "ink2" };
+  const cells = found.map((one) =>
+    ({ ...numbers(one), head: dotted(one.head), points: one.points === null ? "" : plus(one.points, 0) }));
+  const told = COLUMNS.filter((name) => name === "head" || cells.some((one) => one[name].length > 1)); // not "–" alone
+  const longest = (texts) => 16 + Math.max(...texts.map((text) => pen.measure(text, { size, weight: 650 })));
+  const needs = told.map((name) => longest([t(TEXT[name]), ...cells.map((one) => one[name])]));
+  const names = longest([t(TEXT.finds), ...found.map((one) => t(one.name))]);
+  const room = big ? Math.max(0.3 * width, width - 40 - needs.reduce((a, b) => a + b, names))
+    : narrow || width < 620 ? width : Math.min(0.36 * width, 400);
+  const grid = (layer, head_) => ({ data: mapOf(run, layer, head_), rows: run.count, columns: run.count });
+  const made = drawTiles(pen, 0, 0, room, { ...run, grid, tall, one(layer, head_) {
+    const name = `${layer}.${head_}`;
     const card = () => [t(TEXT.name, { name: dotted(name) }), ...said(run, name)];
     return { here: name === look.head, look: { head: name }, card };
   } });
   const beside = room < width;
-  const left = beside ? room + (big ? 40 : 28) : 0;
+  const left = beside ? (big ? made.width + 36 : room + 28) : 0;
   let y = beside ? 0 : made.height + 16;
   const wide = width - left;
-  const columns = wide < 360 ? ["head", "test", "points"] : ["head", "here", "offset", "test", "points"];
-  const each = Math.min(big ? 120 : 84, ((narrow ? 0.52 : 0.62) * wide) / columns.length);
-  const first = wide - each * columns.length;
-  const cell = (n, mid, text, style = {}) =>
-    pen.text(left + first + (n + 1) * each - 6, mid, text, { size, align: "right", room: each - 4, ...style });
-  const head = { size: big ? 20 : 12, weight: 650, colour: "ink2" };
-  pen.text(left + 4, y + row / 2, t(TEXT.finds), { ...head, room: first - 8 });
-  columns.forEach((name, n) => cell(n, y + row / 2, t(TEXT[name]), head));
-  y += row;
-  for (const one of rowsOf(run, look)) {
+  const columns = big ? told : wide < 360 ? ["head", "test", "points"] : COLUMNS;
+  const each = Math.min(84, ((narrow ? 0.52 : 0.62) * wide) / columns.length);
+  const wides = big ? needs : columns.map(() => each);
+  const ends = columns.map((_, n) => width - 6 - wides.slice(n + 1).reduce((a, b) => a + b, 0));
+  const first = ends[0] - wides[0] - left;
+  const line = (what, values, style, of = () => style) => {
+    pen.text(left + 4, y + row / 2, what, { size, ...style, room: first - 2 });
+    columns.forEach((name, n) =>
+      pen.text(ends[n], y + row / 2, values[name], { size, align: "right", room: wides[n] - 4, ...of(name) }));
+    y += row;
+  };
+  line(t(TEXT.finds), Object.fromEntries(columns.map((name) => [name, t(TEXT[name])])), head);
+  found.forEach((one, n) => {
     const box = { x0: left, x1: width, y0: y, y1: y + row };
     const locked = one.head === look.head;
     if (locked) pen.rect(box, { fill: "query-soft" });
     pen.line(left, y, width, y, { line: "line" });
-    const style = { weight: locked ? 650 : 400, colour: locked ? "query" : "ink" };
-    pen.text(left + 4, y + row / 2, t(one.name), { size, ...style, room: first - 8 });
-    const values = { ...numbers(one), head: dotted(one.head), points: one.points === null ? "" : plus(one.points, 0) };
-    columns.forEach((name, n) => cell(n, y + row / 2, values[name],
-      { ...style, weight: ["head", "points"].includes(name) ? 650 : 400 }));
     pen.hit({ ...box, look: { head: one.head }, card: () => [t(one.name), ...details(one)] });
-    y += row;
-  }
+    const colour = locked ? "query" : "ink";
+    line(t(one.name), cells[n], { colour, weight: locked ? 650 : 400 },
+      (name) => ({ colour, weight: ["head", "points"].includes(name) ? 650 : 400 }));
+  });
   pen.line(left, y, width, y, { line: "line" });
   pen.size(width, Math.max(y, made.height) + 4);
 }
@@ -116,7 +126,7 @@ function sentence(run, look) {
 }
 
 function table(run, look) {
-  const columns = ["finds", "head", "here", "offset", "test", "points"].map((name) => t(TEXT[name]));
+  const columns = ["finds", ...COLUMNS].map((name) => t(TEXT[name]));
   const found = rowsOf(run, look);
   const rows = found.map((one) => [t(one.name), dotted(one.head), one.here, one.offset_test, one.test, one.points]);
   return { caption: t(TEXT.caption), columns, rows, here: found.findIndex((one) => one.head === look.head) };

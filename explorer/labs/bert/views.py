@@ -12,15 +12,17 @@ from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention, theme
 from explorer.figures import bertviz as drawing
-from explorer.figures.curves import Curve, curves
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import Text, change_sentence, filled, two
+from explorer.figures.curves import Curve
+from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import Text, filled, two
 from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts
+from explorer.labs.guided import guided
 from explorer.labs.heads import silenced
+from explorer.labs.lined import lined
 from explorer.packing import pack
 from explorer.widgets import ask, change
-from explorer.widgets.figure import Mark, shown
+from explorer.widgets.figure import shown
 from models.bert.records import EXAMPLES, MAX_PIECES, MAX_SEED, OFFERED, PATTERNS, SIDES, Array, Explanation, Guess, Request, shipped
 
 TINY = 1e-9  # a probability of nothing, whose logarithm is still a number
@@ -214,15 +216,8 @@ def sink(seen: Explanation, _request: Request, _state: str) -> Value:
     mean, norm = (f"{one.mean():.2f}" for one in shares)
     told = {"mean": mean, "norm": norm, "head": f"{layer + 1}·{head + 1}", "most": f"{each[layer, head]:.2f}"}
     says = texts.SINK_SAYS if shares[1].mean() < 0.8 * shares[0].mean() else texts.SINK_SAYS_ALSO
-    return shown(
-        "sink",
-        lambda language: curves(both, texts.SINK_AXES[language], language, ticks=at, up="zero", height=210),
-        (texts.SINK, texts.SINK_UNITS, filled(says, **told)),
-        texts.SINK_COLUMNS,
-        [(n, *(round(float(one[n - 1]), 4) for one in shares)) for n in at],
-        [Mark(name, colour) for name, colour in looks],
-        height=210,
-    )
+    words = (texts.SINK, texts.SINK_UNITS, filled(says, **told))
+    return lined("sink", both, texts.SINK_AXES, words, texts.SINK_COLUMNS[:1], ticks=at, up="zero", height=210)
 
 
 def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
@@ -270,15 +265,12 @@ def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, Non
         return _turned(before, after, what)
     if not before.guesses:
         number = change.Number(-float(before.nats[1:-1].mean()), -float(after.nats[1:-1].mean()))
-        says = change_sentence(texts.READS, texts.READS_SAME, number.before, number.after, what=what)
-        return change.Difference(number, texts.ALONE, [], says)
+        return change.moved(number, texts.ALONE, [], texts.READS, texts.READS_SAME, what=what)
     sides = (0, SIDES.index(request.side))
     p = [[float(one.truth_p[at]) for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
     best = [[one.best[at][0] for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
     was, now = (float(np.log(np.maximum(one, TINY)).mean()) for one in p)
-    number = change.Number(was, now)
     guess = ", ".join(f"“⟦o:{one}⟧”" for one in best[1])
-    says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, what=what, guess=guess)
     rows: list[change.Row] = []
     for n, one in enumerate(before.guesses):
         head = filled(texts.AT, at=one.position)
@@ -286,7 +278,7 @@ def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, Non
         words = best[0][n], best[1][n]
         verdict, kind = (texts.SAME, "same") if words[0] == words[1] else (texts.OTHER_ONE, "other")
         rows.append(change.Row(head, texts.GUESS, f"guess_{one.position}", *words, verdict=verdict, kind=kind))
-    return change.Difference(number, texts.NUMBER, rows, says)
+    return change.moved(change.Number(was, now), texts.NUMBER, rows, texts.MOVES, texts.STAYS, what=what, guess=guess)
 
 
 def _turned(before: Explanation, after: Explanation, what: Text) -> change.Difference:
@@ -297,12 +289,9 @@ def _turned(before: Explanation, after: Explanation, what: Text) -> change.Diffe
         for n, (name, cosine) in enumerate(zip((texts.FIRST, texts.SECOND), turned, strict=False), 1)
     ]
     if before.similarity is not None and after.similarity is not None:
-        number, unit = change.Number(before.similarity, after.similarity), texts.ALIKE
-        return change.Difference(
-            number, unit, rows, change_sentence(texts.ALIKE_MOVES, texts.ALIKE_STAYS, number.before, number.after, what=what)
-        )
-    number = change.Number(1.0, turned[0])
-    return change.Difference(number, texts.VECTOR, [], change_sentence(texts.TURNS, texts.TURNS_NOT, 1.0, turned[0], what=what))
+        number = change.Number(before.similarity, after.similarity)
+        return change.moved(number, texts.ALIKE, rows, texts.ALIKE_MOVES, texts.ALIKE_STAYS, what=what)
+    return change.moved(change.Number(1.0, turned[0]), texts.VECTOR, [], texts.TURNS, texts.TURNS_NOT, what=what)
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
@@ -319,27 +308,16 @@ def thumbnail() -> Thumbnail | None:
 
 def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a network that is not there."""
-    start, there = EXAMPLES[0], shipped()
     heads = {one.key: one.head for one in about.found()}
-    shown_: dict[str, tuple[str, Mapping[str, str], str]] = {}
-    if "mlm" in there:
-        shown_ |= {
-            "left": (query(replace(start, side="left")), {}, "arrows"),
-            "both": ("", {}, "arrows"),
-            "draw": (query(next(one for one in EXAMPLES if one.way == "draw")), {}, "arrows"),
-        }
-    if "minilm" in there:
-        alone, two_ = (
-            query(next(one for one in EXAMPLES if one.variant == "minilm" and bool(one.other) == pair)) for pair in (False, True)
-        )
-        shown_ |= {
-            "patterns": (alone, {"head": heads.get("previous", "1.1"), "job": "pattern"}, "finder"),
-            "sink": (alone, {"head": heads.get("first", "1.1")}, "sink"),
-            "grammar": (alone, {"head": telling(), "job": "relation"}, "finder"),
-            "vectors": (two_, {}, "similarity"),
-        }
-    if about.judging() is not None:
-        shown_["labels"] = ("", {}, "labelled")
-    return tuple(
-        GuidedStep(texts.STEP_TITLES[key], say, *shown_[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items() if key in shown_
-    )
+    shown_: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "left": (query(replace(OFFERED[0], side="left")), {}, "arrows"),
+        "both": ("", {}, "arrows"),
+        "draw": (query(OFFERED[2]), {}, "arrows"),
+        "patterns": (query(OFFERED[3]), {"head": heads.get("previous", "1.1"), "job": "pattern"}, "finder"),
+        "sink": (query(OFFERED[3]), {"head": heads.get("first", "1.1")}, "sink"),
+        "grammar": (query(OFFERED[3]), {"head": telling(), "job": "relation"}, "finder"),
+        "vectors": (query(OFFERED[4]), {}, "similarity"),
+        "labels": ("", {}, "labelled"),
+    }
+    there = {"arrows": "mlm" in shipped(), "labelled": about.judging() is not None}
+    return guided(texts, {key: one for key, one in shown_.items() if there.get(one[2], "minilm" in shipped())})

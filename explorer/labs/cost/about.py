@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from explorer import labels
-from explorer.figures.curves import Curve, curves
+from explorer.figures.curves import Curve
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.cost import texts
+from explorer.labs.lined import lined
 from explorer.widgets.card import Pair
-from explorer.widgets.figure import shown
 from models.cost.records import SECONDS
 from models.errors import reading
 
@@ -50,7 +50,6 @@ def chart(what: str) -> dict[str, object]:
     end = max(max(line.x) for line in lines.values())
     last = {kind: line.y[-1] for kind, line in lines.items() if line.x[-1] == end}
     ticks = sorted({x for line in lines.values() for x in line.x})[::2]
-    height = 320
     sizes = {"device": labels.device(known["device"]), "threads": known["threads"]}
     says = filled(
         texts.FAMILY_SAYS[what],
@@ -63,22 +62,19 @@ def chart(what: str) -> dict[str, object]:
         end=f"{end:,}",
         winner=texts.KINDS[min(last, key=last.__getitem__)],
     )
-    return shown(
+    return lined(
         f"family-{what}",
-        lambda language: curves(
-            list(lines.values()),
-            (texts.POSITIONS[language], axis[language]),
-            language,
-            ticks=ticks,
-            across="log",
-            up="log",
-            room=118,
-            height=height,
-        ),
+        list(lines.values()),
+        (texts.POSITIONS, axis),
         (texts.FAMILY[what], filled(texts.FAMILY_UNITS, **sizes), says),
         (texts.KIND, texts.LENGTH_COLUMN, texts.TIME_COLUMN if what == "seconds" else texts.MB_COLUMN),
         [(texts.KINDS[kind], int(x), round(y, 3)) for kind, line in lines.items() for x, y in zip(line.x, line.y, strict=True)],
-        height=height,
+        legend=(),
+        ticks=ticks,
+        across="log",
+        up="log",
+        room=118,
+        height=320,
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from explorer.labels import Text, change_sentence, filled
+from explorer.labels import Text, filled
 from explorer.labs.cost import texts
 from explorer.labs.cost.clock import ms
 from explorer.labs.cost.heads import small
-from explorer.widgets.change import Difference, Number, Row
+from explorer.widgets.change import Difference, Number, Row, moved
 from models.cost.records import WINDOW, Explanation, Request
 from models.errors import InputError
 
@@ -26,13 +26,12 @@ def changed(seen: tuple[Explanation, Explanation], _measured: tuple[Any, Any], r
         was, now = before.scale.at[2].tolist(), after.scale.at[2].tolist()
         number, unit = Number(was[0], now[0], digits=2), filled(texts.CHANGED["scale"], d_k=request.d_k)
         rows = [_row("entropy", was[0], now[0], 2), _row("gradient", was[1], now[1], 3)]
-        return Difference(number, unit, rows, change_sentence(texts.MOVES, texts.STAYS, was[0], now[0], what=what))
+        return moved(number, unit, rows, texts.MOVES, texts.STAYS, what=what)
     assert before.heads is not None and after.heads is not None
     errors = before.heads.error, after.heads.error
     weights = [float(one.maps.max()) for one in (before.heads, after.heads)]
     rows = [_row("error", *errors, 4), _row("weight", weights[0], weights[1], 3)]
-    sentence = change_sentence(texts.MOVES, texts.STAYS, *errors, show=small, what=what)
-    return Difference(Number(*errors, digits=3), texts.CHANGED["heads"], rows, sentence)
+    return moved(Number(*errors, digits=3), texts.CHANGED["heads"], rows, texts.MOVES, texts.STAYS, show=small, what=what)
 
 
 def _timed(seen: Explanation, request: Request, what: Text) -> Difference:
@@ -52,5 +51,5 @@ def _timed(seen: Explanation, request: Request, what: Text) -> Difference:
         fewer, more = (4.0 * min(r, request.length) * request.length * request.width / 1e9 for r in (WINDOW, request.window))
         rows.append(_row("operations", fewer, more, 3))
     unit = filled(texts.CHANGED["window" if layer == "restricted" else "fused"], length=f"{request.length:,}")
-    sentence = change_sentence(texts.MOVES, texts.STAYS, was, now, show=lambda value: f"{ms(value / 1e3)} ms", what=what)
-    return Difference(Number(was, now, digits=2), unit, rows, sentence)
+    number = Number(was, now, digits=2)
+    return moved(number, unit, rows, texts.MOVES, texts.STAYS, show=lambda value: f"{ms(value / 1e3)} ms", what=what)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 from explorer.controls import Value
-from explorer.figures.curves import Curve, Place, curves
+from explorer.figures.curves import Curve, Place
 from explorer.labels import Text, filled, joined
 from explorer.labs.cost import drawn, texts
+from explorer.labs.lined import lined
 from explorer.widgets.figure import Mark, shown
 from models.cost.records import FORMULAS, LAYERS, SECONDS, Clock, Explanation, Point, Request, exponent, lengths, operations
 
 COLOURS = dict(zip(LAYERS, (f"var(--cat-{n})" for n in (1, 2, 3, 4)), strict=True))
+WHOLE: Final[dict[str, Any]] = {"across": "log", "up": "log", "room": 104}  # both axes logarithmic, names at the ends of lines
 BEYOND = 8  # times the longest length, to which formulas are drawn
 
 
@@ -79,24 +82,17 @@ def _drawn(points: Sequence[Point], request: Request, sentence: Text) -> Value:
             far = [mine[0].length, request.length, BEYOND * request.length]
             lines.append(Curve(name, far, [operations(layer, n, request) * slow for n in far], colour, dashed=True, end=name))
             lines.append(Curve(name, [p.length for p in mine], [p.seconds * 1e3 for p in mine], colour))
-    ticks, axes = [*lengths(request.length), 4 * request.length], (texts.POSITIONS, texts.MILLISECONDS)
-    return shown(
+    return lined(
         "cost-clock",
-        lambda language: curves(
-            lines,
-            (axes[0][language], axes[1][language]),
-            language,
-            ticks=ticks,
-            across="log",
-            up="log",
-            mark=Place(request.length, yours=True),
-            room=104,
-            height=320,
-        ),
+        lines,
+        (texts.POSITIONS, texts.MILLISECONDS),
         (texts.CLOCK, texts.CLOCK_UNITS, sentence),
         (texts.LAYER, texts.LENGTH_COLUMN, texts.TIME_COLUMN, texts.RUNS_COLUMN),
         [(texts.LAYERS[p.layer], p.length, round(p.seconds * 1e3, 4), p.repeats) for p in own(points)],
-        legend,
+        legend=legend,
+        ticks=[*lengths(request.length), 4 * request.length],
+        mark=Place(request.length, yours=True),
+        **WHOLE,
         height=320,
     )
 
@@ -107,20 +103,13 @@ def far(_seen: Explanation, request: Request, _state: str) -> Value:
     apart = sorted({max(2, round(n ** (at / 12))) for at in range(13)})
     paths = {layer: [FORMULAS[layer].path(one, kernel, window) for one in apart] for layer in LAYERS}
 
-    def draw(language: str) -> drawn.Figure:
-        lines = [Curve(texts.LAYERS[one], apart, paths[one], COLOURS[one], dots=False, end=texts.LAYERS[one]) for one in LAYERS]
-        axes = (texts.APART[language], texts.LONGEST[language])
-        return curves(lines, axes, language, ticks=[2, 8, *lengths(n)[1:]], across="log", up="log", room=104, height=230)
-
+    lines = [Curve(texts.LAYERS[one], apart, paths[one], COLOURS[one], dots=False, end=texts.LAYERS[one]) for one in LAYERS]
     said = {layer: f"{paths[layer][-1]:,}" for layer in LAYERS}
-    return shown(
-        "cost-far",
-        draw,
-        (texts.FAR, filled(texts.FAR_UNITS, kernel=kernel, window=f"{window:,}"), filled(texts.FAR_SAYS, length=f"{n:,}", **said)),
-        (texts.APART, *(texts.LAYERS[layer] for layer in LAYERS)),
-        [(one, *(paths[layer][at] for layer in LAYERS)) for at, one in enumerate(apart)],
-        height=230,
-    )
+    words = (texts.FAR, filled(texts.FAR_UNITS, kernel=kernel, window=f"{window:,}"), filled(texts.FAR_SAYS, length=f"{n:,}", **said))
+    columns = (texts.APART, *(texts.LAYERS[layer] for layer in LAYERS))
+    rows = [(one, *(paths[layer][at] for layer in LAYERS)) for at, one in enumerate(apart)]
+    ticks, axes = [2, 8, *lengths(n)[1:]], (texts.APART, texts.LONGEST)
+    return lined("cost-far", lines, axes, words, columns, rows, legend=(), ticks=ticks, **WHOLE, height=230)
 
 
 def paper(_seen: Explanation, request: Request, _state: str) -> Value:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Value
 from explorer.figures import heatmaps
-from explorer.figures.curves import Curve, Place, curves
+from explorer.figures.curves import Curve, Place
 from explorer.figures.heatmaps import Figure, Map
 from explorer.labels import filled
 from explorer.labs.cost import texts
 from explorer.labs.cost.drawn import power
+from explorer.labs.lined import lined
 from explorer.widgets.figure import shown
 from models.cost.records import ALPHAS, SIDE, Explanation, Heads, Request
 
+# What is filtered and the difference below each other, both results large beside them.
+HALL = (((0, 0.19), (0.56, 1)), ((0.21, 0.6), (0, 1)), ((0.61, 1), (0, 1)), ((0, 0.19), (0, 0.44)))
 CROP = 5  # pixels around the one whose maps are shown
 
 
@@ -40,7 +45,7 @@ def filtered(seen: Explanation, request: Request, _state: str) -> Value:
     def draw(language: str) -> Figure:
         first, *others = (name[language] for name in names)
         filters = [Map(name, one, -most, most, "signed") for name, one in zip(others, made, strict=True)]
-        return heatmaps.maps([Map(first, found.picture, scale="grey"), *filters], square=True)
+        return heatmaps.maps([Map(first, found.picture, scale="grey"), *filters], square=True, hall=HALL)
 
     return shown(
         "cost-filter",
@@ -80,16 +85,9 @@ def errors(seen: Explanation, request: Request, _state: str) -> Value:
     line = Curve(texts.ERROR, ALPHAS, np.maximum(found, 1e-17).tolist(), "var(--cat-1)")
     mark, axes = Place(request.alpha, yours=True) if request.alpha >= ALPHAS[0] else None, (texts.SHARPNESS, texts.ERROR)
     says = filled(texts.ERRORS_SAYS, first=small(found[0]), last=small(found[-1]), low=f"{ALPHAS[0]:g}", high=f"{ALPHAS[-1]:g}")
-    return shown(
-        "cost-errors",
-        lambda language: curves(
-            [line], (axes[0][language], axes[1][language]), language, ticks=ALPHAS[::2], across="log", up="log", mark=mark
-        ),
-        (texts.ERRORS, texts.ERRORS_UNITS, says),
-        axes,
-        [(alpha, float(f"{error:.4g}")) for alpha, error in zip(ALPHAS, found, strict=True)],
-        height=200,
-    )
+    rows = [(alpha, float(f"{error:.4g}")) for alpha, error in zip(ALPHAS, found, strict=True)]
+    how: dict[str, Any] = {"ticks": ALPHAS[::2], "across": "log", "up": "log", "mark": mark, "height": 200}
+    return lined("cost-errors", [line], axes, (texts.ERRORS, texts.ERRORS_UNITS, says), axes, rows, legend=(), **how)
 
 
 def reach(seen: Explanation, _request: Request, _state: str) -> Value:

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Value
-from explorer.figures.curves import Curve, Place, curves
+from explorer.figures.curves import Curve, Place
 from explorer.figures.heatmaps import Map, maps
 from explorer.labels import Text, filled
 from explorer.labs.cost import about, drawn, texts
 from explorer.labs.cost.clock import ms
+from explorer.labs.lined import lined
 from explorer.widgets.figure import Mark, shown
 from models.cost.records import N_KEYS, WIDTHS, Explanation, Request, Scale
 
@@ -36,23 +37,9 @@ def _by_width(found: Scale, request: Request, which: int, words: tuple[Text, Tex
     lines = [Curve(names[row], WIDTHS, values[row].tolist(), COLOURS[row]) for row in rows]
     title, units, says = words
     plain, scaled = (f"{found.at[row, which]:.2f}" for row in (0, 1))
-    return shown(
-        ("cost-entropy", "cost-gradient")[which],
-        lambda language: curves(
-            lines,
-            (texts.WIDTHS[language], axis[language]),
-            language,
-            ticks=WIDTHS[::2],
-            across="log",
-            up=(0, top),
-            mark=Place(request.d_k, yours=True),
-        ),
-        (title, units, filled(says, d_k=request.d_k, plain=plain, scaled=scaled, most=f"{math.log2(N_KEYS):g}", n=N_KEYS)),
-        (texts.D_K, *names),
-        [(width, *(round(float(values[row, at]), 4) for row in rows)) for at, width in enumerate(WIDTHS)],
-        [Mark(name, colour) for name, colour in zip(names, COLOURS, strict=False)],
-        height=220,
-    )
+    told = (title, units, filled(says, d_k=request.d_k, plain=plain, scaled=scaled, most=f"{math.log2(N_KEYS):g}", n=N_KEYS))
+    name, place = ("cost-entropy", "cost-gradient")[which], Place(request.d_k, yours=True)
+    return lined(name, lines, (texts.WIDTHS, axis), told, [texts.D_K], ticks=WIDTHS[::2], across="log", up=(0, top), mark=place, height=220)
 
 
 def hardens(seen: Explanation, request: Request, _state: str) -> Value:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from explorer import runs
 from explorer.controls import Control, Drawings, query
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs.cost import about, texts
 from explorer.labs.cost.clock import own
+from explorer.labs.guided import Shown, guided
 from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request
 from models.pixels import shipped
 
@@ -89,13 +90,13 @@ def thumbnail() -> Thumbnail | None:
 def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: experiments as links, and the figure that each speaks about."""
     first(), pictures(), about.family()  # a lab whose files cannot be read has no steps, and is closed
-    shown = {
-        "paths": ("", "far"),
-        "paper": ("", "paper"),
-        "clock": ("", "clock"),
-        "scale": (query(EXAMPLES[1]), "hardens"),
-        "scores": (query(EXAMPLES[1]), "scores"),
-        "heads": (query(EXAMPLES[3]), "filtered"),
-        "family": ("", "seconds"),
+    shown: dict[str, Shown] = {
+        "paths": ("", {}, "far"),
+        "paper": ("", {}, "paper"),
+        "clock": ("", {}, "clock"),
+        "scale": (query(EXAMPLES[1]), {}, "hardens"),
+        "scores": (query(EXAMPLES[1]), {}, "scores"),
+        "heads": (query(EXAMPLES[3]), {}, "filtered"),
+        "family": ("", {}, "seconds"),
     }
-    return tuple(GuidedStep(title, say, shown[key][0], {}, shown[key][1], **in_lecture(texts, key)) for key, title, say in texts.STEPS)
+    return guided(texts, shown)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from explorer import runs
 from explorer.controls import Control, Drawings, query
 from explorer.figures import image
-from explorer.lab import GuidedStep, Picture, in_lecture
+from explorer.lab import GuidedStep, Picture
 from explorer.labels import Text, filled
 from explorer.labs import about, passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import sizes
 from explorer.looks import Look, looks
@@ -279,7 +280,7 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"pattern": "local_2d", "head": head, "pos": str(place["position"])}
     start = EXAMPLES[0]
     half = replace(next(example for example in EXAMPLES if example.mode == "complete"), count=1)
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "grow": ("", {"whole": "1", "head": head}, "spans"),
         "query": ("", {**here, "pattern": "local_1d"}, "spans"),
         "memory": ("", here, "spans"),
@@ -291,6 +292,4 @@ def steps() -> tuple[GuidedStep, ...]:
     if figure is not None:
         shown["enlarge"] = (query(next(example for example in EXAMPLES if example.mode == "enlarge")), {"whole": "1"}, "spans")
     bits = "–" if figure is None else f"{figure['value']:.2f}"
-    return tuple(
-        GuidedStep(title, filled(say, bits=bits), *shown[key], **in_lecture(texts, key)) for key, title, say in texts.STEPS if key in shown
-    )
+    return guided(texts, shown, bits=bits)

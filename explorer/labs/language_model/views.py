@@ -18,9 +18,10 @@ from explorer.figures import attention, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.figures.sides import Side, most_bits
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
 from explorer.labs.labelled import BEGINNINGS, LABELS, labelled
 from explorer.labs.language_model import about, labels, texts
@@ -349,7 +350,7 @@ def steps() -> tuple[GuidedStep, ...]:
     start, there = EXAMPLES[0], about.facts()
     layer, head, pos = telling(kept.seen) if kept else (0, 0, 8)
     here = {"pos": str(pos), "head": f"{layer + 1}.{head + 1}"}
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, Shown] = {
         "predict": ("", here, "reading"),
         "positions": ("", here, "learning" if len(there.keys() & texts.LESSONS.keys()) > 1 else "attention"),
         "layers": ("", here, "tower"),
@@ -363,8 +364,4 @@ def steps() -> tuple[GuidedStep, ...]:
         shown["labels"] = (query(LEARN), {}, "labels")
     if labelled(about.SLUG) is not None:
         shown["curve"] = (query(LEARN), {}, "labelled")
-    return tuple(
-        GuidedStep(texts.STEP_TITLES[key], texts.STEPS[key], *how, **in_lecture(texts, key))
-        for key in texts.STEPS
-        if (how := shown.get(key))
-    )
+    return guided(texts, shown)

@@ -12,8 +12,9 @@ import numpy as np
 from explorer import runs
 from explorer.controls import Control, query
 from explorer.figures import roll
-from explorer.lab import GuidedStep, Picture, in_lecture
+from explorer.lab import GuidedStep, Picture
 from explorer.labels import Text, filled
+from explorer.labs.guided import Shown, guided
 from explorer.labs.music import about, rolls, texts
 from models.music import chorales
 from models.music.records import CHORALES, EXAMPLES, GRID, MAX_MADE, MAX_MOTIF, MODELS, PIANO, Explanation, Made, Request, Step, styles
@@ -223,7 +224,7 @@ def steps() -> tuple[GuidedStep, ...]:
     note = {key: str(value) for key, value in here.items()}
     head = {"model": note["model"], "head": note["head"]}
     goes_on = next(example for example in EXAMPLES if example.mode == "continue")
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "language": ("", head, "roll"),
         "motifs": (query(goes_on), {"motifs": "1"}, "roll"),
         "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}, "roll"),
@@ -237,4 +238,4 @@ def steps() -> tuple[GuidedStep, ...]:
     if about.beyond():
         del shown["arcs"]
         shown["lengths"] = ("", {**note, "lengths": "open"}, "")
-    return tuple(GuidedStep(title, say, *shown[key], **in_lecture(texts, key)) for key, title, say in texts.STEPS if key in shown)
+    return guided(texts, shown)

@@ -7,12 +7,11 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures.curves import Curve
-from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
+from explorer.labs.lined import lined
 from explorer.labs.nonautoregressive import texts
 from explorer.widgets.card import Pair
-from explorer.widgets.figure import Mark, shown
 from models.nonautoregressive.records import VARIANTS
 
 SLUG = "nonautoregressive"
@@ -94,15 +93,8 @@ def quality(variant: str = VARIANTS[0], passes: int = 0) -> dict[str, object] | 
     ]
     if greedy:
         table.append((texts.BRIEF[GREEDY], None, round(_ms(greedy, n), 2) if "seconds" in greedy else None, greedy["value"], None, None))
-    return shown(
-        "quality-against-time",
-        lambda language: figure_of(lines, texts.QUALITY_AXES[language], language),
-        (texts.QUALITY, filled(texts.QUALITY_UNITS, n=f"{n:,}"), says),
-        texts.QUALITY_COLUMNS,
-        table,
-        [Mark(one.name, one.colour) for one in lines],
-        height=220,
-    )
+    words = (texts.QUALITY, filled(texts.QUALITY_UNITS, n=f"{n:,}"), says)
+    return lined("quality-against-time", lines, texts.QUALITY_AXES, words, texts.QUALITY_COLUMNS, table, height=220)
 
 
 def _ms(one: Mapping[str, Any], sentences: int) -> float:

@@ -14,8 +14,9 @@ from explorer.figures import attention, theme
 from explorer.figures import bertviz as drawing
 from explorer.figures.heatmaps import Figure, Map
 from explorer.figures.heatmaps import maps as heatmaps
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import Text, change_sentence, filled, joined
+from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import Text, filled, joined
+from explorer.labs.guided import Shown, guided
 from explorer.labs.nonautoregressive import about, texts
 from explorer.views import Found
 from explorer.widgets import ask, change
@@ -323,10 +324,8 @@ def difference(
     before, after = seen
     both = np.isfinite(read[0]) & np.isfinite(read[1])
     first, last = (float(one[both].mean()) if both.any() else 0.0 for one in read)
-    number = change.Number(first, last)
-    told = filled(texts.KEEPS if before.text == after.text else texts.BECOMES, what=what, german=after.text)
-    says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, first=told)
     same = before.text == after.text
+    told = filled(texts.KEEPS if same else texts.BECOMES, what=what, german=after.text)
     verdict = texts.SAME if same else texts.OTHER
     counts: Sequence[tuple[Text, str, Callable[[Explanation], float], int]] = (
         (texts.PIECES, "pieces", lambda one: len(one.target), 0),
@@ -335,7 +334,7 @@ def difference(
     )
     rows = [change.Row(texts.RUN_ITSELF, name, key, of(before), of(after), digits=digits) for name, key, of, digits in counts]
     text = change.Row(texts.RUN_ITSELF, texts.GERMAN, "german", before.text, after.text, verdict=verdict, kind="same" if same else "other")
-    return change.Difference(number, texts.NUMBER, [*rows, text], says)
+    return change.moved(change.Number(first, last), texts.NUMBER, [*rows, text], texts.MOVES, texts.STAYS, first=told)
 
 
 # ---- guided steps ------------------------------------------------------------------------------------------------------------------
@@ -352,7 +351,7 @@ def steps() -> tuple[GuidedStep, ...]:
     kept = first()
     start = EXAMPLES[0]
     written_ = str(_before_the_stop(kept.seen) if kept else 9)
-    shown_: dict[str, tuple[str, dict[str, str], *tuple[str, ...]]] = {
+    shown_: dict[str, Shown] = {
         "after": ("", {"moment": written_, "pos": "none"}, "passes"),
         "stop": ("", {"pos": "none"}, "passes"),
         "at_once": (query(replace(start, passes=1)), {}, "passes"),
@@ -365,6 +364,4 @@ def steps() -> tuple[GuidedStep, ...]:
         shown_["distil"] = (query(replace(start, variant="cmlm_raw", passes=1)), {}, "passes")
     if about.quality() is None:
         shown_["pays"] = ("", {}, "passes")
-    return tuple(
-        GuidedStep(texts.STEP_TITLES[key], say, *shown_[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items() if key in shown_
-    )
+    return guided(texts, shown_)

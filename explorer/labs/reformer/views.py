@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,10 @@ from explorer.controls import Control, Kind, query
 from explorer.figures import attention, hashing, spelling
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.reformer import about, texts
 from explorer.looks import Look, looks
 from explorer.widgets import ask
@@ -329,7 +329,7 @@ def steps() -> tuple[GuidedStep, ...]:
         pick = telling(kept.seen, kept.request)
     here = {"model": str(pick["model"]), "pos": str(pick["pos"])}
     head = {**here, "head": str(pick["head"])}
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "neighbours": ("", {**head, "kind": str(pick["model"])}, "attention"),
         "hash": ("", {**head, "hashingstep": "2"}, "hashing"),
         "sort": ("", {**head, "hashingstep": "4"}, "hashing"),
@@ -341,11 +341,7 @@ def steps() -> tuple[GuidedStep, ...]:
     if reads():
         shown["saving"] = (query(FEW), {}, "change", "hashing")
     together_ = alike(kept.seen, kept.request, pick) if kept is not None else {"asks": "–", "wanted": "–", "bucket": "–"}
-    return tuple(
-        GuidedStep(title, filled(said, **together_), *shown[key], **in_lecture(texts, key))
-        for key, title, said in texts.STEPS
-        if key in shown
-    )
+    return guided(texts, shown, **together_)
 
 
 def alike(seen: Explanation, request: Request, pick: Value) -> dict[str, str]:

@@ -7,12 +7,11 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures.curves import Curve, Place
-from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
+from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
 from explorer.widgets.card import Pair
-from explorer.widgets.figure import Mark, shown
 from models.rnn_attention.records import VARIANTS
 
 SLUG = "rnn_attention"
@@ -82,14 +81,10 @@ def quality(pieces: int = 0) -> dict[str, object] | None:
     table = [
         (place, group["n"], *(curve[variant][i] for variant in found)) for i, (place, group) in enumerate(zip(places, groups, strict=True))
     ]
-    return shown(
-        "bleu-by-length",
-        lambda language: figure_of(drawn, texts.QUALITY_AXES[language], language, ticks=at, names=places, up="zero", mark=yours),
-        (texts.QUALITY, filled(texts.QUALITY_UNITS, n=n, split=split), says),
-        (texts.LENGTH, texts.SENTENCES, *(one.name for one in drawn)),
-        [*table, (texts.ALL, none["n"], *(float(one["value"]) for one in found.values()))],
-        [Mark(one.name, one.colour) for one in drawn],
-    )
+    rows = [*table, (texts.ALL, none["n"], *(float(one["value"]) for one in found.values()))]
+    words = (texts.QUALITY, filled(texts.QUALITY_UNITS, n=n, split=split), says)
+    columns = (texts.LENGTH, texts.SENTENCES, *(one.name for one in drawn))
+    return lined("bleu-by-length", drawn, texts.QUALITY_AXES, words, columns, rows, ticks=at, names=places, up="zero", mark=yours)
 
 
 def _order(found: Mapping[str, Mapping[str, Any]], best: str) -> Mapping[str, str]:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures.curves import Curve, curves
+from explorer.figures.curves import Curve
 from explorer.figures.heatmaps import Figure, Map, maps
 from explorer.labels import filled
+from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import about, texts
 from explorer.labs.rnn_attention.views import numbered
 from explorer.views import Found, View, unfolded
-from explorer.widgets.figure import Mark, opened, shown
+from explorer.widgets.figure import opened, shown
 from explorer.widgets.folded import Question, Value
 from models.crossing import CROSS_ATTENTION, Pair
 from models.errors import InputError
@@ -117,14 +118,9 @@ def reach(found: Gradients, variant: str) -> Value:
     }
     ends |= {"one": texts.VARIANTS[variant], "other": texts.VARIANTS[found.other]}
     says = filled(texts.DISTANCE_SAYS, near=places[0], far=places[-1], **ends)
-    return shown(
-        "distance",
-        lambda language: curves(drawn, texts.DISTANCE_AXES[language], language, ticks=at, names=list(map(str, places)), up="log"),
-        (texts.DISTANCE, texts.DISTANCE_UNITS, says),
-        (texts.STEPS_FAR, *(one.name for one in drawn)),
-        [(n, float(f"{ours[n][0]:.4g}"), float(f"{others[n][0]:.4g}")) for n in places],
-        [Mark(one.name, one.colour) for one in drawn],
-    )
+    rows = [(n, float(f"{ours[n][0]:.4g}"), float(f"{others[n][0]:.4g}")) for n in places]
+    words, columns = (texts.DISTANCE, texts.DISTANCE_UNITS, says), (texts.STEPS_FAR, *(one.name for one in drawn))
+    return lined("distance", drawn, texts.DISTANCE_AXES, words, columns, rows, ticks=at, names=list(map(str, places)), up="log")
 
 
 PANELS: tuple[View[Request, Explanation], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -11,13 +11,14 @@ import numpy as np
 from explorer import runs
 from explorer.controls import Control, Item, Value, query
 from explorer.figures import attention
-from explorer.figures.curves import Curve, curves
+from explorer.figures.curves import Curve
 from explorer.figures.maps import MapPair
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, change_sentence, filled
+from explorer.labs.guided import Shown, guided
+from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
 from explorer.widgets import ask, change
-from explorer.widgets.figure import Mark, shown
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Again, Explanation, Request
 
 
@@ -120,14 +121,9 @@ def remains(seen: Explanation, _request: Request, _state: str) -> Value:
     ]
     (on, a), (back, b) = ((named(seen.source, int(row.argmax())), f"{row.max():.2f}") for row in shares)
     says = filled(texts.REMAINS_SAYS, first=on, a=a, second=back, b=b, n=len(words), early=f"{shares[0, :half].sum():.2f}")
-    return shown(
-        "last-states",
-        lambda language: curves(drawn, texts.REMAINS_AXES[language], language, ticks=at, names=words, up="zero"),
-        (texts.REMAINS, texts.REMAINS_UNITS, says),
-        (texts.WORD, texts.FORWARD, texts.BACKWARD),
-        [(word, round(float(a), 4), round(float(b), 4)) for word, a, b in zip(words, *shares, strict=True)],
-        [Mark(one.name, one.colour) for one in drawn],
-    )
+    rows = [(word, round(float(a), 4), round(float(b), 4)) for word, a, b in zip(words, *shares, strict=True)]
+    told, columns = (texts.REMAINS, texts.REMAINS_UNITS, says), (texts.WORD, texts.FORWARD, texts.BACKWARD)
+    return lined("last-states", drawn, texts.REMAINS_AXES, told, columns, rows, ticks=at, names=words, up="zero")
 
 
 def numbered(pieces: Sequence[str]) -> list[str]:
@@ -176,7 +172,7 @@ def steps() -> tuple[GuidedStep, ...]:
     cell = attention.pick(kind(kept.seen)) if kept else {"row": 2, "col": 3}
     here = {"row": str(cell["row"]), "col": str(cell["col"])}
     moved = replace(start, words=(0,), rows=(int(cell["row"]),))
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "vector": (query(replace(long, variant="none")), {}, "quality"),
         "diluted": (query(replace(long, variant="none")), {}, "remains"),
         "needs": ("", here, "attention"),
@@ -186,4 +182,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "scores": (query(replace(start, variant="dot")), {}, "attention"),
         "onward": ("", {"overlap": "open"}, ""),
     }
-    return tuple(GuidedStep(texts.STEP_TITLES[key], say, *shown[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items())
+    return guided(texts, shown)

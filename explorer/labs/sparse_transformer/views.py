@@ -15,9 +15,10 @@ from explorer.controls import Control, Drawings, query
 from explorer.figures import attention, digits
 from explorer.figures import reading as passage
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.sparse_transformer import about, texts
 from explorer.looks import Look, looks
 from models.pixels import SHIPPED, shipped
@@ -363,7 +364,7 @@ def steps() -> tuple[GuidedStep, ...]:
     pick: Value | None = None if kept is None else telling(kept.seen, kept.request)
     place = {"model": "strided", "head": "1.1", "pos": "530"} if pick is None else {key: str(value) for key, value in pick.items()}
     start = EXAMPLES[0]
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "split": ("", {"pattern": "full"}, "patterns"),
         "strided": ("", {"pattern": "strided"}, "patterns"),
         "fixed": ("", {"pattern": "fixed"}, "patterns"),
@@ -374,7 +375,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "text": (query(TEXTS[0]), {}, "reading"),
     }
     gaps = about.block_gaps()
-    there_ = shown.keys() if gaps else shown.keys() - {"text"}
-    return tuple(
-        GuidedStep(title, filled(said, **gaps), *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS if key in there_
-    )
+    return guided(texts, {key: one for key, one in shown.items() if gaps or key != "text"}, **gaps)

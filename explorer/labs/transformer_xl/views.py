@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +14,9 @@ from explorer.controls import Control, Page, query
 from explorer.figures import attention, reading, segments
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Text, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Text, Thumbnail
 from explorer.labs import passages
+from explorer.labs.guided import Shown, guided
 from explorer.labs.transformer_xl import about, texts
 from explorer.looks import Look, looks
 from models.transformer_xl.records import EXAMPLES, PAGES, Explanation, Reading, Request, Step, check, page
@@ -331,7 +332,7 @@ def steps() -> tuple[GuidedStep, ...]:
         if pick is not None:
             far, head = int(str(pick["pos"])), str(pick["head"])
     here = {"model": "xl", "pos": str(far), "head": head}
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, Shown] = {
         "fixed": ("", {"model": "absolute", "pos": str(border_ + 1)}, "reading"),
         "memory": ("", here, "segments"),
         "depth": ("", {**here, "head": "mean"}, "segments"),
@@ -340,4 +341,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "foreign": (query(EXAMPLES[2]), {"model": "xl"}, "reading"),
         "memories": ("", {"memories": "open"}, ""),
     }
-    return tuple(GuidedStep(title, said, *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS)
+    return guided(texts, shown)

@@ -17,6 +17,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import Text, change_sentence, filled
+from explorer.labs.guided import Shown
 from explorer.labs.heads import silenced, without
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who
@@ -399,7 +400,7 @@ def steps() -> tuple[GuidedStep, ...]:
     )
     head, place = f"{cell['layer'] + 1}.{cell['head'] + 1}", {"row": str(cell["row"]), "col": str(cell["col"])}
     beam = next(example for example in EXAMPLES if example.beam > 1)
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "asks": ("", {"kind": "cross", "head": head, **place, "weight": "open"}, ""),
         "scale": (query(replace(start, without=("scale",))), {"kind": "cross", "head": head, **place}, "attention", "change"),
         "order": ("", {"kind": "cross", "stat": "mean", "positions": "open"}, ""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,9 +14,10 @@ from explorer.controls import Control, Value, Words, query
 from explorer.figures import attention, ponder
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
+from explorer.labs.guided import Shown, guided
 from explorer.labs.universal_transformer import about, texts
 from explorer.widgets import ask
 from models.universal_transformer.records import EXAMPLES, LIMIT, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, TASKS, Explanation, Request
@@ -177,7 +178,7 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"pos": str(question)}
     width = max(len(number) for number in carry.text.split("+"))
     ends = {"pos": str(2 * width + 2)}  # the first digit of the answer, where the carry ends
-    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+    shown: dict[str, Shown] = {
         "block": ("", {**here, "step": "1"}, "ponder"),
         "halting": ("", here, "ponder"),
         "stopped": ("", {**here, "step": str(alone), "kind": "self", "head": f"{alone}.{head + 1}"}, "attention"),
@@ -188,4 +189,4 @@ def steps() -> tuple[GuidedStep, ...]:
     }
     by = about.facts().get("stories", {}).get("figure", {}).get("ponder_by_facts", {})
     means = {name: f"{by[level]['mean']:.2f}" if level in by else "–" for name, level in (("one", "1"), ("two", "2"), ("three", "3"))}
-    return tuple(GuidedStep(title, filled(said, **means), *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS)
+    return guided(texts, shown, **means)

@@ -239,17 +239,17 @@ export function drawTile(pen, box, grid, { gone = false, here = false, ...hit })
 
 /** How wide the small maps of so many heads are. */
 export const widthOfTiles = (heads, room) => SIDE.row + heads * (sizeOf(heads, room)[0] + GAP);
-const sizeOf = (heads, room) => {
-  const wide = Math.max(20, Math.min(44, Math.floor((room - SIDE.row - GAP * heads) / heads)));
+const sizeOf = (heads, room, most = 44) => {
+  const wide = Math.max(20, Math.min(most, Math.floor((room - SIDE.row - GAP * heads) / heads)));
   return [wide, Math.round((wide * 40) / 44)];
 };
 
 /**
  * Every layer and head as a small map. how: {layers, heads, grid(layer, head), one(layer, head): {gone, here, …box}},
- * from 1. Returns its size.
+ * from 1, not higher than `tall` before a hall. Returns its size.
  */
-export function drawTiles(pen, x, y, room, { layers, heads, grid, one }) {
-  const [wide, high] = sizeOf(heads, room);
+export function drawTiles(pen, x, y, room, { layers, heads, grid, one, tall = 0 }) {
+  const [wide, high] = sizeOf(heads, room, tall ? (tall - SIDE.top) / layers - GAP : 44);
   const mark = { size: 12, align: "center" };
   const at = (layer, head) =>
     ({ x0: x + SIDE.row + (head - 1) * (wide + GAP), y0: y + SIDE.top + (layer - 1) * (high + GAP) });

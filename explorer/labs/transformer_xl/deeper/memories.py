@@ -12,6 +12,7 @@ import numpy as np
 
 from explorer.figures.curves import Curve, Place, curves
 from explorer.labels import Text, filled
+from explorer.labs.lined import lined
 from explorer.labs.transformer_xl import texts
 from explorer.views import View, unfolded
 from explorer.widgets import figure
@@ -101,19 +102,9 @@ def by_context(measured: Mapping[str, Any]) -> Value:
         lengths = {"en": ", ".join(text["en"] for text in each), "zh": "，".join(text["zh"] for text in each)}
         said.append((one["r"], one["gain"], lengths))
     share, gain, lengths = said[-1]
-    return figure.value(
-        lambda language: curves(drawn, texts.CONTEXT_AXES[language], language, ticks=contexts[::2], across="log"),
-        title=texts.CONTEXT,
-        units=filled(texts.CONTEXT_UNITS, n=f"{found['n']:,}"),
-        sentence=filled(texts.CONTEXT_SAYS, share=f"{100 * share:g}", gain=f"{100 * gain:g}", lengths=lengths),
-        legend=[figure.Mark(line.name, line.colour) for line in drawn],
-        table=figure.Table(
-            (texts.CONTEXT_COLUMN, *(line.name for line in drawn)),
-            [(context, *(line.y[i] for line in drawn)) for i, context in enumerate(contexts)],
-        ),
-        height=280,
-        name="effective-context",
-    )
+    says = filled(texts.CONTEXT_SAYS, share=f"{100 * share:g}", gain=f"{100 * gain:g}", lengths=lengths)
+    words, columns = (texts.CONTEXT, filled(texts.CONTEXT_UNITS, n=f"{found['n']:,}"), says), [texts.CONTEXT_COLUMN]
+    return lined("effective-context", drawn, texts.CONTEXT_AXES, words, columns, ticks=contexts[::2], across="log", height=280)
 
 
 def along(found: Memories) -> list[Value]:
@@ -135,21 +126,14 @@ def along(found: Memories) -> list[Value]:
             Curve(texts.REMEMBERING, middle, [float(y) for y in rows[i]], "var(--cat-1)", steps=True),
         ]
         less = f"{mean[0] - mean[i]:.3f}".replace("-", "−")
-        return figure.value(
-            lambda language: curves(lines, texts.ALONG_AXES[language], language),
-            title=texts.ALONG,
-            units=filled(texts.ALONG_UNITS, n=wide),
-            sentence=filled(texts.ALONG_SAYS, memory=f"{memory:,}", bits=f"{mean[i]:.3f}", less=less),
-            legend=[figure.Mark(line.name, line.colour) for line in lines],
-            table=figure.Table(
-                (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in lines)),
-                [
-                    (int(start) + 1, int(start + size), round(float(rows[0, at]), 3), round(float(rows[i, at]), 3))
-                    for at, (start, size) in enumerate(zip(starts, sizes, strict=True))
-                ],
-            ),
-            height=260,
-            name="memory-along-the-text",
+        says = filled(texts.ALONG_SAYS, memory=f"{memory:,}", bits=f"{mean[i]:.3f}", less=less)
+        columns = (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in lines))
+        told = [
+            (int(start) + 1, int(start + size), round(float(rows[0, at]), 3), round(float(rows[i, at]), 3))
+            for at, (start, size) in enumerate(zip(starts, sizes, strict=True))
+        ]
+        return lined(
+            "memory-along-the-text", lines, texts.ALONG_AXES, (texts.ALONG, filled(texts.ALONG_UNITS, n=wide), says), columns, told
         )
 
     return [at_length(i, memory) for i, memory in enumerate(found.memories)]

@@ -8,11 +8,12 @@ from typing import Final
 
 from explorer import labels
 from explorer.figures import attention
-from explorer.figures.curves import Curve, curves
+from explorer.figures.curves import Curve
 from explorer.figures.heatmaps import ABOVE, Figure, Map, maps
 from explorer.labels import Text, filled, two
 from explorer.labels import text as _
 from explorer.labs import about
+from explorer.labs.lined import lined
 from explorer.labs.translation.about import SLUG
 from explorer.views import View, unfolded
 from explorer.widgets import figure
@@ -230,15 +231,9 @@ def _lines(name: str, lines: Mapping[str, Sequence[float]], words: tuple[Text, T
     names = KINDS if name == "joined" else NAMES
     drawn = [Curve(names[network], range(1, len(y) + 1), [float(n) for n in y], COLOURS[network]) for network, y in lines.items()]
     ticks = range(1, max(len(one.y) for one in drawn) + 1)
-    column = COLUMNS["captions" if name == "joined" else "layer"]
-    return figure.shown(
-        f"paths-{name}",
-        lambda language: curves([*was, *drawn], AXES[name][language], language, ticks=ticks),
-        words,
-        (column, *(one.name for one in drawn)),
-        [(n, *(round(one.y[n - 1], 4) for one in drawn)) for n in ticks],
-        [figure.Mark(one.name, one.colour) for one in drawn],
-    )
+    columns = (COLUMNS["captions" if name == "joined" else "layer"], *(one.name for one in drawn))
+    rows, marks = [(n, *(round(one.y[n - 1], 4) for one in drawn)) for n in ticks], [figure.Mark(one.name, one.colour) for one in drawn]
+    return lined(f"paths-{name}", [*was, *drawn], AXES[name], words, columns, rows, legend=marks, ticks=ticks)
 
 
 def _near(towers: Sequence[Tower], changed: bool) -> Value:
