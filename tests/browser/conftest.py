@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from explorer.labs import LABS
 from tests.pages import ARGUMENTS, PATIENCE, Contexts, Faults, watch
@@ -31,6 +31,7 @@ class Visit:
         self._contexts, self.site = contexts, site
         self.page: Page | None = None
         self.faults = Faults()
+        self.rows: list[Response] = []  # answers with exact rows of a map, since the page was opened
 
     def __call__(self, address: str) -> Page:
         """The lab as a link opens it, "/translation?beam=3", once its result is here."""
@@ -52,7 +53,8 @@ class Visit:
         """The lab at its bare address, on a page that nobody has used."""
         self._contexts.end(self.site)
         self.page = self._contexts.page(self.site, width)
-        self.faults = watch(self.page, self.site)
+        self.faults, self.rows = watch(self.page, self.site), []
+        self.page.on("response", lambda answer: self.rows.append(answer) if "/looks/" in answer.url else None)
         self.page.goto(self.site + path)
         return self.page
 

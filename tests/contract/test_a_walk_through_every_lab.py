@@ -35,7 +35,8 @@ PLACES = """(name) => {
 OTHERS = """const others = (window.others = []);
 (function look() {
     const waits = /[?&]v=/.test(location.search) && (document.querySelector("[data-view=ask]")?.dataset.wish ?? "0") === "0";
-    for (const one of waits ? document.querySelectorAll(".tfe-projectable[data-wish='0'] :is(canvas, svg, .tfe-words)") : [])
+    if (!waits) return;
+    for (const one of document.querySelectorAll(".tfe-projectable[data-wish='0'] :is(canvas, svg, .tfe-words)"))
         if (one.checkVisibility({ visibilityProperty: true })) others.push(one.closest("[data-view]").dataset.view);
     requestAnimationFrame(look);
 })();"""
