@@ -55,8 +55,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     Tests of one file go to one worker, unless they say otherwise: they share what the file has made.
     """
     items.sort(key=lambda item: (in_a_browser(item), "site" in getattr(item, "fixturenames", ())))
-    # Tests of a group of their own share one page, and leave it to each other in the order in which they are written.
-    written = {item: number for number, item in enumerate(items) if item.get_closest_marker("xdist_group")}
+    # Tests of a group of their own share one page, and leave it to each other in the order in which they are written; where the mark of the
+    # group counts modes of the page, those of the first mode come first.
+    written = {item: (*mark.args[1:], number) for number, item in enumerate(items) if (mark := item.get_closest_marker("xdist_group"))}
     for item in items:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
@@ -73,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     firsts: dict[str, int] = {}
     for at, item in enumerate(items):
         firsts.setdefault(item.get_closest_marker("xdist_group").args[0], at)
-    items.sort(key=lambda item: (firsts[item.get_closest_marker("xdist_group").args[0]], written.get(item, 0)))
+    items.sort(key=lambda item: (firsts[item.get_closest_marker("xdist_group").args[0]], written.get(item, ())))
 
 
 class Groups(LoadScopeScheduling):  # type: ignore[misc]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from explorer.labs import LABS
 from tests.pages import ARGUMENTS, PATIENCE, Contexts, Faults, watch
@@ -31,23 +31,31 @@ class Visit:
         self._contexts, self.site = contexts, site
         self.page: Page | None = None
         self.faults = Faults()
+        self.rows: list[Response] = []  # answers with exact rows of a map, since the page was opened
 
     def __call__(self, address: str) -> Page:
         """The lab as a link opens it, "/translation?beam=3", once its result is here."""
         path, _, query = address.partition("?")
         if self.page is None or self.page.is_closed() or urlsplit(self.page.url).path != path:
-            if self.page is not None and not self.page.is_closed():
-                self._contexts.end(self.site)
-            self.page = self._contexts.page(self.site)
-            self.faults = watch(self.page, self.site)
-            self.page.goto(self.site + path)
-            expect(self.page.locator("[data-view=ask]")).to_be_attached()
-            expect(self.page.locator(BUSY)).to_have_count(0)
+            page = self.anew(path)
+            expect(page.locator("[data-view=ask]")).to_be_attached()
+            expect(page.locator(BUSY)).to_have_count(0)
             if not query:
-                return self.page
-        if asked(urlsplit(self.page.evaluate("location.href")).query) == asked(query):  # what somebody typed and did not run would stay
-            self._go(self.page, next(lab for lab in LABS if lab.path == path).examples[1])
-        self._go(self.page, query)
+                return page
+        page = self.page
+        page.set_viewport_size({"width": 1280, "height": 900})
+        if asked(urlsplit(page.evaluate("location.href")).query) == asked(query):  # what somebody typed and did not run would stay
+            self._go(page, next(lab for lab in LABS if lab.path == path).examples[1])
+        self._go(page, query)
+        return page
+
+    def anew(self, path: str, width: int = 1280) -> Page:
+        """The lab at its bare address, on a page that nobody has used."""
+        self._contexts.end(self.site)
+        self.page = self._contexts.page(self.site, width)
+        self.faults, self.rows = watch(self.page, self.site), []
+        self.page.on("response", lambda answer: self.rows.append(answer) if "/looks/" in answer.url else None)
+        self.page.goto(self.site + path)
         return self.page
 
     @staticmethod

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.projected import FIRST
 from explorer.lab import Lab
-from tests.browser.waiting import START, addressed, becomes, prepared
+from explorer.labs import LABS
+from tests.browser.conftest import Visit
+from tests.browser.waiting import START, addressed, becomes, exact, prepared
 from tests.contract.conftest import ON_ITS_PAGE
 from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls
 from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
+from tests.fitting import refused_by_axe, scrolls_sideways
 from tests.known import known
 from tests.pages import Contexts, Faults, watch
 
 BUSY = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
+FIGURE = ".tfe-projected .tfe-words"
 HOSTILE = "<img src=x onerror=alert(1)>"
 # What every view in sight says of itself.
 SENTENCES = """() => [...document.querySelectorAll("[data-view] .tfe-words")]
@@ -31,7 +35,8 @@ PLACES = """(name) => {
 OTHERS = """const others = (window.others = []);
 (function look() {
     const waits = /[?&]v=/.test(location.search) && (document.querySelector("[data-view=ask]")?.dataset.wish ?? "0") === "0";
-    for (const one of waits ? document.querySelectorAll(".tfe-projectable[data-wish='0'] :is(canvas, svg, .tfe-words)") : [])
+    if (!waits) return;
+    for (const one of document.querySelectorAll(".tfe-projectable[data-wish='0'] :is(canvas, svg, .tfe-words)"))
         if (one.checkVisibility({ visibilityProperty: true })) others.push(one.closest("[data-view]").dataset.view);
     requestAnimationFrame(look);
 })();"""
@@ -67,16 +72,15 @@ def step(page: Page, number: int) -> None:
 
 
 @pytest.fixture(scope="module", params=ON_ITS_PAGE)
-def walk(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
-    """(page, its faults, lab), opened wide at the bare address once the server holds the lab's examples and steps."""
+def walk(request: pytest.FixtureRequest, visited: Visit, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
+    """(page, its faults, lab), opened wide at the bare address once the server holds the lab's examples and steps; then it is visited."""
     prepared(site, request.param.slug)
-    contexts.end(site)  # the page of the tests before, of another lab
-    page = contexts.page(site, width=1440)
-    faults = watch(page, site)
-    page.goto(site + request.param.path)
+    failed = request.session.testsfailed
+    page = visited.anew(request.param.path, width=1440)
     settled(page)
-    yield page, faults, request.param
-    contexts.end(site)
+    yield page, visited.faults, request.param
+    if request.session.testsfailed > failed:
+        page.close()
 
 
 def test_it_opens_with_a_stored_result_and_every_view_says_what_it_shows(walk: tuple[Page, Faults, Lab]) -> None:
@@ -140,14 +144,6 @@ def test_its_link_shows_the_same_in_another_browser_and_nothing_else_before(
     other.close()
 
 
-def test_its_steps_are_told_in_chinese_too(walk: tuple[Page, Faults, Lab]) -> None:
-    page, _, lab = walk
-    page.locator(".tfe-shell-lang").click()
-    step(page, 1)
-    expect(page.get_by_text(lab.steps[0].say["zh"]).first).to_be_visible()
-    page.locator(".tfe-shell-lang").click()
-
-
 def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(walk: tuple[Page, Faults, Lab]) -> None:
     page, _, lab = walk
     speaking = [number for number, one in enumerate(lab.steps, 1) if one.panel]
@@ -175,10 +171,48 @@ def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(walk: tupl
     expect(page.locator(".tfe-projected")).to_have_count(0)
 
 
-def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(walk: tuple[Page, Faults, Lab], site: str) -> None:
+def test_a_figure_that_is_guessed_at_is_covered_until_it_is_opened_and_stands_alone_on_a_phone(
+    walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str
+) -> None:
     page, _, lab = walk
+    number, guess = next((number, step.guess) for number, step in enumerate(lab.steps, 1) if step.guess is not None)
+    step(page, number)
+    page.locator(".tfe-shell-bar .tfe-shell-project").click()
+    expect(page.locator(".tfe-projector-title")).to_have_text(lab.steps[number - 1].asks["en"])
+    expect(page.locator(".tfe-projector-guess")).to_have_text(guess["en"])
+    expect(page.locator(FIGURE).first).to_be_attached()
+    assert page.locator(FIGURE).filter(visible=True).count() == 0
+    if lab is LABS[0]:  # what is covered looks alike in every lab
+        assert refused_by_axe(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator(FIGURE).filter(visible=True).first).to_be_visible()
+    expect(page.locator(".tfe-projector-cover")).to_be_hidden()
+    exact(page)
+    said = page.locator(FIGURE).filter(visible=True).first.inner_text()
+    code = str(page.locator(".tfe-projector-code").get_attribute("src"))
+    page.keyboard.press("Escape")
+
+    phone = contexts.page(site, width=360, height=780)
+    faults = watch(phone, site)
+    phone.goto(parse_qs(urlsplit(code).query)["text"][0])
+    phone.locator(".tfe-projector-cover button").click()
+    expect(phone.locator(".tfe-lone .tfe-words").filter(visible=True).first).to_have_text(said)
+    expect(phone.locator(".tfe-projector-title")).to_have_text(lab.steps[number - 1].asks["en"])
+    for rest in (".tfe-shell-bar", ".tfe-ask", "h1", ".tfe-projector-code"):
+        expect(phone.locator(rest).filter(visible=True)).to_have_count(0)
+    assert scrolls_sideways(phone) == 0
+    if lab is LABS[0]:  # the figure itself is judged on its page
+        assert refused_by_axe(phone) == []
+    assert faults.all() == []
+    phone.close()
+
+
+def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(walk: tuple[Page, Faults, Lab], visited: Visit) -> None:
+    _, _, lab = walk
     query, named = NONSENSE[lab.slug]
-    page.goto(f"{site}{lab.path}?v=1&{query}{HOSTILE}")
+    page = visited(f"{lab.path}?v=1&{query}{HOSTILE}")
+    if lab is LABS[0]:  # a link within the page is read as one that opens it
+        page.reload()
     expect(page.locator(".tfe-badge").first).to_have_text("refused")
     refusal = page.locator("form [role=alert]:visible, form [class$=-error]:visible").first
     expect(refusal).to_contain_text(named)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,34 +14,28 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, Response, expect
 
-from explorer.labs import LABS
 from explorer.packing import LEVELS, pack, whole_levels
-from tests.pages import Contexts, watch
+from tests.browser.conftest import Visit
+from tests.contract.conftest import ON_ITS_PAGE
 
 SAYS = re.compile(r"query “.*?” \((\d+)\) gives key “(.*?)” \((−?\d+)\) (<?[\d.]+).*; the row sums to ([\d.]+)\.", re.S)
 MOST_PIXELS, MOST_BYTES = 4096, 4_000_000  # a saved page holds every head
 SIGNS = {"␣": " ", "⏎": "\n"}
 
 
-def opened(page: Page, site: str, path: str) -> list[Response]:
-    """Opens a page and waits until its attention view says what it shows; returns the answers with exact rows that it got."""
-    rows: list[Response] = []
-    page.on("response", lambda answer: rows.append(answer) if "/looks/" in answer.url else None)
+def opened(page: Page, site: str, path: str) -> None:
+    """Opens a page and waits until it is there with its first result."""
     page.goto(site + path)
     expect(page.locator(".tfe-badge").first).to_have_text("stored")
     page.wait_for_selector(".tfe-panel", state="attached")
-    return rows
 
 
-@pytest.fixture(scope="module", params=LABS, ids=lambda lab: lab.slug)
-def arrived(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, list[Response]]]:
-    """A lab's page as its bare address opens it, and the answers with exact rows that it got."""
-    contexts.end(site)
-    page = contexts.page(site)
-    faults = watch(page, site)
-    yield page, opened(page, site, request.param.path)
-    contexts.end(site)
-    assert not faults.all()
+@pytest.fixture(scope="module", params=ON_ITS_PAGE)
+def arrived(request: pytest.FixtureRequest, visited: Visit) -> tuple[Page, list[Response]]:
+    """A lab's page as its bare address shows it, and the answers with exact rows that it got."""
+    page = visited(request.param.path)
+    expect(page.locator(".tfe-badge").first).to_have_text("stored")
+    return page, visited.rows
 
 
 def saved(page: Page, kind: str) -> tuple[str, bytes]:

@@ -22,7 +22,7 @@ SMALL = {
     "music": "v=1&seed=51&motif=JQAlACUAJQAkACQAJAAkAA",
     "transformer_xl": "v=1&text=The+sea.&length=2&seed=51",
     "adaptive_span": "v=1&text=The+sea.&length=2&seed=51",
-    "sparse_transformer": "v=1&keep=28&seed=51",
+    "sparse_transformer": "v=1&task=text&text=The+sea.&length=2&seed=51",
     "reformer": "v=1&text=abba",
     "act_rnn": "v=1&task=parity&text=1011",
     "universal_transformer": "v=1&task=addition&text=12%2B34&question=",
