@@ -151,9 +151,9 @@ class Transformer(nn.Module):
         return BRANCH
 
     @property
-    def layers(self) -> list[nn.Module]:
+    def layers(self) -> nn.ModuleList:
         """Those of the encoder, then those of the decoder."""
-        return [*self.encoder, *self.decoder]
+        return nn.ModuleList([*self.encoder, *self.decoder])
 
     def embed(self, tokens: Tensor, first: int = 0, positional: bool = True) -> Tensor:
         """Dropout(√d_model · E[token] + PE[position]): (batch, position) -> (batch, position, d_model); positions count from `first`.

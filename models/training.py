@@ -115,8 +115,7 @@ def muon(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer
     Muon makes each step of a matrix orthogonal, scaled to the size that Adam's steps have (Liu et al., 2025): so one rate serves both.
     """
     native = has_bfloat16(next(objective.parameters()).device)
-    within = (module for layer in objective.model.layers for module in layer.modules())  # type: ignore[union-attr]
-    modules = [module for module in within if not isinstance(module, nn.Embedding)]
+    modules = [module for module in objective.model.layers.modules() if not isinstance(module, nn.Embedding)]  # type: ignore[union-attr]
     inside = {id(p) for module in modules for p in module.parameters(recurse=False) if p.dim() == 2}
     matrices = [p for p in objective.parameters() if id(p) in inside]
     rest = [p for p in objective.parameters() if id(p) not in inside]
