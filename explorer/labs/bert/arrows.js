@@ -4,8 +4,9 @@
 // explorer/labs/bert/views.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
-import { el } from "../../widgets/lib/dom.js";
+import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
+import { flipped } from "../../widgets/lib/looking.js";
 import { short } from "../../widgets/lib/maps.js";
 import { placed, rounded, weight } from "../../widgets/lib/signs.js";
 import { number, plus } from "../../widgets/lib/stripwords.js";
@@ -92,10 +93,8 @@ function row(run, look) {
 /** What is asked so that the word of a piece alone is hidden; so that it too is hidden, or shown again. */
 const hides = (run, at) => ({ hidden: String(run.words[at]), way: "hide" });
 function toggles(run, at) {
-  const word = run.words[at];
   const now = [...new Set(run.hidden.map((one) => run.words[one]))];
-  const next = now.includes(word) ? now.filter((one) => one !== word) : [...now, word];
-  return { hidden: next.sort((a, b) => a - b).join(","), way: "hide" };
+  return { hidden: flipped(now, run.words[at]).join(","), way: "hide" };
 }
 
 /** Where the pieces stand: in a row, in a column on a phone. */
@@ -269,14 +268,11 @@ function sentence(run, look) {
 /** Buttons for the piece in view: what a click does in the picture, for a keyboard and a finger. */
 function below(run, { pos }, _lock, ask) {
   const at = pos !== null && pos < run.count && !run.special[pos] ? pos : inView(run, { pos });
-  if (!ask) return [];
-  const button = (text, set) => el("button",
-    { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set), text, onclick: () => ask(set) });
   const name = at !== null && t(run.hidden.includes(at) ? TEXT.showIt : TEXT.hideIt, { piece: named(run, at) });
   const draws = run.way === "draw";
   const seed = draws ? (run.seed % run.last) + 1 : run.seed;
-  return [el("div", { class: "tfe-row tight tfe-controls" }, at === null ? [] : button(name, toggles(run, at)),
-    button(t(draws ? TEXT.again : TEXT.train), { way: "draw", seed: String(seed) }))];
+  return offers(ask, [...(at === null ? [] : [[name, toggles(run, at)]]),
+    [t(draws ? TEXT.again : TEXT.train), { way: "draw", seed: String(seed) }]]);
 }
 
 function table(run, look) {

@@ -2,8 +2,9 @@
 // at once, again where they are least sure. A cell is as bright as its piece is probable. The value is made by
 // explorer/labs/nonautoregressive/views.py.
 
-import { el } from "../../widgets/lib/dom.js";
+import { offers } from "../../widgets/lib/dom.js";
 import { lang, t } from "../../widgets/lib/lang.js";
+import { flipped, oneOf } from "../../widgets/lib/looking.js";
 import { colour, ink, shade } from "../../widgets/lib/pen.js";
 import { placed, sign } from "../../widgets/lib/signs.js";
 
@@ -57,9 +58,6 @@ const named = (run, at) => placed(show(run.target[at]), at);
 const marks = (text) => text.replaceAll(" (", "（").replaceAll(")", "）");
 const two = (p) => p.toFixed(2);
 const ms = (value) => value.toFixed(1);
-/** A list of positions with one more or one fewer, in order. */
-const flipped = (list, at) => (list.includes(at) ? list.filter((one) => one !== at) : [...list, at])
-  .sort((a, b) => a - b);
 const masks = (run, at) => ({ again: flipped(run.again, at).join(",") });
 const pins = (run, at) => ({ pinned: flipped(run.pinned, at).map((one) => run.spelled[one]).join(",") });
 const passName = (n) => t(TEXT.pass, { n: n + 1 });
@@ -283,15 +281,11 @@ function sentence(run, look) {
 
 /** Buttons for the position in view: what a click does in the picture, for a keyboard and a finger. */
 function below(run, { pos }, _lock, ask) {
-  if (pos === null || !ask) return [];
+  if (pos === null) return [];
   const piece = named(run, pos);
   const [pinned, again] = [run.pinned.includes(pos), run.again.includes(pos)];
-  const button = (text, set) => el("button",
-    { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set),
-    text: t(text, { piece }), onclick: () => ask(set) });
-  return [el("div", { class: "tfe-row tight tfe-controls" },
-    pinned ? [] : button(again ? TEXT.unmask : TEXT.mask, masks(run, pos)),
-      button(pinned ? TEXT.unpin : TEXT.pin, pins(run, pos)))];
+  return offers(ask, [...(pinned ? [] : [[t(again ? TEXT.unmask : TEXT.mask, { piece }), masks(run, pos)]]),
+    [t(pinned ? TEXT.unpin : TEXT.pin, { piece }), pins(run, pos)]]);
 }
 
 function table(run, look) {
@@ -344,8 +338,7 @@ export default {
   arrays,
   below,
   press: (run, { pos }) => (pos === null ? null : { set: masks(run, pos) }),
-  choices: () => [{ key: "show", label: t(TEXT.show),
-    options: ["p", "settled"].map((value) => ({ value, label: t(TEXT[value]) })) }],
+  choices: () => [oneOf("show", TEXT.show, ["p", "settled"].map((key) => ({ key, name: TEXT[key] })))],
   legend: (run, { show: which }) => [...LEGENDS[which](),
     ...(run.pinned.length ? [{ text: t(TEXT.pinned),
       mark: { line: "query", dash: [2, 2], width: 2, radius: 3 } }] : [])],

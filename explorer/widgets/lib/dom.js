@@ -89,3 +89,8 @@ export function segmented({ options, value, label, onPick }) {
     },
   };
 }
+
+/** Below a picture: buttons for what a click asks in it, [[text, set], …]; none where nobody can be asked. */
+export const offers = (ask, all) => (ask ? [el("div", { class: "tfe-row tight tfe-controls" }, all.map(([text, set]) =>
+  el("button", { type: "button", class: "tfe-button small", "data-set": JSON.stringify(set), text,
+    onclick: () => ask(set) })))] : []);

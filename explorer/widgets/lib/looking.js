@@ -28,6 +28,10 @@ export const modelsOf = (run) => ({ names: run.models.map(({ key }) => key), pic
 export const oneOf = (key, label, list) =>
   ({ key, label: t(label), options: list.map(({ key: value, name }) => ({ value, label: t(name) })) });
 
+/** A list of places with one more or one fewer, in order. */
+export const flipped = (list, at) => (list.includes(at) ? list.filter((one) => one !== at) : [...list, at])
+  .sort((a, b) => a - b);
+
 export const KINDS = {
   /** A place from 0. */
   position: {
