@@ -26,9 +26,13 @@ class Quick(gr.Blocks):
     """`gr.Blocks` whose handlers give values of widgets, which go to the browser unread, and once."""
 
     def __exit__(self, *raised: Any) -> None:
-        """The end of a page."""
-        with _no_app():
-            super().__exit__(*raised)
+        """The end of a page. What all pages hold is put together once, behind the last of them (`queue`), and not behind each."""
+        self.get_config_file = dict  # type: ignore[method-assign,assignment]
+        try:
+            with _no_app():
+                super().__exit__(*raised)
+        finally:
+            del self.get_config_file
 
     def queue(self, *settings: Any, **named: Any) -> gr.Blocks:
         """`gr.Blocks.queue`."""
