@@ -186,7 +186,6 @@ export function projector(words, steps, { lecturing, go }) {
     pointed = step.get();
     if (alone) return hide();
     last = figure;
-    if (shown === figure) title.textContent = t(steps[pointed - 1]?.question) || title.textContent;
     if (!shown || shown === figure) return soon();
     watcher.disconnect();
     shown.classList.remove("tfe-projected");
