@@ -44,11 +44,11 @@ def read_picture(text: str, shape: tuple[int, ...]) -> Levels:
 @cache
 def shipped(slug: str, name: str = "examples") -> Mapping[str, NDArray[Any]]:
     """The pictures that are shipped with a lab and what kind each is, by the names in their file; nothing where there is no file."""
-    path = next((one for root in (lab(slug), ASSETS / slug) if (one := root / f"{name}.npz").is_file()), ASSETS)
-    if not path.is_file():
-        return {}
-    with reading(path), np.load(path, allow_pickle=False) as file:
-        return dict(file)
+    for path in (lab(slug) / f"{name}.npz", ASSETS / slug / f"{name}.npz"):  # somebody's own, or those of the project
+        if path.is_file():
+            with reading(path), np.load(path, allow_pickle=False) as file:
+                return dict(file)
+    return {}
 
 
 def number_of(text: str, count: int) -> int | None:

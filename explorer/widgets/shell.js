@@ -435,12 +435,11 @@ export function mount(root, props) {
   /** While the hall looks at a step, what the next one needs is fetched. */
   function ahead() {
     const [now, next] = [brought, steps[step.get()]];
-    const fetched = () => {
+    setTimeout(() => {
       if (now !== brought || !projecting() || !next) return;
       plotly(props.plotly); // some figure of every lab is drawn by it
       bus.fire("ahead", next);
-    };
-    setTimeout(() => requestIdleCallback(fetched, { timeout: SETTLED }), SETTLED);
+    }, SETTLED);
   }
   function below(node) {
     const room = (note.parentElement && getComputedStyle(root.parentElement).position === "sticky" ? note.offsetHeight
