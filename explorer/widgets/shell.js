@@ -435,11 +435,13 @@ export function mount(root, props) {
   /** While the hall looks at a step, what the next one needs is fetched. */
   function ahead() {
     const [now, next] = [brought, steps[step.get()]];
-    setTimeout(() => {
+    const fetched = () => {
       if (now !== brought || !projecting() || !next) return;
       plotly(props.plotly); // some figure of every lab is drawn by it
       bus.fire("ahead", next);
-    }, SETTLED);
+    };
+    const idle = globalThis.requestIdleCallback ?? setTimeout; // not every browser says when it is idle
+    setTimeout(() => idle(fetched, { timeout: SETTLED }), SETTLED);
   }
   function below(node) {
     const room = (note.parentElement && getComputedStyle(root.parentElement).position === "sticky" ? note.offsetHeight
