@@ -18,11 +18,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 
-# What stands between code, the longest first. Whether a slash begins a regular expression is told by what stands before it.
-_PIECE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[`{}]|/|[\w$]+|\s+|.""", re.S)
+# What a script consists of, the longest first; a run of code goes on over single spaces, and ends before a brace only within a template.
+_APART = r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[`/]|\s+"""
+_PIECE = re.compile(rf"""{_APART}|(?:[^\s"'`/]|(?<=\S)\x20(?=[^\s"'`/]))+|.""", re.S)
+_PIECE_IN_A_TEMPLATE = re.compile(rf"""{_APART}|[^\s"'`/{{}}]+|.""", re.S)
 _TEMPLATE = re.compile(r"(?:\\.|[^`\\$]|\$(?!\{))*(`|\$\{)", re.S)
 _REGULAR = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*")
-_BEFORE_A_VALUE = frozenset(["return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield"])
+# After the end of a value a slash divides; after anything else, also after one of these words, it begins a regular expression.
+_WORDS = "return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield"
+_VALUE = re.compile(rf"(?:[)\]}}]|\.[\w$]+|(?<![\w$.])(?!(?:{_WORDS})$)[\w$]+)$")
 
 _IMPORT = re.compile(r'^import (?:(?P<one>[\w$]+)|\{(?P<some>[^}]*)\}) from "(?P<path>¤+)";$', re.M)
 _DEFAULT = re.compile(r"^export default (?!(?:async )?(?:function|class)\b)", re.M)
@@ -92,13 +96,13 @@ def pieces(source: str) -> Iterator[tuple[str, str]]:
     at, before = 0, ""
     depth: list[int] = []  # braces open in each ${…} that is open
     while at < len(source):
-        found = _PIECE.match(source, at)
+        found = (_PIECE_IN_A_TEMPLATE if depth else _PIECE).match(source, at)
         assert found  # the last alternative takes anything
         piece, kind = found[0], "code"
         if piece.startswith(("//", "/*")):
             kind = "comment"
         elif piece == "/":
-            if not (before in _BEFORE_A_VALUE or not re.match(r"[\w$)\]}]", before[-1:])):
+            if _VALUE.search(before):
                 pass  # a division
             elif expression := _REGULAR.match(source, at):
                 kind, piece = "text", expression[0]
@@ -121,8 +125,7 @@ def pieces(source: str) -> Iterator[tuple[str, str]]:
             depth[-1] += 1 if piece == "{" else -1
         at += len(piece)
         if kind != "comment" and not piece.isspace():
-            property_ = before == "." and kind == "code"  # a word after a dot is a name, whatever it says
-            before = "(" if kind == "text" and piece.endswith("${") else "x" if kind == "text" or property_ else piece
+            before = piece if kind == "code" else "(" if piece.endswith("${") else "x"
         yield kind, piece
     if depth:
         raise ValueError("a template does not end")
