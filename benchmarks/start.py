@@ -28,7 +28,8 @@ from explorer.disk import VARIABLE
 
 def measure(device: torch.device) -> Report:
     """Medians of five starts, after one that is not counted: it also leaves on disk what it computed of the examples."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {VARIABLE: folder}):
+    # Python keeps what it has compiled, as it does unless it is told otherwise.
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {VARIABLE: folder, "PYTHONDONTWRITEBYTECODE": ""}):
         return _measured()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ class Unreadable(Exception):
 
 def opened(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.Blocks]:
     """The whole site, and the labs that it shows: one whose files cannot be read has a closed page, and the log says why."""
-    shown = tuple(lab if not lab.closed and _has_a_picture(lab) else closed(lab) for lab in labs)
+    shown = tuple(lab if lab.closed else _with_its_picture(lab) for lab in labs)
     while True:
         try:
             return shown, build(shown, engine)
@@ -54,13 +55,14 @@ def opened(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.Blo
             shown = tuple(closed(lab) if lab.slug == error.slug else lab for lab in shown)
 
 
-def _has_a_picture(lab: Lab) -> bool:
+def _with_its_picture(lab: Lab) -> Lab:
+    """The lab with its picture, drawn once; a closed one where that fails."""
     try:
-        lab.thumbnail()
+        picture = lab.thumbnail()
     except Exception:
         logger.exception("%s cannot be read, and is closed", lab.slug)
-        return False
-    return True
+        return closed(lab)
+    return dataclasses.replace(lab, thumbnail=lambda: picture)
 
 
 def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
