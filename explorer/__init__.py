@@ -1,1 +1,31 @@
 """What the visitor sees: pages, widgets, figures, and the server that carries them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+
+class GradioWithoutInterfaces(MetaPathFinder):
+    """Imports Gradio without the files for editors (``.pyi``) that it writes anew for each component, half of what its import costs."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Of the one module that writes them, a spec that takes its writer away; None of any other."""
+        if fullname != "gradio.component_meta":
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            run = spec.loader.exec_module
+
+            def without_writer(module: ModuleType) -> None:
+                run(module)
+                vars(module)["create_or_modify_pyi"] = lambda *_: None
+
+            vars(spec.loader)["exec_module"] = without_writer
+        return spec
+
+
+sys.meta_path.insert(0, GradioWithoutInterfaces())

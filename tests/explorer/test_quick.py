@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from gradio import component_meta
 
 from explorer.quick import Quick
 from tests.conftest import built
@@ -24,6 +25,10 @@ def _made(handler: Any, extra: bool = False) -> tuple[Quick, Any]:
 
     blocks = built(make)
     return blocks, next(fn for fn in blocks.fns.values() if fn.fn is handler)
+
+
+def test_gradio_is_imported_without_writing_files_for_editors() -> None:
+    assert component_meta.create_or_modify_pyi.__module__ == "explorer"
 
 
 def test_values_go_out_as_they_are_and_what_is_skipped_is_left_alone() -> None:
