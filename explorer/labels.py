@@ -369,8 +369,8 @@ def device(name: str) -> Text:
 
 
 def two(value: float) -> str:
-    """A number as most sentences print it: 0.57, −8.44."""
-    return f"{value:,.2f}".replace("-", "−")
+    """A number as most sentences print it: 0.57, −8.44; what rounds to nothing has no sign."""
+    return f"{value:z,.2f}".replace("-", "−")
 
 
 def change_sentence(moves: Text, stays: Text, before: float, after: float, *, show: Callable[[float], str] = two, **values: object) -> Text:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from explorer.controls import Value
 from explorer.engine import Function
 from explorer.figures import plane as drawing
-from explorer.labels import Text, filled
+from explorer.labels import Text, filled, two
 from explorer.labels import text as _
 from explorer.views import Found, View, unfolded
 from explorer.widgets import figure
@@ -82,8 +82,8 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
         name=f"{head.layer + 1}·{head.head + 1}",
         queries=count,
         keys=len(seen.asks) - count,
-        whole=_two(seen.before),
-        plane=_two(seen.after),
+        whole=two(seen.before),
+        plane=two(seen.after),
         kept=f"{100 * seen.kept:.0f} %",
     )
     classes = [next((at for at, (_name, belongs) in enumerate(CLASSES) if one in belongs), len(CLASSES) - 1) for one in seen.classes]
@@ -126,10 +126,6 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
         "choices": [{"key": "planeby", "label": dict(COLOUR), "pick": "kind", "options": options}],
         "figures": [{"figure": drawn(by), "when": {"planeby": by}} for by in there],
     }
-
-
-def _two(number: float) -> str:
-    return f"{number:.2f}".replace("-", "−")
 
 
 def in_one_plane(

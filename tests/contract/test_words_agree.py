@@ -122,6 +122,7 @@ def test_a_change_that_nobody_could_see_is_not_told_as_one() -> None:
     assert change_sentence(moves, stays, 0.571, 0.569)["en"] == "still 0.57"
     assert change_sentence(moves, stays, 0.571, 0.581)["en"] == "from 0.57 to 0.58"
     assert change_sentence(moves, stays, -1.85, -8.44)["en"] == "from −1.85 to −8.44"
+    assert change_sentence(moves, stays, -0.001, 0.001)["en"] == "still 0.00", "nothing has no sign"
 
 
 def test_every_sentence_of_a_change_goes_through_the_helper_that_compares_what_is_printed() -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from explorer.figures.curves import Curve
 from explorer.figures.heatmaps import Figure, Map, maps
-from explorer.labels import filled
+from explorer.labels import filled, two
 from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import about, texts
 from explorer.labs.rnn_attention.views import numbered
@@ -52,7 +52,7 @@ def numbers(seen: Explanation) -> Value:
     _with_weights(seen)
     row = int(seen.weights[:-1].max(1).argmax()) if len(seen.weights) > 1 else 0
     key = int(seen.scores[row].argmax())
-    score, weight, share = (f"{part[row, key]:.2f}".replace("-", "−") for part in (seen.scores, seen.weights, seen.shares))
+    score, weight, share = (two(float(part[row, key])) for part in (seen.scores, seen.weights, seen.shares))
     says = filled(texts.SUM_SAYS, query=seen.target[row], key=seen.source[key], score=score, weight=weight, share=share)
 
     def draw(language: str) -> Figure:

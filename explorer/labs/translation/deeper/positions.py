@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.figures import attention
 from explorer.figures import positions as drawing
-from explorer.labels import Text, filled
+from explorer.labels import Text, filled, two
 from explorer.labels import text as _
 from explorer.views import View, unfolded
 from explorer.widgets import figure
@@ -163,7 +163,7 @@ def _shape(name: str, signal: drawing.Array, used: int | None) -> Value:
     middle, far = 10, length - 1
     units = filled(UNITS, length=length, d=d)
     waves = filled(WAVES, shortest=f"{drawing.wavelength(0, d):.1f}", longest=f"{drawing.wavelength(d - 1, d):,.0f}")
-    falls = filled(FALLS, near=_two(similar[1]), middle=middle, at=_two(similar[middle]), far=far, last=_two(similar[far]))
+    falls = filled(FALLS, near=two(similar[1]), middle=middle, at=two(similar[middle]), far=far, last=two(similar[far]))
     sine = [[round(float(one), 4) for one in row] for row in signal]
     pairs = [[round(float(similar[abs(p - q)]), 4) for q in range(length)] for p in range(length)]
     return {
@@ -245,10 +245,6 @@ def power(number: float) -> str:
         return f"{number:.2f}"
     exponent = math.floor(math.log10(number))
     return f"{number / 10**exponent:.1f} × 10⁻{str(-exponent).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
-
-
-def _two(number: float) -> str:
-    return f"{number:.2f}".replace("-", "−")
 
 
 def _joined(*texts: Text) -> Text:
