@@ -44,7 +44,7 @@ class Unreadable(Exception):
 
 def opened(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.Blocks]:
     """The whole site, and the labs that it shows: one whose files cannot be read has a closed page, and the log says why."""
-    shown = tuple(lab if lab.closed else _with_its_picture(lab) for lab in labs)
+    shown = tuple(closed(lab) if lab.closed else _with_its_picture(lab) for lab in labs)
     while True:
         try:
             return shown, build(shown, engine)
