@@ -82,13 +82,13 @@ class GuidedStep:
 def in_lecture(texts: ModuleType, key: str) -> dict[str, Any]:
     """What a lab's texts say of the step `key` for a lecture, as fields of its GuidedStep.
 
-    STEP_QUESTIONS, STEP_SHOWS and STEP_RANKS speak of each step, STEP_GUESSES of some.
+    STEP_QUESTIONS and STEP_SHOWS speak of each step, STEP_GUESSES of some, STEP_RANKS of those that are no 2.
     """
     return {
         "question": texts.STEP_QUESTIONS[key],
         "guess": texts.STEP_GUESSES.get(key),
         "show": texts.STEP_SHOWS[key],
-        "rank": texts.STEP_RANKS[key],
+        "rank": texts.STEP_RANKS.get(key, 2),
     }
 
 

@@ -224,5 +224,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "price": _("Hold B: fewer updates, and which digit is wrong now?", "按住 B：更新变少了，现在哪一位错了？"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"effort": 1, "halts": 1, "remainder": 3, "now": 2, "force": 3, "hard": 3, "price": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"effort": 1, "halts": 1, "remainder": 3, "force": 3, "hard": 3}

@@ -87,12 +87,9 @@ def telling() -> int:
     return 3 if kept is None else ponder.telling(kept.seen.steps, kept.seen.remainder, kept.seen.wanted)
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """How long the first result thinks about each of its inputs."""
-    kept = first()
-    if kept is None:
-        return None
-    return Thumbnail(adaptive_depth.towers(kept.seen.steps))
+    return Thumbnail(adaptive_depth.towers(seen.steps))
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -244,5 +244,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "saving": _("Read the share that is left of positions, operations and bytes.", "读出位置、运算与字节各剩下多少。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"differ": 1, "mask": 1, "price": 3, "short": 3, "long": 2, "token": 2, "saving": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"differ": 1, "mask": 1, "price": 3, "short": 3, "saving": 3}

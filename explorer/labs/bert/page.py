@@ -11,7 +11,7 @@ from explorer.lab import FIGURE, Text, part
 from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.figure import measured, own
 from explorer.widgets.notes import notes
@@ -31,7 +31,10 @@ def program() -> Program[Request, Explanation]:
     def picture(name: str, words: Mapping[str, Text], draw: Any, **how: Any) -> View[Request, Explanation]:
         return View(name, lambda value: stage(name, value, texts=words, picture=f"bert/{name}"), draw, **how)
 
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=EXPLAIN,
         kind=Request,
         controls=views.controls(),
@@ -50,15 +53,6 @@ def program() -> Program[Request, Explanation]:
         ),
         change=Change(views.difference),
         examples=tuple((request, {"en": request.text, "zh": request.text}) for request in EXAMPLES),
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
     )
 
 
@@ -68,6 +62,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2018,
     paper="BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
     authors="Devlin et al.",
@@ -84,12 +79,10 @@ LAB = lab_of(
             part("the sentence's vector", "句子向量", "similarity"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "side": replace(OFFERED[0], side="left"),
         "positions": replace(OFFERED[0], positions=False),
         "silenced": replace(OFFERED[0], silenced=tuple(("mlm", 3, head) for head in range(4))),
     },
     exports={**dict.fromkeys(("arrows", "finder", "sink", "similarity", "attention"), FIGURE), "change": ("TXT", "CSV")},
-    thumbnail=views.thumbnail,
 )

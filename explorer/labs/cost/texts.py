@@ -440,5 +440,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "family": _("Ask who is still in the picture at the right edge, and who ran out of memory.", "问：右端还剩下谁，谁用尽了内存？"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"paths": 1, "paper": 3, "clock": 2, "scale": 1, "scores": 3, "heads": 3, "family": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"paths": 1, "paper": 3, "scale": 1, "scores": 3, "heads": 3}

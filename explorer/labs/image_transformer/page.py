@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.lab import part
 from explorer.labs.image_transformer import about, change, texts, views
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
@@ -20,7 +20,10 @@ MEASURE = "models.image_transformer.explain:measure"
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
@@ -29,7 +32,7 @@ def program() -> Program[Request, Explanation]:
                 "spans",
                 lambda value: stage("spans", value, texts=texts.SPANS, picture="image_transformer/spans"),
                 views.spans,
-                views.growing,
+                views.spans_growing,
             ),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
             View(
@@ -42,16 +45,6 @@ def program() -> Program[Request, Explanation]:
         ),
         change=Change(change.difference, MEASURE, change.again),
         examples=tuple((one, title) for one, title in zip(EXAMPLES, texts.EXAMPLES, strict=True) if one in offered()),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -63,6 +56,7 @@ LAB = lab_of(
     program,
     offered(),
     texts,
+    views,
     year=2018,
     paper="Image Transformer",
     authors="Parmar et al.",
@@ -78,7 +72,6 @@ LAB = lab_of(
             part("next pixel", "下一个像素", "surprise"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "silence": replace(CHANGED, silenced=(("local_1d", 0, 0),)),
         "memory": replace(CHANGED, memory_rows=1),
@@ -89,6 +82,5 @@ LAB = lab_of(
         "surprise": ("PNG", "SVG", "HTML", "CSV", "NPZ"),
         "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (replace(offered()[0], seed=1),),
 )

@@ -304,5 +304,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "cut": _("Hold B for the picture with its memory; look at the borders of the tiles.", "按住 B 看有记忆时的图；看各块的边界。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"grow": 1, "query": 3, "memory": 1, "order": 3, "surprise": 2, "enlarge": 3, "cut": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"grow": 1, "query": 3, "memory": 1, "order": 3, "enlarge": 3}

@@ -12,7 +12,7 @@ from explorer.labs import passages
 from explorer.labs.labelled import labelled
 from explorer.labs.language_model import about, labels, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
@@ -34,7 +34,10 @@ def program() -> Program[Request, Explanation]:
 
     sizes = {KINDS[0]: about.size(VARIANTS[0])}
     plane = in_one_plane(PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, Head(KINDS[0], 1, 1), name="language-model")
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=views.controls(),
@@ -54,16 +57,7 @@ def program() -> Program[Request, Explanation]:
         change=Change(views.difference, MEASURE, views.again),
         examples=tuple((request, title) for request, (title, _) in views.offered()),
         shorts=tuple(short for _, (_, short) in views.offered()),
-        first=views.first,
         others=(views.learned,),
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        progress=views.progress,
     )
 
 
@@ -73,6 +67,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2018,
     paper="Improving Language Understanding by Generative Pre-Training",
     authors="Radford et al.",
@@ -89,7 +84,6 @@ LAB = lab_of(
             part("verdict", "判断", "labels"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "temperature": replace(EXAMPLES[0], length=16, temperature=1.6),
         "silenced": replace(EXAMPLES[0], length=16, silenced=tuple((KINDS[0], 0, head) for head in range(4))),
@@ -100,6 +94,5 @@ LAB = lab_of(
         **dict.fromkeys(("tower", "tree", "surprise", "reading", "reach", "attention", "labels"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request("It was late.", length=2),),
 )

@@ -299,14 +299,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "curve": _("Go along the curves from left to right; then back to one at 500 labels.", "沿曲线从左看到右；再回到 500 个标签处。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "predict": 1,
-    "positions": 2,
-    "layers": 1,
-    "temperature": 2,
-    "unicorn": 2,
-    "copy": 1,
-    "labels": 2,
-    "curve": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"predict": 1, "layers": 1, "copy": 1}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.lab import FIGURE, part
 from explorer.labs.music import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
@@ -20,7 +20,10 @@ MEASURE = "models.music.explain:measure"
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
     titles = views.titles()
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
@@ -39,15 +42,6 @@ def program() -> Program[Request, Explanation]:
         change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in titles), strict=True)),
         shorts=tuple(short for _, short in titles),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -65,6 +59,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2018,
     paper="Music Transformer: Generating Music with Long-Term Structure",
     authors="Huang et al.",
@@ -81,7 +76,6 @@ LAB = lab_of(
             part("next note", "下一个音符", "standings"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "silence": replace(CHANGED, silenced=(("jsb_relative", 1, 1),)),
         "relative": replace(CHANGED, farthest=0),
@@ -95,6 +89,5 @@ LAB = lab_of(
         "lengths": FIGURE,
         "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=probes,
 )

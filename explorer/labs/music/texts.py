@@ -329,14 +329,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "lengths": _("Point at the trained length, then at what becomes of each line beyond it.", "指向训练时的长度，再看每条线在它之后怎样。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "language": 1,
-    "motifs": 3,
-    "motif": 3,
-    "motif_piano": 2,
-    "distance": 3,
-    "skew": 1,
-    "arcs": 3,
-    "lengths": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"language": 1, "motifs": 3, "motif": 3, "distance": 3, "skew": 1, "arcs": 3}

@@ -9,7 +9,7 @@ from explorer.lab import FIGURE, part
 from explorer.labs.about import sizes
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View, in_bertviz, unfolded
 from explorer.widgets.figure import opened, own
 from explorer.widgets.notes import notes
@@ -27,7 +27,10 @@ START = views.OFFERED[0][0]
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which networks are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=EXPLAIN,
         kind=Request,
         controls=views.controls(),
@@ -60,15 +63,6 @@ def program() -> Program[Request, Explanation]:
         ),
         change=Change(views.difference, REREAD, views.again),
         examples=views.OFFERED,
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        pick=views.pick,
-        items=views.items,
     )
 
 
@@ -78,6 +72,7 @@ LAB = lab_of(
     program,
     [request for request, _ in views.OFFERED],
     texts,
+    views,
     year=2018,
     paper="Mask-Predict: Parallel Decoding of Conditional Masked Language Models",
     authors="Gu et al., Ghazvininejad et al.",
@@ -97,7 +92,6 @@ LAB = lab_of(
             part("pieces", "词片", "passes"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "offset": replace(START, offset=3),
         "pinned": replace(START, pinned=((0, f"{SPACE}Drei"),)),
@@ -107,6 +101,5 @@ LAB = lab_of(
         **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
         "change": ("TXT", "CSV"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in about.there()),
 )

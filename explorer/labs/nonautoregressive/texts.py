@@ -307,14 +307,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "pays": _("Follow the curve from one pass to ten: the first four bring most of it.", "沿曲线从一轮看到十轮：头四轮带来大部分提高。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "after": 1,
-    "stop": 3,
-    "at_once": 1,
-    "length": 2,
-    "mixed": 1,
-    "distil": 2,
-    "iterate": 1,
-    "pays": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"after": 1, "stop": 3, "at_once": 1, "mixed": 1, "iterate": 1}

@@ -241,12 +241,9 @@ def bertviz(seen: Explanation) -> list[drawing.Attention]:
     return [drawing.Attention(kind.key, kind.label, kind.weights, kind.queries, kind.keys) for kind in last(seen)]
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head of the stored first result, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    cell, seen = _cell(kept.seen), kept.seen
+    cell = _cell(seen)
     return Thumbnail(seen.cross[-1, cell["layer"], cell["head"]], seen.target, seen.source, (cell["row"], cell["col"]))
 
 

@@ -16,7 +16,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, part
 from explorer.labs.reformer import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.figure import own
 from explorer.widgets.notes import notes
@@ -79,7 +79,10 @@ async def looks(engine: Engine, detail: object, session: str) -> AsyncGenerator[
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=EXPLAIN,
         kind=Request,
         controls=(*views.asked(), *change.knobs({**about.sizes("word"), **about.sizes("text")})),
@@ -98,11 +101,6 @@ def program() -> Program[Request, Explanation]:
         ),
         change=Change(change.difference),
         examples=tuple(zip(views.given(), (*texts.EXAMPLES, texts.TEXT_EXAMPLE), strict=False)),
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        warning=views.warning,
         pick=views.telling,
     )
 
@@ -116,6 +114,7 @@ LAB = lab_of(
     program,
     views.given(),
     texts,
+    views,
     year=2020,
     paper="Reformer: The Efficient Transformer",
     authors="Kitaev et al.",
@@ -132,7 +131,6 @@ LAB = lab_of(
             part("next letter", "下一个字母", "spelling"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "rounds": replace(CHANGED, rounds=1),
         "buckets": replace(CHANGED, buckets=2),
@@ -149,6 +147,5 @@ LAB = lab_of(
         "rewind": FIGURE * 4,
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request(text="a"),),
 )

@@ -344,14 +344,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     ),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "neighbours": 1,
-    "hash": 1,
-    "sort": 2,
-    "round": 3,
-    "missed": 2,
-    "table": 3,
-    "saving": 3,
-    "rewind": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"neighbours": 1, "hash": 1, "round": 3, "table": 3, "saving": 3}

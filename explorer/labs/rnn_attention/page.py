@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.lab import FIGURE, part
 from explorer.labs.rnn_attention import about, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View
 from explorer.widgets.figure import own
 from explorer.widgets.notes import notes
@@ -15,7 +15,10 @@ from models.rnn_attention.records import EXAMPLES, VARIANTS, Explanation, Reques
 
 EXPLAIN = "models.rnn_attention.explain:explain"
 
-PROGRAM: Program[Request, Explanation] = Program(
+PROGRAM: Program[Request, Explanation] = program_of(
+    texts,
+    views,
+    about,
     explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
@@ -32,14 +35,6 @@ PROGRAM: Program[Request, Explanation] = Program(
     ),
     change=Change(views.difference, "models.rnn_attention.explain:measure", views.again),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-    first=views.first,
-    answer=views.answer,
-    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-    region=texts.REGION,
-    run=texts.RUN,
-    warning=views.warning,
-    pick=views.pick,
-    items=views.items,
 )
 
 
@@ -49,6 +44,7 @@ LAB = lab_of(
     lambda: PROGRAM,
     EXAMPLES,
     texts,
+    views,
     year=2015,
     paper="Neural Machine Translation by Jointly Learning to Align and Translate",
     authors="Bahdanau et al.",
@@ -67,7 +63,6 @@ LAB = lab_of(
             part("decoder", "解码器", "change"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "weight": replace(EXAMPLES[0], words=(0,), rows=(2,)),
         "context": replace(EXAMPLES[0], context="uniform"),
@@ -77,6 +72,5 @@ LAB = lab_of(
         **dict.fromkeys(("attention", "remains", "quality", "sum", "overlap", "distance"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),
 )

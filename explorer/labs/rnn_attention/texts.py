@@ -305,5 +305,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     ),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"vector": 1, "diluted": 3, "needs": 2, "sum": 1, "moves": 3, "drag": 2, "scores": 3, "onward": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"vector": 1, "diluted": 3, "sum": 1, "moves": 3, "scores": 3}

@@ -100,13 +100,10 @@ def pick(seen: Explanation, _request: Request) -> Value | None:
     return {"head": "1.1", **{name: attention.pick(kind(seen))[name] for name in ("kind", "row", "col")}}
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The weights of the stored first result, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    cell = attention.pick(kind(kept.seen))
-    return Thumbnail(kept.seen.weights, kept.seen.target, kept.seen.source, (cell["row"], cell["col"]))
+    cell = attention.pick(kind(seen))
+    return Thumbnail(seen.weights, seen.target, seen.source, (cell["row"], cell["col"]))
 
 
 # ---- the last states ---------------------------------------------------------------------------------------------------------------

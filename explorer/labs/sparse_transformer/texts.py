@@ -402,5 +402,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "text": _("Compare the figure above each column of text.", "比较每栏文字上方的数字。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"split": 1, "strided": 2, "fixed": 2, "paths": 3, "digit": 1, "wrong": 2, "swap": 3, "text": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"split": 1, "paths": 3, "digit": 1, "swap": 3, "text": 3}

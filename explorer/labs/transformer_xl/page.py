@@ -7,7 +7,7 @@ from dataclasses import replace
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
+from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
@@ -20,7 +20,10 @@ MEASURE = "models.transformer_xl.explain:measure"
 
 def program() -> Program[Request, Explanation]:
     """What the page declares."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
@@ -42,17 +45,7 @@ def program() -> Program[Request, Explanation]:
         change=Change(change.readings, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in texts.EXAMPLES), strict=True)),
         shorts=tuple(short for _, short in texts.EXAMPLES),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
         run=passages.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -64,6 +57,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2019,
     paper="Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context",
     authors="Dai et al.",
@@ -80,7 +74,6 @@ LAB = lab_of(
             part("next character", "下一个字符", "reading"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "memory": replace(CHANGED, memory=0),
         "cut": replace(CHANGED, intervention="cut"),
@@ -97,6 +90,5 @@ LAB = lab_of(
         "memories": FIGURE,
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

@@ -316,5 +316,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "memories": _("Point at the length that training knew, then at the end of the line.", "指向训练时用过的长度，再指线的末端。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"fixed": 1, "memory": 1, "depth": 3, "terms": 2, "cut": 2, "foreign": 3, "memories": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"fixed": 1, "memory": 1, "depth": 3, "foreign": 3, "memories": 3}

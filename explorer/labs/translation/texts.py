@@ -320,15 +320,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "training": _("Point at the lowest held-out loss: training stops there.", "指向验证损失的最低点：训练停在那里。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "asks": 1,
-    "scale": 3,
-    "heads": 1,
-    "order": 2,
-    "mask": 2,
-    "beam": 3,
-    "silence": 2,
-    "residual": 2,
-    "training": 3,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"asks": 1, "scale": 3, "heads": 1, "beam": 3, "training": 3}

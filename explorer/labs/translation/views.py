@@ -124,16 +124,13 @@ def _cell(seen: Explanation) -> dict[str, Any]:
     return {"kind": found["kind"], "layer": layer + found["layer"], "head": head + found["head"], "row": found["row"], "col": found["col"]}
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The head of the stored first result with the telling cell, for the family map."""
-    result = first()
-    if result is None:
-        return None
-    cell = _cell(result.seen)
+    cell = _cell(seen)
     return Thumbnail(
-        weights=result.seen.cross[cell["layer"], cell["head"]],
-        queries=result.seen.target,
-        keys=result.seen.source,
+        weights=seen.cross[cell["layer"], cell["head"]],
+        queries=seen.target,
+        keys=seen.source,
         pick=(cell["row"], cell["col"]),
     )
 

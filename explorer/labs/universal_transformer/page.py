@@ -11,7 +11,7 @@ from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.plane import in_one_plane
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.program import About, Program, lab_of
+from explorer.program import Program, lab_of, program_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.difficulty import difficulty
@@ -32,7 +32,10 @@ VECTORS = "models.universal_transformer.explain:vectors"
 PLANES = "models.universal_transformer.explain:planes"
 STEPS = {f"{task}.self": (LIMIT, 4) for task in TASKS}  # and heads
 
-PROGRAM: Program[Request, Explanation] = Program(
+PROGRAM: Program[Request, Explanation] = program_of(
+    texts,
+    views,
+    about,
     explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
@@ -54,11 +57,6 @@ PROGRAM: Program[Request, Explanation] = Program(
     ),
     change=adaptive_depth.changes("models.universal_transformer.explain:measure", views.WORDS, text="", question=""),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-    first=views.first,
-    answer=views.answer,
-    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-    region=texts.REGION,
-    warning=lambda request, _seen: views.warning(request),
 )
 
 
@@ -68,6 +66,7 @@ LAB = lab_of(
     lambda: PROGRAM,
     EXAMPLES,
     texts,
+    views,
     year=2019,
     paper="Universal Transformers",
     authors="Dehghani et al.",
@@ -83,9 +82,7 @@ LAB = lab_of(
             part("the answer", "回答", "difficulty"),
         ),
     ),
-    steps=views.steps,
     interventions=adaptive_depth.interventions(EXAMPLES[0]),
     exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
-    thumbnail=views.thumbnail,
     probes=lambda: (Request("copy", "a", ""),),
 )

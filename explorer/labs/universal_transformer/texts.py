@@ -335,5 +335,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "forced": _("Hold B for the answer with time to think.", "按住 B 看有时间思考时的答案。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"block": 1, "halting": 3, "stopped": 2, "signal": 3, "facts": 2, "carries": 1, "forced": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"block": 1, "halting": 3, "signal": 3, "carries": 1, "forced": 3}

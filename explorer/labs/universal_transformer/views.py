@@ -66,7 +66,7 @@ CONTROLS = (
 )
 
 
-def warning(request: Request) -> Text | None:
+def warning(request: Request, _seen: Explanation) -> Text | None:
     """What to say of an input that is longer than any in training; None for others."""
     if request.task == "addition":
         longest = max((len(number.strip().lstrip("0")) for number in request.text.replace("=", "").split("+")), default=0)
@@ -158,12 +158,9 @@ def hard(seen: Explanation, request: Request) -> Value:
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """How long the first result thinks about each of its positions: they lie below each other, as they do in its picture."""
-    kept = first()
-    if kept is None:
-        return None
-    return Thumbnail(np.flip(adaptive_depth.towers(kept.seen.steps), 0).T.copy())
+    return Thumbnail(np.flip(adaptive_depth.towers(seen.steps), 0).T.copy())
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -220,6 +220,7 @@ def lab() -> Lab:
         lambda: program,
         asked,
         SimpleNamespace(**vars(WORDS), EQUATION=EQUATIONS[known.shape]),
+        SimpleNamespace(steps=lambda: (), first=lambda: None),
         year=year,
         paper=paper,
         authors=authors,
@@ -228,10 +229,8 @@ def lab() -> Lab:
         ancestors=ancestors,
         changed="reading" if known.shape == "bert" else "input",
         network=((part("the text", "文本", "ask"), part("attention", "注意力", "attention"), part("layers", "各层", "tower")),),
-        steps=lambda: (),
         interventions={},
         exports=dict.fromkeys(("attention", "tower"), FIGURE),
-        thumbnail=lambda: None,
         own=True,
         stored=None,
     )

@@ -120,7 +120,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "shorter": _("[to write] Compare with the longer input.", "【待写】与更长的输入比较。"),
     "silence": _("[to write] Hold B for the run before.", "【待写】按住 B 看之前的运行。"),
 }
-STEP_RANKS: Final[Mapping[str, int]] = {"answer": 1, "head": 1, "row": 2, "shorter": 3, "silence": 2}
+STEP_RANKS: Final[Mapping[str, int]] = {"answer": 1, "head": 1, "shorter": 3}
 # What the hall guesses before the lecturer opens the projected figure.
 STEP_GUESSES: Final[Mapping[str, Text]] = {
     "head": _("[to write] Which digit does the first place look at?", "【待写】第一个位置看向哪一位数字？"),

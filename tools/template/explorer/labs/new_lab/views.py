@@ -155,12 +155,9 @@ def telling(seen: Explanation) -> dict[str, Any]:
     return attention.pick(kind(seen))
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head of the stored run, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    cell, seen = telling(kept.seen), kept.seen
+    cell = telling(seen)
     return Thumbnail(seen.attention[cell["layer"], cell["head"]], seen.digits, seen.digits, (cell["row"], cell["col"]))
 
 
