@@ -102,6 +102,11 @@ class Tokenizer:
             raise IndexError(f"token {token} of a vocabulary of {len(self)}")
         return (piece, False) if token < len(SPECIAL) else (piece.replace(SPACE, "") or BLANK, piece.startswith(SPACE))
 
+    def shown(self, tokens: Iterable[int]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+        """Produced tokens as shown, and whether a space stands before each."""
+        found = [self.piece(token) for token in tokens]
+        return tuple(piece for piece, _ in found), tuple(space for _, space in found)
+
     def token(self, piece: str, space: bool) -> int:
         """The token that `piece` gave back. KeyError where there is none."""
         written = piece if not space else SPACE + piece.replace(BLANK, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
@@ -25,6 +26,17 @@ def each(asked: Iterable[Asked], read: Callable[[Asked], Read]) -> list[Read | I
         except InputError as error:
             found.append(error)
     return found
+
+
+def alone(answer: Callable[[Asked], Read]) -> Callable[[Sequence[Asked]], list[Read | InputError]]:
+    """A function of one request as the engine calls it: of several, each by itself; one answer per request, in order, or the InputError
+    that it raised."""
+
+    @functools.wraps(answer)
+    def answers(asked: Sequence[Asked]) -> list[Read | InputError]:
+        return each(asked, answer)
+
+    return answers
 
 
 def readable(found: Sequence[Read | InputError]) -> list[Read]:

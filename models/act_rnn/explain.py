@@ -23,7 +23,7 @@ from models.fields import check
 from models.pondering import Asked, earlier, joined, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
-from models.turns import each, together
+from models.turns import alone, each, together
 
 WITHOUT = "_without"
 SAMPLE = 200  # held-out inputs that a network is measured on
@@ -129,13 +129,10 @@ def _sample(task: str) -> Inputs:
     return drawn(task, np.random.default_rng(2), SAMPLE, "test")
 
 
-def measure(requests: Sequence[Request]) -> list[Measured | InputError]:
-    """What the network of each request does on held-out inputs, its own input apart; what has stopped is not computed."""
-    return each(requests, _measured)
-
-
+@alone
 @torch.no_grad()
-def _measured(request: Request) -> Measured:
+def measure(request: Request) -> Measured:
+    """What the network of a request does on held-out inputs, its own input apart; what has stopped is not computed."""
     check(request)
     model = load(request.task).model
     device = model.readout.weight.device

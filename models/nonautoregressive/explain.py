@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from models.arrays import frozen
-from models.beam import EXTRA
+from models.beam import EXTRA, written
 from models.captions import CAPTIONS
 from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
@@ -23,7 +23,7 @@ from models.nonautoregressive.records import MAX_TOKENS, SPACE, VARIANTS, Array,
 from models.plane import Vectors, drawn_by
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
-from models.turns import each
+from models.turns import alone
 
 CANDIDATES = 3  # pieces that are shown of a position
 LIKELIEST = 5  # of each of two neighbours
@@ -97,17 +97,17 @@ def _passes(given: _Given, source: Read, length: int, trace: Trace = OFF) -> Ite
         yield again(model, source, found.tokens, found.scores, masked, trace.within(count))
 
 
-def _one_by_one() -> tuple[str, Pretrained]:
-    """The autoregressive network that is given the same data, and its name; its teacher while there is none."""
+def _one_by_one() -> Pretrained:
+    """The autoregressive network that is given the same data; its teacher while there is none."""
     try:
-        return "ar_distilled", load("ar_distilled")
+        return load("ar_distilled")
     except CheckpointError:
-        return "base", teacher()
+        return teacher()
 
 
 def _greedy(given: _Given) -> dict[str, Any]:
     """The same sentence one piece after the other, by the names of an Explanation's fields."""
-    name, shipped = _one_by_one()
+    shipped = _one_by_one()
     tokens = torch.tensor([given.pieces.ids], device=shipped.model.embedding.weight.device)
     begin = time.perf_counter()
     search = Greedy(shipped.model, Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(given.pieces.ids) + EXTRA,)))
@@ -116,13 +116,9 @@ def _greedy(given: _Given) -> dict[str, Any]:
         search.step()
         times.append(time.perf_counter())
     found = search.result(0)
-    pieces, spaces = _pieces(shipped, found.tokens)
     milliseconds = (np.array(times) - begin) * 1000
     return {
-        "greedy_model": name,
-        "greedy_target": pieces,
-        "greedy_space": spaces,
-        "greedy_text": shipped.tokenizer.decode(found.tokens),
+        "greedy_target": shipped.tokenizer.shown(found.tokens)[0],
         "greedy_log_probabilities": frozen(found.log_probabilities),
         "greedy_encoded_ms": float(milliseconds[0]),
         "greedy_ms": frozen(milliseconds[1:]),
@@ -139,15 +135,10 @@ def _timed(given: _Given) -> dict[str, Any]:
     return {"encoded_ms": (encoded - begin) * 1000, "finished_ms": frozen((np.array(finished) - begin) * 1000)}
 
 
-def _pieces(shipped: Pretrained, tokens: Iterable[int]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
-    """Tokens as shown, and where a space stands before them."""
-    found = [shipped.tokenizer.piece(token) for token in tokens]
-    return tuple(piece for piece, _ in found), tuple(space for _, space in found)
-
-
+@alone
 @torch.no_grad()
-def _explained(request: Request) -> Explanation:
-    """Everything about one request. InputError where it cannot be run."""
+def explain(request: Request) -> Explanation:
+    """Translate and watch. InputError where a request cannot be run."""
     given = _given(request)
     shipped, trace = given.shipped, Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
     source = read(shipped.model, [given.pieces.ids], trace)
@@ -155,32 +146,21 @@ def _explained(request: Request) -> Explanation:
     seen = list(_passes(given, source, length, trace))
     tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
     best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
-    likely = [[_pieces(shipped, row) for row in one.indices.tolist()] for one in best]
-    rows = [_pieces(shipped, row) for row in tokens.tolist()]
+    rows = [shipped.tokenizer.shown(row) for row in tokens.tolist()]
     changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
-    texts = tuple(shipped.tokenizer.decode(row) for row in tokens.tolist())
     scores = frozen(torch.stack([one.scores[0] for one in seen]))
     free = length - len(given.pinned)
     maps = {kind: [trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))] for kind in ("self", "cross")}
     return Explanation(
-        source=given.pieces.pieces,
-        source_space=given.pieces.space,
-        target=rows[-1][0],
-        target_space=rows[-1][1],
-        text=texts[-1],
-        log_probabilities=frozen(scores[-1]),
-        log_probability=float(scores[-1].sum(dtype=np.float64)),
-        unknown=given.pieces.ids.count(UNKNOWN),
+        **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
         asked=request.passes,
         ran=min(request.passes, max(free, 1)),
         pieces=tuple(pieces for pieces, _ in rows),
         spaces=frozen([spaces for _, spaces in rows], np.bool_),
-        texts=texts,
         masked=frozen(torch.stack([one.masked[0] for one in seen]), np.bool_),
         confidence=frozen(np.exp(scores)),
         repeats=frozen(np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))), np.bool_),
-        candidates=tuple(tuple(pieces for pieces, _ in one) for one in likely),
-        candidate_spaces=frozen([[spaces for _, spaces in one] for one in likely], np.bool_),
+        candidates=tuple(tuple(shipped.tokenizer.shown(row)[0] for row in one.indices.tolist()) for one in best),
         candidate_p=frozen(torch.stack([one.values for one in best])),
         settled=frozen(len(tokens) - 1 - changed[::-1].argmax(0), np.int64),
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
@@ -194,13 +174,15 @@ def _explained(request: Request) -> Explanation:
     )
 
 
+@alone
 @torch.no_grad()
-def _vectors(request: Request) -> Mapping[str, Vectors]:
+def vectors(request: Request) -> Mapping[str, Vectors]:
+    """Queries and keys of the encoder and of the last pass."""
     given, sides = _given(request), ("queries", "keys")
     trace = Trace(*(f"{where}/{side}" for where in ("encoder/*/self", "*/decoder/*/*") for side in sides), budget=256 << 20)
     source = read(given.shipped.model, [given.pieces.ids], trace)
     *_, last = enumerate(_passes(given, source, _length(given, source), trace))
-    asks, looked = _pieces(given.shipped, last[1].tokens[0].tolist())[0], given.pieces.pieces
+    asks, looked = given.shipped.tokenizer.shown(last[1].tokens[0].tolist())[0], given.pieces.pieces
     found = {}
     for kind, where, rows, columns in (
         ("encoder", "encoder/*/self", looked, looked),
@@ -212,9 +194,14 @@ def _vectors(request: Request) -> Mapping[str, Vectors]:
     return found
 
 
+READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
+planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.items() for kind in ("encoder", "decoder", "cross")})
+
+
+@alone
 @torch.no_grad()
-def _joint(wish: Neighbours) -> Joint:
-    """Two neighbours. InputError where the request cannot be run, or has no such neighbours."""
+def neighbours(wish: Neighbours) -> Joint:
+    """What two neighbours could be, all at once and one after the other. InputError where there are none."""
     given, at = _given(wish.request), wish.position
     source = read(given.shipped.model, [given.pieces.ids])
     length = _length(given, source)
@@ -227,45 +214,25 @@ def _joint(wish: Neighbours) -> Joint:
     seen = list(_passes(given, source, length))
     p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).softmax(-1).topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
-    other = _one_by_one()[1]
+    other = _one_by_one()
     device = other.model.embedding.weight.device
     target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=device)
     words = torch.tensor([given.pieces.ids] * LIKELIEST, device=device)
     hidden = other.model(words, target, torch.ones_like(words, dtype=torch.bool))[:, at:]
     follows = piece_log_probabilities(other.model, hidden)  # (first, 2, vocabulary)
-    first, second = (_pieces(given.shipped, row) for row in tokens.tolist())
     return Joint(
-        *(*first, *second),
-        first_p=frozen(p[0]),
-        second_p=frozen(p[1]),
+        *(given.shipped.tokenizer.shown(row)[0] for row in tokens.tolist()),
         product=frozen(p[0][:, None] * p[1]),
         joint=frozen((follows[0, 0, tokens[0]][:, None] + follows[:, 1, tokens[1]]).exp()),
         before=given.shipped.tokenizer.decode(before),
     )
 
 
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Translate and watch, each request by itself: one answer per request, in order."""
-    return each(requests, _explained)
-
-
-def vectors(requests: Sequence[Request]) -> list[Mapping[str, Vectors] | InputError]:
-    """Queries and keys of the encoder and of the last pass; one answer per request, in order."""
-    return each(requests, _vectors)
-
-
-READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
-planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.items() for kind in ("encoder", "decoder", "cross")})
-
-
-def neighbours(wishes: Sequence[Neighbours]) -> list[Joint | InputError]:
-    """What two neighbours could be, all at once and one after the other; one answer per wish, in order."""
-    return each(wishes, _joint)
-
-
+@alone
 @torch.no_grad()
-def _reread(wish: Reread) -> Array:
-    """log p of each piece where it stands, NaN where it is not asked for."""
+def reread(wish: Reread) -> Array:
+    """log p of each piece of a translation where it stands, (position,) in nats, with everything masked but what is pinned; where positions
+    are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there."""
     given = _given(wish.request)
     model, tokenizer, again_ = given.shipped.model, given.shipped.tokenizer, wish.request.again
     source = read(model, [given.pieces.ids])
@@ -277,9 +244,3 @@ def _reread(wish: Reread) -> Array:
     found = possible(model, filled(model, source, seen))[0].log_softmax(-1)
     there = [float(found[at, token]) if seen[0, at] == MASK else np.nan for at, token in enumerate(own)]
     return frozen(np.pad(np.array(there, np.float32), (0, len(wish.target) - len(own)), constant_values=np.nan))
-
-
-def reread(wishes: Sequence[Reread]) -> list[Array | InputError]:
-    """log p of each piece of a translation where it stands, (position,) in nats, with everything masked but what is pinned; where positions
-    are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there. One answer per wish."""
-    return each(wishes, _reread)
