@@ -220,8 +220,10 @@ def neighbours(wish: Neighbours) -> Joint:
     words = torch.tensor([given.pieces.ids] * LIKELIEST, device=device)
     hidden = other.model(words, target, torch.ones_like(words, dtype=torch.bool))[:, at:]
     follows = piece_log_probabilities(other.model, hidden)  # (first, 2, vocabulary)
+    first, second = (given.shipped.tokenizer.shown(row)[0] for row in tokens.tolist())
     return Joint(
-        *(given.shipped.tokenizer.shown(row)[0] for row in tokens.tolist()),
+        first,
+        second,
         product=frozen(p[0][:, None] * p[1]),
         joint=frozen((follows[0, 0, tokens[0]][:, None] + follows[:, 1, tokens[1]]).exp()),
         before=given.shipped.tokenizer.decode(before),

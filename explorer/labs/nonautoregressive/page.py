@@ -9,6 +9,7 @@ from explorer.lab import FIGURE, part
 from explorer.labs.about import sizes
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.plane import in_one_plane
+from explorer.labs.translated import LICENCE
 from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View, in_bertviz, unfolded
 from explorer.widgets.figure import opened, own
@@ -77,7 +78,7 @@ LAB = lab_of(
     paper="Mask-Predict: Parallel Decoding of Conditional Masked Language Models",
     authors="Gu et al., Ghazvininejad et al.",
     arxiv="1904.09324",
-    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    licence=LICENCE,
     ancestors=("translation",),
     changed="cost",
     network=(

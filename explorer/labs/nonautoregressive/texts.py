@@ -91,8 +91,6 @@ ONE_ALONE: Final = _(
 )
 
 # ---- views ----
-ENGLISH: Final = _("English", "英文")
-GERMAN: Final = _("German", "德文")
 PASSES: Final = {
     "title": _("One after the other, or all at once?", "一个接一个，还是一次全写？"),
     "empty": _("Nothing has been translated yet.", "还没有翻译。"),
@@ -200,7 +198,6 @@ NOTES: Final[tuple[Text, ...]] = (
 
 # ---- the card ----
 EACH_MODEL: Final = _("each network", "每个网络")
-METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 AT: Final = _("T = {times}", "T = {times}")
 BESIDE: Final = _("T = {times} · greedy {greedy}", "T = {times} · 贪心 {greedy}")
 CURVE_UNITS: Final = _("nats per masked piece on held-out pairs, lower is better", "留出句对上每个被遮词片的纳特，越低越好")

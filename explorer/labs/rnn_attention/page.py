@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from explorer.lab import FIGURE, part
 from explorer.labs.rnn_attention import about, deeper, texts, views
+from explorer.labs.translated import LICENCE
 from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View
 from explorer.widgets.figure import own
@@ -49,7 +50,7 @@ LAB = lab_of(
     paper="Neural Machine Translation by Jointly Learning to Align and Translate",
     authors="Bahdanau et al.",
     arxiv="1409.0473",
-    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    licence=LICENCE,
     ancestors=(),
     changed="input",
     network=(

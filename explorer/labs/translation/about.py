@@ -10,6 +10,7 @@ from explorer.figures.curves import Curve
 from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
+from explorer.labs.translated import metric
 from explorer.labs.translation import texts
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
@@ -38,7 +39,7 @@ def _measured(known: Mapping[str, Any]) -> tuple[Pair, ...]:
         return ()
     return (
         Pair(
-            filled(texts.METRIC, metric=measured["metric"], split=labels.split(measured["split"].removesuffix("_flickr"))),
+            metric(measured),
             f"{measured['value']:.1f}",
             *about.published(measured, published),
         ),

@@ -10,6 +10,7 @@ import gradio as gr
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
 from explorer.labs.plane import in_one_plane
+from explorer.labs.translated import LICENCE
 from explorer.labs.translation import about, deeper, texts, views
 from explorer.program import Change, Program, lab_of, program_of
 from explorer.views import View, in_bertviz
@@ -64,7 +65,7 @@ LAB = lab_of(
     paper="Attention Is All You Need",
     authors="Vaswani et al.",
     arxiv="1706.03762",
-    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    licence=LICENCE,
     ancestors=("rnn_attention",),
     changed="input",
     network=(

@@ -45,11 +45,8 @@ QUESTIONS: Final[Mapping[str, Text]] = {
     "decoder": _("Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"),
     "cross": _("Which English word does each German word come from?", "每个德文词来自哪个英文词？"),
 }
-ENGLISH: Final = _("English", "英文")
-GERMAN: Final = _("German", "德文")
 WRITTEN: Final = _("German so far", "已写出的德文")
 
-METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 HIDDEN: Final = _("hidden words", "遮住的词")
 HEADS_OF: Final[Mapping[str, Text]] = {
     "encoder": _("the encoder", "编码器"),

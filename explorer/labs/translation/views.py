@@ -19,6 +19,8 @@ from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import Text, change_sentence, filled
 from explorer.labs.guided import Shown
 from explorer.labs.heads import silenced, without
+from explorer.labs.translated import GERMAN, choosable, kind, place
+from explorer.labs.translated import answer as answer
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who
 from explorer.labs.translation.deeper import paths
@@ -41,44 +43,13 @@ first = runs.kept("translation", EXAMPLES[0], Explanation)
 def kinds(seen: Explanation, request: Request = EXAMPLES[0]) -> tuple[attention.Kind, ...]:
     """The three attentions of one translation, cross-attention last; queries and keys as the visitor reads them. request: whether the
     causal mask is left out."""
-    _, inputs = tokens(seen)
+    english, german = (seen.source, seen.source_space), (seen.target, seen.target_space)
+    so_far, ask_ = (tokens(seen)[1], (True, *seen.target_space[:-1])), texts.QUESTIONS
+    mask, roles_ = None if "mask" in request.without else "causal", (GERMAN, texts.WRITTEN)
     return (
-        attention.Kind(
-            "encoder",
-            texts.KINDS["encoder"],
-            seen.encoder,
-            seen.source,
-            seen.source,
-            seen.source_space,
-            seen.source_space,
-            question=texts.QUESTIONS["encoder"],
-            roles=(texts.ENGLISH, texts.ENGLISH),
-        ),
-        attention.Kind(
-            "decoder",
-            texts.KINDS["decoder"],
-            seen.decoder,
-            seen.target,
-            inputs,
-            seen.target_space,
-            (True, *seen.target_space[:-1]),
-            mask=None if "mask" in request.without else "causal",
-            question=texts.QUESTIONS["decoder"],
-            roles=(texts.GERMAN, texts.WRITTEN),
-            first_key=-1,
-        ),
-        attention.Kind(
-            "cross",
-            texts.KINDS["cross"],
-            seen.cross,
-            seen.target,
-            seen.source,
-            seen.target_space,
-            seen.source_space,
-            through="encoder",
-            question=texts.QUESTIONS["cross"],
-            roles=(texts.GERMAN, texts.ENGLISH),
-        ),
+        kind("encoder", texts.KINDS["encoder"], seen.encoder, english, english, ask_["encoder"]),
+        kind("decoder", texts.KINDS["decoder"], seen.decoder, german, so_far, ask_["decoder"], mask=mask, roles=roles_, first_key=-1),
+        kind("cross", texts.KINDS["cross"], seen.cross, german, english, ask_["cross"]),
     )
 
 
@@ -168,14 +139,7 @@ def without_parts(parts: Sequence[str]) -> Text:
 
 def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
     """The pieces of the sentence in view, each of which can be hidden."""
-    pieces = enumerate(zip(seen.source, seen.source_space, strict=True))
-    return {"hidden": tuple(Item(str(at), piece, inner=at > 0 and not space) for at, (piece, space) in pieces)}
-
-
-def answer(seen: Explanation, request: Request) -> Value:
-    """The translation, as it stands beside the sentence."""
-    hypotheses = seen.hypotheses if request.beam > 1 else ()
-    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability, hypotheses=hypotheses)
+    return {"hidden": choosable((seen.source, seen.source_space))}
 
 
 def growing(steps: Sequence[Step], _request: Request) -> Value:
@@ -196,8 +160,7 @@ def lines(_seen: Explanation, request: Request) -> tuple[Text, ...]:
 
 def pick(seen: Explanation, _request: Request) -> Value:
     """The cell that is looked at on arrival, as an address names it."""
-    cell = _cell(seen)
-    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"]}
+    return place(_cell(seen))
 
 
 def warning(_request: Request, seen: Explanation) -> Text | None:
