@@ -149,7 +149,6 @@ def _guesses(one: _Given) -> tuple[Guess, ...]:
                 best=tuple(tuple(one.pieces.shown(row)) for row in best.tolist()),
                 p=frozen(p),
                 truth_p=frozen(own),
-                rank=frozen((here > own[:, None]).sum(-1) + 1, np.int64),
             )
         )
     return tuple(found)
@@ -214,7 +213,6 @@ def explain(request: Request) -> Explanation:
         norms=frozen(norms(one.model, trace.stack("*/self/values")[:, 0])),
         patterns=frozen(patterns(weights, text.ids)),
         other=() if one.other is None else one.other.shown,
-        other_word=frozen(np.zeros(0) if one.other is None else one.other.word, np.int64),
         similarity=None if beside is None else float(np.float64(vectors[0] @ vectors[1])),
         shares=frozen(pairs),
         vectors=frozen(torch.stack(vectors) if vectors else np.zeros((0, one.model.config.d_model))),

@@ -66,14 +66,13 @@ class Request:
 @dataclass(frozen=True)
 class Guess:
     """What stands in one hidden piece's place. position: of the piece; truth: what it is. For each of SIDES: best (side, guess) the
-    likeliest pieces and p (side, guess) their probabilities; truth_p (side,) that of the truth, rank (side,) its place, 1 the likeliest."""
+    likeliest pieces and p (side, guess) their probabilities; truth_p (side,) that of the truth."""
 
     position: int
     truth: str
     best: tuple[tuple[str, ...], ...]
     p: Array
     truth_p: Array
-    rank: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Explanation:
     (Kobayashi et al., 2020), so that weights × norms is how much really flows. patterns: (layer, head, kind of PATTERNS) mean weight of
     the text's pieces there, [CLS] and [SEP] not asked.
 
-    `minilm`: other, other_word: of the second text; similarity: cosine of the two sentence vectors, None without a second text; shares:
+    `minilm`: other: as pieces, of the second text; similarity: cosine of the two sentence vectors, None without a second text; shares:
     (piece, other piece), whose sum is the similarity. vectors: (text, d_model) of length 1.
     """
 
@@ -107,7 +106,6 @@ class Explanation:
     norms: Array
     patterns: Array
     other: tuple[str, ...]
-    other_word: NDArray[np.int64]
     similarity: float | None
     shares: Array
     vectors: Array
