@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.act_rnn.data import BITS, DIGITS, NONE, Batch, Inputs, drawn, sums, vectors
+from models.act_rnn.data import BITS, DIGITS, Batch, Inputs, drawn, sums, vectors
 from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.pretrained import load
 from models.act_rnn.records import Explanation, Request, read_bits, read_sum
@@ -20,7 +19,7 @@ from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check
-from models.pondering import Asked, earlier, joined, stop_of, thinking
+from models.pondering import Asked, earlier, joined, measured, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
 from models.turns import alone, each, together
@@ -130,20 +129,14 @@ def _sample(task: str) -> Inputs:
 
 
 @alone
-@torch.no_grad()
 def measure(request: Request) -> Measured:
     """What the network of a request does on held-out inputs, its own input apart; what has stopped is not computed."""
     check(request)
     model = load(request.task).model
-    device = model.readout.weight.device
-    inputs = _sample(request.task)
-    batch = inputs.batch().to(device)
-    told = torch.full((len(inputs),), float(request.told), device=device)
-    stop = stop_of([request] * len(inputs), model.config.limit, device)
-    begin = time.perf_counter()
-    thought: Thought = model(batch.inputs, batch.alive, stop, told, gather=True)
-    milliseconds = (time.perf_counter() - begin) * 1000
-    wanted = batch.targets != NONE
-    right = (thought.logits.argmax(-1) == batch.targets)[wanted]
-    ponder = thought.cost.sum() / batch.alive.sum()
-    return Measured(float(right.double().mean()), float(ponder), milliseconds, SAMPLE)
+    return measured(
+        request,
+        _sample(request.task),
+        model,
+        lambda batch, stop, told: model(batch.inputs, batch.alive, stop, told, gather=True),
+        lambda right, wanted: right[wanted],
+    )

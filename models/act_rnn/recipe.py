@@ -15,7 +15,7 @@ from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, Batch, Input
 from models.act_rnn.model import Config, PonderingNetwork, Thought
 from models.act_rnn.pretrained import SLUG, read
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.pondering import PonderLoss
+from models.pondering import PonderLoss, spread
 from models.training import Schedule
 
 LICENCE = "Apache-2.0: the generator and these weights"
@@ -51,34 +51,19 @@ def _schedule(steps: int) -> Schedule:
     return Schedule(steps=steps, warmup=100, decay=0.0, cooldown=steps // 3, average=3, every=max(1, steps // 100), precision="32-true")
 
 
-PARITY = Task(
-    "parity",
-    0,
-    16,
-    20,
-    data=f"vectors of {BITS} entries, 1 to {BITS} of them −1 or 1 and the others 0, made by a seeded generator; 18 of 20 by their hash",
-    recipe=Recipe(_schedule(36_000), rise=0.4, round=250),
-    licence=LICENCE,
-    protocol=PROTOCOL,
-    target=0.99,
-)
-ADDITION = Task(
-    "addition",
-    0,
-    48,
-    8,
-    data=f"two numbers of 1 to {DIGITS} digits, read digit by digit from the units on, made by a seeded generator; 18 of 20 by their hash",
-    recipe=Recipe(_schedule(5_000), rise=0.3, round=250),
-    licence=LICENCE,
-    protocol=PROTOCOL,
-    target=0.95,
-)
-VARIANTS: dict[str, Task] = {
-    "parity": PARITY,
-    "addition": ADDITION,
-    f"parity{WITHOUT}": dataclasses.replace(PARITY, steps=1, target=None),
-    f"addition{WITHOUT}": dataclasses.replace(ADDITION, steps=1, target=None),
+def _task(name: str, d_model: int, limit: int, recipe: Recipe, target: float, data: str) -> Task:
+    data = f"{data}, made by a seeded generator; 18 of 20 by their hash"
+    return Task(name, 0, d_model, limit, recipe=recipe, target=target, data=data, licence=LICENCE, protocol=PROTOCOL)
+
+
+_BITS = f"vectors of {BITS} entries, 1 to {BITS} of them −1 or 1 and the others 0"
+_SUMS = f"two numbers of 1 to {DIGITS} digits, read digit by digit from the units on"
+TASKS = {
+    "parity": _task("parity", 16, 20, Recipe(_schedule(36_000), rise=0.4, round=250), 0.99, _BITS),
+    "addition": _task("addition", 48, 8, Recipe(_schedule(5_000), rise=0.3, round=250), 0.95, _SUMS),
 }
+WITHOUT_ACT = {f"{name}{WITHOUT}": dataclasses.replace(task, steps=1, target=None) for name, task in TASKS.items()}
+VARIANTS: dict[str, Task] = TASKS | WITHOUT_ACT
 
 
 @torch.no_grad()
@@ -88,7 +73,7 @@ def answered(model: PonderingNetwork, inputs: Inputs, size: int = 500, **more: A
     right, thoughts = [], []
     for begin in range(0, len(inputs), size):
         batch = inputs[begin : begin + size].batch().to(device)
-        thought: Thought = model(batch.inputs, batch.alive, gather=model.halting is not None, **more)
+        thought: Thought = model(batch.inputs, batch.alive, gather=True, **more)
         right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
         thoughts.append(thought)
     parts = [(t.logits.cpu(), t.steps.cpu(), t.remainder.cpu()) for t in thoughts]
@@ -124,12 +109,7 @@ def measured(model: PonderingNetwork, task: str, split: str, count: int) -> dict
     by: dict[str, dict[str, Any]] = {}
     for level in sorted(set(inputs.difficulty.tolist())):
         rows = torch.from_numpy(inputs.difficulty == level)
-        by[str(level)] = {
-            "n": int(rows.sum()),
-            "mean": round(float(cost[rows].mean()), 3),
-            "deviation": round(float(cost[rows].std(correction=0)), 3),
-            "accuracy": round(float(right[rows][wanted[rows]].double().mean()), 4),
-        }
+        by[str(level)] = spread(cost[rows]) | {"accuracy": round(float(right[rows][wanted[rows]].double().mean()), 4)}
     return {
         "metric": "accuracy" if task == "parity" else "digit accuracy",
         "split": split,
