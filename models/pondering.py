@@ -64,8 +64,8 @@ def measured(
 ) -> Measured:
     """What a network does on held-out inputs, under what a request changes; what has stopped is not computed.
 
-    run(batch, stop, told): the pass. right(what is right, where an answer is wanted), both (batch, position): of what its share is. axes: as
-    of `stop_of`.
+    run(batch, stop, told): the pass. right(what is right, where an answer is wanted), both (batch, position): of what its share is. axes:
+    as of `stop_of`.
     """
     device = model.readout.weight.device
     batch, told = inputs.batch().to(device), torch.full((len(inputs),), float(request.told), device=device)
