@@ -15,9 +15,9 @@ from explorer.controls import Control, Item, query
 from explorer.figures import attention, roles
 from explorer.figures import bertviz as drawing
 from explorer.figures.maps import MapPair
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, change_sentence, filled
-from explorer.labs.guided import Shown
+from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced, without
 from explorer.labs.translated import GERMAN, choosable, kind, place
 from explorer.labs.translated import answer as answer
@@ -373,15 +373,11 @@ def steps() -> tuple[GuidedStep, ...]:
         "residual": ("", {"kind": "encoder", "stat": "mean", "paths": "open"}, ""),
         "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}, ""),
     }
-    if stored_first is not None:
-        heads, mask = _jobs(stored_first.seen)
-        shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
+    heads, mask = ({"kind": "encoder"},) * 2 if stored_first is None else _jobs(stored_first.seen)
+    shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
     read = paths.told()  # a lab has eight steps: what residual paths carry takes the place of a silenced head
-    return tuple(
-        GuidedStep(title, filled(say, each=read or ""), *shown.get(key, ("", {"kind": "encoder"}, "attention")), **in_lecture(texts, key))
-        for key, title, say in texts.STEPS
-        if key != ("silence" if read else "residual")
-    )
+    del shown["silence" if read else "residual"]
+    return guided(texts, shown, each=read or "")
 
 
 def _jobs(seen: Explanation) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -10,9 +10,10 @@ from explorer import labels, runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention
 from explorer.figures import curves as drawn
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs import about
+from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
 from explorer.labs.new_lab import texts
 from explorer.widgets import ask, change, figure
@@ -166,11 +167,11 @@ def steps() -> tuple[GuidedStep, ...]:
     kept = first()
     head = {} if kept is None else {"head": "{layer}.{head}".format(**{name: telling(kept.seen)[name] + 1 for name in ("layer", "head")})}
     start = EXAMPLES[0]
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, Shown] = {
         "answer": ("", {}, "ask"),
         "head": ("", head, "attention"),
         "row": ("", {**head, "row": "0"}, "attention"),
         "shorter": (query(EXAMPLES[-1]), head, "attention"),
         "silence": (query(replace(start, silenced=EVERY_HEAD[:HEADS])), {}, "change"),
     }
-    return tuple(GuidedStep(title, said, *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS)
+    return guided(texts, shown)
