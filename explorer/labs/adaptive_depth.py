@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.controls import Control, Value
+from explorer.controls import Control, Kind, Value, query
+from explorer.figures import ponder
 from explorer.labels import Text, change_sentence, filled
 from explorer.labels import text as _
 from explorer.program import Change
+from explorer.views import View
 from explorer.widgets import ask, change
+from explorer.widgets.figure import own
 from models.thinking import Measured, Thinking
 
 # The knobs, and what they change in words.
@@ -105,6 +109,22 @@ def knobs(words: Words, labels: Mapping[str, Text], trained: Mapping[str, float]
         ),
         Control("told", labels["told"], "switch", names={True: ON, False: OFF}, change=True, says=lambda _told: words.signal),
     )
+
+
+def typed(task: str, kind: Kind, label: Text, hint: Text, placeholder: str, **more: Any) -> Control:
+    """How the text of a task is asked for. more: as of `Control`."""
+    return Control("text", label, kind, hint=hint, placeholder=placeholder, when={"task": (task,)}, **more)
+
+
+def mechanism(seen: Thinking, request: Any, state: str, words: Words, positions: Sequence[str], **more: Any) -> Value:
+    """What the ponder widget draws of a run. positions, more: as of `explorer.figures.ponder.value`."""
+    told = {"positions": positions, "axis": words.place, "say": partial(words.say, request.task), "forced": request.forced, **more}
+    return ponder.value(seen, state=state, query=query(request), **told)
+
+
+def difficulty(draw: Callable[[Any, Any], Value | None], first: Value | None) -> View[Any, Any]:
+    """How hard things take longer, a figure of `effort.drawn`. draw(seen, request): its value; first: before any run."""
+    return View("difficulty", lambda value: own("difficulty", value or first), lambda seen, request, _state: draw(seen, request), at="side")
 
 
 def answer(seen: Thinking, request: Any, words: Words, beside: Sequence[ask.Beside] = ()) -> Value:

@@ -48,11 +48,8 @@ def levels(ponder: Mapping[str, Mapping[str, Any]], accuracy: Mapping[str, float
 
 def drawn(
     measured: Sequence[depth.Level],
+    words: tuple[Text, Text, Text, Text],
     *,
-    axis: Text,
-    units: Text,
-    one: Text,
-    several: Text,
     mine: tuple[float | str, float] | None = None,
     rivals: Sequence[depth.Rival] = (),
     ours: Text | None = None,
@@ -60,11 +57,13 @@ def drawn(
     """How long a network thinks as the figure widget draws it; None where nothing was measured. Its title says that hard things take longer
     where each level takes longer than the one before, and else what is drawn.
 
-    axis: what makes it hard, "bits". units: what was measured. one, several: a level in words, "{n} bit" and "{n} bits"; a level that has
-    a name is its own word. mine: level and N + R of the run in view. rivals: other networks' accuracy at the levels; ours: this one's name.
+    words: what makes it hard, "bits"; what was measured; a level in words, "{n} bit" and "{n} bits", though one that has a name is its own
+    word. mine: level and N + R of the run in view. rivals: other networks' accuracy at the levels; ours: this one's name.
     """
     if not measured:
         return None
+
+    axis, units, one, several = words
 
     def named(level: float | str) -> Text:
         if isinstance(level, str):

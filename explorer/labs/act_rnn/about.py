@@ -74,16 +74,8 @@ def difficulty(task: str, mine: tuple[float, float] | None = None) -> dict[str, 
     other = (known.get(task + WITHOUT, {}).get("figure") or {}).get("ponder_by_difficulty", {})
     rivals = [depth.Rival(texts.WITHOUT, [other.get(level, {}).get("accuracy") for level in by], RIVAL)] if other else []
     axis, one, several = texts.DIFFICULTY[task]
-    return effort.drawn(
-        effort.levels(by),
-        axis=axis,
-        units=filled(texts.MEASURED[task], n=f"{measured['n']:,}"),
-        one=one,
-        several=several,
-        mine=mine,
-        rivals=rivals,
-        ours=texts.WITH,
-    )
+    words = (axis, filled(texts.MEASURED[task], n=f"{measured['n']:,}"), one, several)
+    return effort.drawn(effort.levels(by), words, mine=mine, rivals=rivals, ours=texts.WITH)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------
@@ -95,9 +87,7 @@ def curves() -> dict[str, object] | None:
         SLUG,
         facts(),
         {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS},
-        axes=(texts.TRAINED, texts.WRONG),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
+        texts,
         per_step=lambda known: 100 / known["steps"],
         scale=100,
         show=lambda percent: f"{percent:.1f} %",

@@ -7,7 +7,6 @@ from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
 from explorer.program import Program, lab_of, program_of
 from explorer.views import View
-from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.act_rnn.records import EXAMPLES, Explanation, Request
@@ -24,11 +23,8 @@ PROGRAM: Program[Request, Explanation] = program_of(
     views=(
         View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.mechanism),
         View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-        View(
-            "difficulty",
-            lambda value: difficulty(value or about.difficulty(EXAMPLES[0].task)),
-            lambda seen, request, _state: about.difficulty(request.task, (seen.difficulty, seen.ponder)),
-            at="side",
+        adaptive_depth.difficulty(
+            lambda seen, request: about.difficulty(request.task, (seen.difficulty, seen.ponder)), about.difficulty(EXAMPLES[0].task)
         ),
     ),
     change=adaptive_depth.changes("models.act_rnn.explain:measure", views.WORDS, text=""),

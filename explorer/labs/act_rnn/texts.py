@@ -117,6 +117,7 @@ CURVE_UNITS: Final = _("wrong answers on held-out inputs, lower is better", "留
 CURVE_SAYS: Final = _("Wrong at the end: {figures}.", "训练结束时答错：{figures}。")
 TRAINED: Final = _("% of the training", "训练进度（%）")
 WRONG: Final = _("% wrong, held out", "留出输入答错（%）")
+CURVE_AXES: Final = (TRAINED, WRONG)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from explorer import runs
 from explorer.controls import Control, Value, query
@@ -25,23 +24,8 @@ def say(task: str, answer: str) -> str | Text:
 WORDS = adaptive_depth.Words(texts.INPUT, texts.ONE_UPDATE, texts.UPDATES, texts.NO_SIGNAL, say)
 CONTROLS = (
     Control("task", texts.TASK, "choice", names={"addition": texts.SUM, "parity": texts.BITS}),
-    Control(
-        "text",
-        texts.SUM_PROMPT,
-        "sum",
-        hint=filled(texts.SUM_HINT, digits=MAX_DIGITS),
-        placeholder="478+256",
-        when={"task": ("addition",)},
-    ),
-    Control(
-        "text",
-        texts.BITS_PROMPT,
-        "bits",
-        hint=filled(texts.BITS_HINT, bits=MAX_BITS),
-        placeholder="1011001",
-        places=MAX_BITS,
-        when={"task": ("parity",)},
-    ),
+    adaptive_depth.typed("addition", "sum", texts.SUM_PROMPT, filled(texts.SUM_HINT, digits=MAX_DIGITS), "478+256"),
+    adaptive_depth.typed("parity", "bits", texts.BITS_PROMPT, filled(texts.BITS_HINT, bits=MAX_BITS), "1011001", places=MAX_BITS),
     *adaptive_depth.knobs(WORDS, texts.KNOBS, LIMIT),
 )
 
@@ -60,15 +44,7 @@ def answer(seen: Explanation, request: Request) -> Value:
 
 def mechanism(seen: Explanation, request: Request, state: str) -> Value:
     """What the ponder widget draws: one bar for each input."""
-    return ponder.value(
-        seen,
-        state=state,
-        query=query(request),
-        positions=names(seen, request),
-        axis=texts.INPUT,
-        say=partial(say, request.task),
-        forced=request.forced,
-    )
+    return adaptive_depth.mechanism(seen, request, state, WORDS, names(seen, request))
 
 
 def names(seen: Explanation, request: Request) -> tuple[str, ...]:

@@ -143,6 +143,7 @@ SHARE: Final = _("share of S, %", "占 S 的比例，%")
 CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+CURVE_AXES: Final = (SEEN, BITS)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

@@ -197,6 +197,7 @@ CURVE_UNEQUAL: Final = _(
 AFTER: Final = _("{name} {value} after {seen}", "{name} 看过 {seen} 张后 {value}")
 SEEN: Final = _("pictures seen", "看过的图")
 HELD_OUT: Final = _("bits/dim, held out", "留出图的比特/维")
+CURVE_AXES: Final = (SEEN, HELD_OUT)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

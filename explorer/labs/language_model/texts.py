@@ -173,6 +173,7 @@ BOOKS: Final = _("public domain", "公有领域")
 METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
 BITS: Final = _("bits per character", "每字符比特数")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+CURVE_AXES: Final = (SEEN, BITS)
 STANDING: Final = _("What does each lesson buy?", "每一种学习换来什么？")
 # What each model of the books has learned from; the order is the figure's.
 LESSONS: Final[Mapping[str, Text]] = {

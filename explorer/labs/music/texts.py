@@ -202,6 +202,7 @@ CURVE_UNITS: Final = _("nats per cell of held-out chorales, lower is better", "�
 CURVE_SAYS: Final = _("At the end of training: {figures} nats a cell.", "训练结束时：{figures} 纳特/格。")
 SEEN: Final = _("chorales read", "读过的众赞歌")
 HELD_OUT: Final = _("nats per cell, held out", "留出曲子的每格纳特")
+CURVE_AXES: Final = (SEEN, HELD_OUT)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

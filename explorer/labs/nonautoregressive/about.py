@@ -105,4 +105,4 @@ def _ms(one: Mapping[str, Any], sentences: int) -> float:
 def curves() -> dict[str, object] | None:
     """Held-out loss over training; None where no log is shipped. Slow at first: it imports Plotly."""
     lines = {variant: (texts.BRIEF[variant], COLOURS[variant]) for variant in (*VARIANTS, GREEDY)}
-    return about.curves(SLUG, facts(), lines, axes=texts.CURVE_AXES, units=texts.CURVE_UNITS, says=texts.CURVE_SAYS)
+    return about.curves(SLUG, facts(), lines, texts)

@@ -141,6 +141,7 @@ CURVE_SAYS: Final = _(
 )
 STEPS_SEEN: Final = _("steps", "训练步数")
 WRONG: Final = _("share wrong", "错误率")
+CURVE_AXES: Final = (STEPS_SEEN, WRONG)
 
 # ---- rounds of training and of evaluation ------------------------------------------------------------------------------------------
 

@@ -287,6 +287,7 @@ CURVE_UNEQUAL: Final = _(
 )
 AFTER: Final = _("{name} {value} after {seen}", "{name} 看过 {seen} 个后 {value}")
 SEEN: Final = _("digits seen", "看过的数字")
+CURVE_AXES: Final = (SEEN, HELD_OUT)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

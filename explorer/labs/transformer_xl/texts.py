@@ -135,6 +135,7 @@ CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better",
 CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
 BITS: Final = _("bits per character", "每字符比特数")
+CURVE_AXES: Final = (SEEN, BITS)
 
 SPEED: Final = _("What does a character of a long text cost to evaluate?", "评估长文本的一个字符要多久？")
 SPEED_UNITS: Final = _(

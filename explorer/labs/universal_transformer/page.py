@@ -14,7 +14,6 @@ from explorer.labs.universal_transformer import about, texts, views
 from explorer.program import Program, lab_of, program_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
-from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.plane import Head
@@ -41,7 +40,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
     controls=views.CONTROLS,
     views=(
         View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.thinking),
-        View("difficulty", lambda value: difficulty(value or None), lambda seen, request, _state: views.hard(seen, request), at="side"),
+        adaptive_depth.difficulty(views.hard, None),
         View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),
         in_one_plane(

@@ -211,6 +211,7 @@ CURVE_SAYS: Final = _(
 CURVE_EACH: Final = _("{name} {value} wrong", "{name} 错 {value}")
 SEEN: Final = _("inputs seen", "看过的输入")
 WRONG: Final = _("wrong", "答错")
+CURVE_AXES: Final = (SEEN, WRONG)
 
 NOTES: Final[tuple[Text, ...]] = (
     _(

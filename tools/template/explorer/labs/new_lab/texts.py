@@ -72,6 +72,7 @@ CURVE_UNITS: Final = _("share of wrong digits on held-out inputs, lower is bette
 CURVE_SAYS: Final = _("At the end of training, of held-out digits are wrong: {figures}.", "训练结束时留出数字的错误率：{figures}。")
 SEEN: Final = _("inputs seen", "看过的输入")
 WRONG: Final = _("share wrong", "错误率")
+CURVE_AXES: Final = (SEEN, WRONG)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

@@ -52,13 +52,7 @@ def prose() -> dict[str, str]:
 def curves() -> Value | None:
     """Wrong digits on held-out inputs over training, or None where no log is shipped. Slow at first."""
     return about.curves(
-        SLUG,
-        about.models(SLUG, ("base",)),
-        {"base": (texts.SHORT, COLOUR)},
-        axes=(texts.SEEN, texts.WRONG),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
-        show=lambda share: f"{100 * share:.1f} %",
+        SLUG, about.models(SLUG, ("base",)), {"base": (texts.SHORT, COLOUR)}, texts, show=lambda share: f"{100 * share:.1f} %"
     )
 
 
