@@ -79,34 +79,12 @@ def knobs(words: Words, labels: Mapping[str, Text], trained: Mapping[str, float]
     def counted(n: int) -> Text:
         return filled(words.step if n == 1 else words.steps, n=n)
 
+    knob = partial(Control, kind="number", change=True)
     return (
-        Control(
-            "forced",
-            labels["forced"],
-            "number",
-            names={0: OFF},
-            change=True,
-            says=lambda n: filled(FORCED_TO, count=counted(n), place=words.place),
-        ),
-        Control(
-            "limit",
-            labels["limit"],
-            "number",
-            change=True,
-            says=lambda n: filled(AT_MOST, count=counted(n)),
-            stands=("task", trained),
-            idle=idle,
-        ),
-        Control("epsilon", HALTS, "number", step=0.01, change=True, says=lambda e: filled(AT_EPSILON, epsilon=f"{e:g}"), idle=idle),
-        Control(
-            "bias",
-            BIAS,
-            "number",
-            step=0.5,
-            change=True,
-            says=lambda b: filled(BIASED, bias=f"{b:+g}".replace("-", "−")),
-            idle=idle,
-        ),
+        knob("forced", labels["forced"], says=lambda n: filled(FORCED_TO, count=counted(n), place=words.place), names={0: OFF}),
+        knob("limit", labels["limit"], says=lambda n: filled(AT_MOST, count=counted(n)), stands=("task", trained), idle=idle),
+        knob("epsilon", HALTS, says=lambda e: filled(AT_EPSILON, epsilon=f"{e:g}"), step=0.01, idle=idle),
+        knob("bias", BIAS, says=lambda b: filled(BIASED, bias=f"{b:+g}".replace("-", "−")), step=0.5, idle=idle),
         Control("told", labels["told"], "switch", names={True: ON, False: OFF}, change=True, says=lambda _told: words.signal),
     )
 

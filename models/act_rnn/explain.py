@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.act_rnn.data import BITS, DIGITS, Batch, Inputs, drawn, sums, vectors
+from models.act_rnn.data import BITS, DIGITS, Inputs, drawn, sums, vectors
 from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.pretrained import load
-from models.act_rnn.records import Explanation, Request, read_bits, read_sum
+from models.act_rnn.records import WITHOUT, Explanation, Request, read_bits, read_sum
 from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
@@ -24,7 +24,6 @@ from models.thinking import Measured
 from models.trace import OFF, Trace
 from models.turns import alone, each, together
 
-WITHOUT = "_without"
 SAMPLE = 200  # held-out inputs that a network is measured on
 
 
@@ -54,15 +53,14 @@ def _read(request: Request) -> _Read:
     return _Read(request, inputs, (*(digit for pair in pairs for digit in pair), "="))
 
 
-def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) -> tuple[Thought, Batch]:
+def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) -> Thought:
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
     batch = joined([one.inputs for one in read]).batch().to(device)
     told = torch.tensor([float(one.told) for one in requests], device=device)
     stop = None if model.halting is None else stop_of(requests, model.config.limit, device)
-    thought: Thought = model(batch.inputs, batch.alive, stop, told, trace)
-    return thought, batch
+    return model(batch.inputs, batch.alive, stop, told, trace)  # type: ignore[no-any-return]
 
 
 def _worded(task: str, given: Sequence[int]) -> str:
@@ -81,8 +79,7 @@ def _said(one: _Read, logits: Tensor) -> str:
 def _watched(read: Sequence[_Read]) -> list[Explanation]:
     model = load(read[0].request.task).model
     trace = Trace("input/*/step/*/halting", "input/*/step/*/weight", "input/*/step/*/state", budget=(64 << 20) * len(read))
-    thought, _ = _pass(read, model, trace)
-    beside = _without(read)
+    thought, beside = _pass(read, model, trace), _without(read)
     return [_folded(row, one, model, thought, trace, beside[row]) for row, one in enumerate(read)]
 
 
@@ -92,8 +89,7 @@ def _without(read: Sequence[_Read]) -> list[str]:
         model = load(read[0].request.task + WITHOUT).model
     except CheckpointError:
         return ["" for _ in read]
-    thought, _ = _pass(read, model)
-    return [_said(one, logits) for one, logits in zip(read, thought.logits, strict=True)]
+    return [_said(one, logits) for one, logits in zip(read, _pass(read, model).logits, strict=True)]
 
 
 def _folded(row: int, one: _Read, model: PonderingNetwork, thought: Thought, trace: Trace, without: str) -> Explanation:
@@ -112,7 +108,7 @@ def _folded(row: int, one: _Read, model: PonderingNetwork, thought: Thought, tra
         answer=_said(one, logits),
         expected=_worded(one.request.task, one.inputs.targets[0][one.wanted].tolist()),
         distance=frozen(distance),
-        stopped=earlier(one, most, lambda rows: _pass(rows, model)[0], lambda found: _said(one, found)),
+        stopped=earlier(one, most, lambda rows: _pass(rows, model), lambda found: _said(one, found)),
         without=without,
     )
 

@@ -14,13 +14,13 @@ from models import driver
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, Batch, Inputs, drawn
 from models.act_rnn.model import Config, PonderingNetwork, Thought
 from models.act_rnn.pretrained import SLUG, read
+from models.act_rnn.records import WITHOUT
 from models.driver import Asked, Job, Lab, Measured, Plan
 from models.pondering import PonderLoss, spread
 from models.training import Schedule
 
 LICENCE = "Apache-2.0: the generator and these weights"
 PROTOCOL = "10,000 inputs that no network learned from"
-WITHOUT = "_without"  # what the name of a variant without adaptive computation time ends in
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from explorer.labels import filled
 from explorer.labs import about, effort
 from explorer.labs.act_rnn import texts
 from explorer.widgets.card import Pair
+from models.act_rnn.records import TASKS, WITHOUT
 
 SLUG = "act_rnn"
-TASKS = ("parity", "addition")
-WITHOUT = "_without"  # what the name of a variant without adaptive computation time ends in
 VARIANTS = tuple(f"{task}{ending}" for task in TASKS for ending in ("", WITHOUT))
 COLOURS = dict(zip(VARIANTS, ("var(--cat-1)", "var(--cat-2)", "var(--cat-3)", "var(--cat-7)"), strict=True))
 RIVAL = "var(--cat-2)"
@@ -45,15 +44,11 @@ def _measured(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     ours = [task for task in TASKS if task in measured]
     if not ours:
         return ()
-    value = _listed({task: measured[task] for task in ours})
+    each = [filled(texts.RIGHT_ONE[task], value=f"{measured[task]['value']:.3f}") for task in ours]
+    value = {language: " · ".join(one[language] for one in each) for language in ("en", "zh")}
     others = {task: measured[task + WITHOUT] for task in ours if task + WITHOUT in measured}
     note = filled(texts.WITHOUT_IT, values=" · ".join(f"{one['value']:.3f}" for one in others.values())) if others else ""
     return (Pair(filled(texts.RIGHT, split=labels.split(measured[ours[0]]["split"])), value, note, texts.UNPUBLISHED),)
-
-
-def _listed(measured: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
-    parts = [filled(texts.RIGHT_ONE[task], value=f"{one['value']:.3f}") for task, one in measured.items()]
-    return {language: " · ".join(part[language] for part in parts) for language in ("en", "zh")}
 
 
 def prose() -> dict[str, str]:
