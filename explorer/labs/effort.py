@@ -68,7 +68,7 @@ def drawn(
     def named(level: float | str) -> Text:
         if isinstance(level, str):
             return {"en": level, "zh": level}
-        return filled(one if level == 1 else several, n=_said(level))
+        return filled(one if level == 1 else several, n=depth.named(level))
 
     first, last, most = measured[0], measured[-1], max(measured, key=lambda level: level.mean)
     ends = {"first": named(first.value), "a": f"{first.mean:.2f}", "last": named(last.value), "b": f"{last.mean:.2f}"}
@@ -83,13 +83,9 @@ def drawn(
     yours = None if mine is None else filled(YOURS, ponder=f"{mine[1]:.2f}")
     drawn_ = depth.difficulty(measured, mine=mine, axes=(axis, COST), yours=yours, answered=ANSWERED, rivals=rivals)
     rows = [
-        (_said(level.value), level.mean, level.deviation, level.accuracy, level.n, *(rival.accuracy[i] for rival in rivals))
+        (depth.named(level.value), level.mean, level.deviation, level.accuracy, level.n, *(rival.accuracy[i] for rival in rivals))
         for i, level in enumerate(measured)
     ]
     title, columns = DEPTH if rises else filled(BY, what=axis), (axis, *COLUMNS, *(rival.name for rival in rivals))
     words_ = (title, units, said)
     return figure.shown("ponder-by-difficulty", drawn_.__getitem__, words_, columns, rows, marks, height=270 if both else 210)
-
-
-def _said(level: float | str) -> str:
-    return level if isinstance(level, str) else f"{level:g}"

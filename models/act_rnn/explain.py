@@ -40,17 +40,12 @@ def _read(request: Request) -> _Read:
     if request.task == "parity":
         entries = read_bits(request.text)
         label = "".join({1: "1", -1: "0", 0: "."}[entry] for entry in entries)
-        row = np.zeros((1, BITS), np.int64)
-        row[0, : len(entries)] = entries
-        return _Read(request, vectors(row), (label,))
-    first, second = read_sum(request.text)
-    width = max(len(first), len(second))
-    digits = np.zeros((2, 1, DIGITS), np.int64)
-    for row, number in zip(digits, (first, second), strict=True):
-        row[0, : len(number)] = [int(digit) for digit in reversed(number)]
-    inputs = sums(digits[0], digits[1], np.array([width]))
-    pairs = zip(reversed(first.rjust(width, "0")), reversed(second.rjust(width, "0")), strict=True)
-    return _Read(request, inputs, (*(digit for pair in pairs for digit in pair), "="))
+        return _Read(request, vectors(np.pad(entries, (0, BITS - len(entries)))[None]), (label,))
+    numbers = read_sum(request.text)
+    backwards = [number[::-1].ljust(DIGITS, "0") for number in numbers]  # from the units on
+    width, (first, second) = max(map(len, numbers)), (np.array([[*map(int, number)]]) for number in backwards)
+    labels = [digit for pair in zip(*backwards, strict=True) for digit in pair][: 2 * width]
+    return _Read(request, sums(first, second, np.array([width])), (*labels, "="))
 
 
 def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) -> Thought:

@@ -67,24 +67,20 @@ VARIANTS: dict[str, Task] = TASKS | WITHOUT_ACT
 
 
 @torch.no_grad()
-def answered(model: PonderingNetwork, inputs: Inputs, size: int = 500, **more: Any) -> tuple[Tensor, Thought]:
-    """(batch, input) which answers are right, True where none is wanted; and the pass itself. more: as in `PonderingNetwork.forward`."""
-    device = next(model.parameters()).device
-    right, thoughts = [], []
+def answered(model: PonderingNetwork, inputs: Inputs, size: int = 500) -> tuple[Tensor, Tensor]:
+    """(batch, input) which answers are right, False where none is wanted; and N + R."""
+    device, right, cost = next(model.parameters()).device, [], []
     for begin in range(0, len(inputs), size):
         batch = inputs[begin : begin + size].batch().to(device)
-        thought: Thought = model(batch.inputs, batch.alive, gather=True, **more)
-        right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
-        thoughts.append(thought)
-    parts = [(t.logits.cpu(), t.steps.cpu(), t.remainder.cpu()) for t in thoughts]
-    logits, steps, remainder = (torch.cat(part) for part in zip(*parts, strict=True))
-    return torch.cat(right), Thought(logits, steps, remainder)
+        thought: Thought = model(batch.inputs, batch.alive, gather=True)
+        right.append((thought.logits.argmax(-1) == batch.targets).cpu())
+        cost.append(thought.cost.cpu())
+    return torch.cat(right), torch.cat(cost)
 
 
 def accuracy(model: PonderingNetwork, inputs: Inputs) -> float:
     """Share of wanted answers that are right: of vectors, or of the digits of sums."""
-    right, _ = answered(model, inputs)
-    return float(right[torch.from_numpy(inputs.targets != NONE)].double().mean())
+    return float(answered(model, inputs)[0][torch.from_numpy(inputs.targets != NONE)].double().mean())
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:
@@ -103,9 +99,9 @@ def plan(job: Job[Task]) -> Plan[Batch]:
 def measured(model: PonderingNetwork, task: str, split: str, count: int) -> dict[str, Any]:
     """Accuracy on `count` inputs of a split, and the mean ponder cost N + R by difficulty."""
     inputs = drawn(task, np.random.default_rng(1), count, split)
-    right, thought = answered(model, inputs)
+    right, each = answered(model, inputs)
     wanted, alive = torch.from_numpy(inputs.targets != NONE), torch.from_numpy(inputs.alive)
-    cost = ((thought.cost * alive).sum(1) / alive.sum(1)).double()
+    cost = ((each * alive).sum(1) / alive.sum(1)).double()
     by: dict[str, dict[str, Any]] = {}
     for level in sorted(set(inputs.difficulty.tolist())):
         rows = torch.from_numpy(inputs.difficulty == level)
@@ -127,13 +123,6 @@ def measure(asked: Asked[Task], count: int) -> Measured:
     return Measured(figure, said, higher=True)
 
 
-LAB = Lab(
-    SLUG,
-    VARIANTS,
-    read,
-    plan,
-    measure,
-    rates=(1e-3, 2e-3, 4e-3),
-    options={"count": {"type": int, "default": 10_000, "help": "inputs to answer"}},
-)
+OPTIONS = {"count": {"type": int, "default": 10_000, "help": "inputs to answer"}}
+LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1e-3, 2e-3, 4e-3), options=OPTIONS)
 train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

@@ -78,13 +78,6 @@ def difficulty(task: str, mine: tuple[float, float] | None = None) -> dict[str, 
 
 def curves() -> dict[str, object] | None:
     """Wrong answers on held-out inputs over training, with and without ACT; None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS},
-        texts,
-        per_step=lambda known: 100 / known["steps"],
-        scale=100,
-        show=lambda percent: f"{percent:.1f} %",
-        joint=("; ", "；"),
-    )
+    lines = {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS}
+    percent: Any = {"scale": 100, "show": lambda share: f"{share:.1f} %", "joint": ("; ", "；")}
+    return about.curves(SLUG, facts(), lines, texts, per_step=lambda known: 100 / known["steps"], **percent)
