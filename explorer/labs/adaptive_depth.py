@@ -15,9 +15,7 @@ from explorer.figures import ponder
 from explorer.labels import Text, change_sentence, filled
 from explorer.labels import text as _
 from explorer.program import Change
-from explorer.views import View
 from explorer.widgets import ask, change
-from explorer.widgets.figure import own
 from models.thinking import Measured, Thinking
 
 # The knobs, and what they change in words.
@@ -98,11 +96,6 @@ def mechanism(seen: Thinking, request: Any, state: str, words: Words, positions:
     """What the ponder widget draws of a run. positions, more: as of `explorer.figures.ponder.value`."""
     told = {"positions": positions, "axis": words.place, "say": partial(words.say, request.task), "forced": request.forced, **more}
     return ponder.value(seen, state=state, query=query(request), **told)
-
-
-def difficulty(draw: Callable[[Any, Any], Value | None], first: Value | None) -> View[Any, Any]:
-    """How hard things take longer, a figure of `effort.drawn`. draw(seen, request): its value; first: before any run."""
-    return View("difficulty", lambda value: own("difficulty", value or first), lambda seen, request, _state: draw(seen, request), at="side")
 
 
 def answer(seen: Thinking, request: Any, words: Words, beside: Sequence[ask.Beside] = ()) -> Value:

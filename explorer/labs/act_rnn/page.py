@@ -6,9 +6,7 @@ from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
 from explorer.program import Program, lab_of, program_of
-from explorer.views import View
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
+from explorer.views import in_figure, noted, on_stage
 from models.act_rnn.records import EXAMPLES, Explanation, Request
 
 EXPLAIN = "models.act_rnn.explain:explain"
@@ -21,11 +19,9 @@ PROGRAM: Program[Request, Explanation] = program_of(
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.mechanism),
-        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-        adaptive_depth.difficulty(
-            lambda seen, request: about.difficulty(request.task, (seen.difficulty, seen.ponder)), about.difficulty(EXAMPLES[0].task)
-        ),
+        on_stage("ponder", views.mechanism, texts.PONDER),
+        noted(texts, at="wide"),
+        in_figure("difficulty", views.hard, first=lambda: about.difficulty(EXAMPLES[0].task), at="side"),
     ),
     change=adaptive_depth.changes("models.act_rnn.explain:measure", views.WORDS, text=""),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),

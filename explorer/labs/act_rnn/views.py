@@ -10,7 +10,7 @@ from explorer.figures import ponder
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
-from explorer.labs.act_rnn import texts
+from explorer.labs.act_rnn import about, texts
 from explorer.labs.guided import Shown, guided
 from explorer.widgets import ask
 from models.act_rnn.records import EXAMPLES, LIMIT, MAX_BITS, MAX_DIGITS, Explanation, Request
@@ -45,6 +45,11 @@ def answer(seen: Explanation, request: Request) -> Value:
 def mechanism(seen: Explanation, request: Request, state: str) -> Value:
     """What the ponder widget draws: one bar for each input."""
     return adaptive_depth.mechanism(seen, request, state, WORDS, names(seen, request))
+
+
+def hard(seen: Explanation, request: Request, _state: str) -> Value | None:
+    """Hard things take longer, with the run in view."""
+    return about.difficulty(request.task, (seen.difficulty, seen.ponder))
 
 
 def names(seen: Explanation, request: Request) -> tuple[str, ...]:

@@ -8,10 +8,8 @@ from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View, in_bertviz
+from explorer.views import View, in_bertviz, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
 
 GENERATE = "models.adaptive_span.explain:generate"
@@ -28,13 +26,13 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs(*about.size())),
         views=(
-            View("masks", lambda value: stage("masks", value, texts=texts.MASKS, picture="adaptive_span/masks"), views.spans_of),
+            on_stage("masks", views.spans_of, texts.MASKS, picture="adaptive_span/masks"),
             *passages.views(views.text_of, views.text_growing),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             *deeper.PANELS,
             View("standing", lambda _value: figure.measured(about.standing()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(change.readings, MEASURE, change.again),
         examples=tuple((request, title) for request, (title, _) in views.offered()),

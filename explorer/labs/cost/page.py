@@ -9,9 +9,8 @@ from explorer.lab import FIGURE, part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import changed
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View
+from explorer.views import View, noted
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
 from models.cost.records import EXAMPLES, Explanation, Request
 
 EXPLAIN = "models.cost.explain:explain"
@@ -47,7 +46,7 @@ def program() -> Program[Request, Explanation]:
             drawn("errors", "heads", "side", heads.errors),
             stored("seconds", "wide"),
             stored("bytes", "wide"),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(changed),
         examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),

@@ -7,10 +7,8 @@ from dataclasses import replace
 from explorer.lab import part
 from explorer.labs.image_transformer import about, change, texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.image_transformer.records import EXAMPLES, Explanation, Request, offered
 
 GENERATE = "models.image_transformer.explain:generate"
@@ -28,19 +26,9 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View(
-                "spans",
-                lambda value: stage("spans", value, texts=texts.SPANS, picture="image_transformer/spans"),
-                views.spans,
-                views.spans_growing,
-            ),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View(
-                "surprise",
-                lambda value: stage("surprise", value, texts=texts.SURPRISE, picture="image_transformer/surprise"),
-                views.surprise,
-                at="beside",
-            ),
+            on_stage("spans", views.spans, texts.SPANS, picture="image_transformer/spans", grow=views.spans_growing),
+            noted(texts, at="wide"),
+            on_stage("surprise", views.surprise, texts.SURPRISE, picture="image_transformer/surprise", at="beside"),
             *(View(name, lambda _value, of=of: figure.figure(about.ladder(of)), at="side") for name, of in LADDERS if about.ladder(of)),  # type: ignore[misc]
         ),
         change=Change(change.difference, MEASURE, change.again),

@@ -7,10 +7,8 @@ from dataclasses import replace
 from explorer.lab import FIGURE, part
 from explorer.labs.music import about, change, deeper, texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.music.records import CHORALES, EXAMPLES, PIANO, Explanation, Request, melody, styles
 
 GENERATE = "models.music.explain:generate"
@@ -28,15 +26,10 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View(
-                "roll",
-                lambda value: stage("roll", value, texts=texts.ROLLS, picture="music/roll"),
-                views.rolls_of,
-                views.rolls_growing,
-            ),
+            on_stage("roll", views.rolls_of, texts.ROLLS, picture="music/roll", grow=views.rolls_growing),
             View("standings", lambda _value: [figure.figure(standing) for standing in about.standings()]),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View("heads", lambda value: stage("heads", value, texts=texts.HEADS, picture="music/heads"), views.heads_of, at="beside"),
+            noted(texts, at="wide"),
+            on_stage("heads", views.heads_of, texts.HEADS, picture="music/heads", at="beside"),
             *deeper.panels(),
         ),
         change=Change(change.difference, MEASURE, change.again),

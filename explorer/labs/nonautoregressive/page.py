@@ -11,10 +11,8 @@ from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.plane import in_one_plane
 from explorer.labs.translated import LICENCE
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View, in_bertviz, unfolded
-from explorer.widgets.figure import opened, own
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
+from explorer.views import in_bertviz, in_figure, noted, on_stage, unfolded
+from explorer.widgets.figure import opened
 from models.nonautoregressive.records import SPACE, Explanation, Request
 from models.plane import Head
 
@@ -36,14 +34,10 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=views.controls(),
         views=(
-            View("passes", lambda value: stage("passes", value, texts=texts.PASSES, picture="nonautoregressive/passes"), views.passes),
-            View("lengths", lambda value: own("lengths", value), views.lengths, at="beside"),
-            *(
-                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="side")]
-                if about.quality()
-                else ()
-            ),
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
+            on_stage("passes", views.passes, texts.PASSES, picture="nonautoregressive/passes"),
+            in_figure("lengths", views.lengths, at="beside"),
+            *([in_figure("quality", views.quality, first=about.quality, at="side")] if about.quality() else ()),
+            on_stage("attention", views.maps),
             unfolded(
                 "neighbours",
                 lambda: opened("neighbours", texts.NEIGHBOURS, asks=("pos",)),
@@ -60,7 +54,7 @@ def program() -> Program[Request, Explanation]:
                 of=lambda request: {kind: f"{request.variant}.{kind}" for kind in texts.KINDS_LAST},
             ),
             in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(views.difference, REREAD, views.again),
         examples=views.OFFERED,

@@ -17,8 +17,7 @@ from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, part
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View, in_bertviz
-from explorer.widgets.figure import own
+from explorer.views import View, in_bertviz, in_figure, on_stage
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import looked, stage
 from models.errors import InputError, whole
@@ -88,9 +87,9 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs({**about.sizes("word"), **about.sizes("text")})),
         views=(
             View("hashing", hashing, views.hashed, wire=follow),
-            View("spelling", lambda value: stage("spelling", value, texts=texts.SPELLING, picture="reformer/spelling"), views.spelling_of),
-            View("rounds", lambda value: own("rounds", value or about.table()), views.rounds_of),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("spelling", views.spelling_of, texts.SPELLING, picture="reformer/spelling"),
+            in_figure("rounds", views.rounds_of, first=about.table),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             *deeper.PANELS,
             in_bertviz(OPENED, views.bertviz),
             View(

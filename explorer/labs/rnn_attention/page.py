@@ -8,10 +8,8 @@ from explorer.lab import FIGURE, part
 from explorer.labs.rnn_attention import about, deeper, texts, views
 from explorer.labs.translated import LICENCE
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View
+from explorer.views import View, in_figure, noted, on_stage
 from explorer.widgets.figure import own
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.rnn_attention.records import EXAMPLES, VARIANTS, Explanation, Request
 
 EXPLAIN = "models.rnn_attention.explain:explain"
@@ -24,14 +22,14 @@ PROGRAM: Program[Request, Explanation] = program_of(
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above", task="attention"),
-        View("remains", lambda value: own("remains", value), views.remains),
+        on_stage("attention", views.maps, at="above", task="attention"),
+        in_figure("remains", views.remains),
         View(
             "quality",
             lambda value: own("quality", value or about.quality()),
             lambda seen, _request, _state: about.quality(len(seen.source)),
         ),
-        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        noted(texts),
         *deeper.PANELS,
     ),
     change=Change(views.difference, "models.rnn_attention.explain:measure", views.again),

@@ -11,7 +11,7 @@ from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
@@ -49,18 +49,12 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs()),
         views=(
             View("patterns", lambda _value: mechanism(), at="above"),
-            View(
-                "digits",
-                lambda value: stage("digits", value, texts=texts.DRAWN, picture="sparse_transformer/digits"),
-                views.digits_of,
-                views.digits_growing,
-                task="digit",
-            ),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), task="digit"),
+            on_stage("digits", views.digits_of, texts.DRAWN, picture="sparse_transformer/digits", grow=views.digits_growing, task="digit"),
+            noted(texts, task="digit", at="wide"),
             *passages.views(views.text_of, views.text_growing, task="text"),
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),
             View("standing", lambda _value: figure.figure(about.standing()), at="side", task="digit"),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             View("measured", lambda _value: measured(), at="below"),
         ),
         change=Change(change.difference, MEASURE, change.again),

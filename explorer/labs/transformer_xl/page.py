@@ -8,10 +8,8 @@ from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, change, deeper, texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View, in_bertviz
+from explorer.views import View, in_bertviz, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.transformer_xl.explain:generate"
@@ -28,19 +26,14 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View(
-                "segments",
-                lambda value: stage("segments", value, texts=texts.SEGMENTS, picture="transformer_xl/segments"),
-                views.border,
-                views.border_growing,
-            ),
+            on_stage("segments", views.border, texts.SEGMENTS, picture="transformer_xl/segments", grow=views.border_growing),
             *passages.views(views.text_of, views.text_growing),
             View("wave", lambda _value: figure.measured(about.wave(), "wave")),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             *deeper.PANELS,
             View("speed", lambda _value: figure.measured(about.speed()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(change.readings, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in texts.EXAMPLES), strict=True)),

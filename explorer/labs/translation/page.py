@@ -13,10 +13,9 @@ from explorer.labs.plane import in_one_plane
 from explorer.labs.translated import LICENCE
 from explorer.labs.translation import about, deeper, texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View, in_bertviz
+from explorer.views import View, in_bertviz, on_stage
 from explorer.widgets.bertviz import ENCODER_DECODER
 from explorer.widgets.figure import own
-from explorer.widgets.stage import stage
 from models.plane import Head
 from models.translation.records import EXAMPLES, Explanation, Request
 
@@ -43,7 +42,7 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=views.controls(),
         views=(
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above"),
+            on_stage("attention", views.maps, at="above"),
             View("roles", asked, views.roles_of, at="below"),
             *deeper.PANELS,
             in_one_plane(PLANES, texts.KINDS, about.heads(), FIRST, name="translation"),

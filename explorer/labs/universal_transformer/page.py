@@ -12,10 +12,8 @@ from explorer.labs import adaptive_depth
 from explorer.labs.plane import in_one_plane
 from explorer.labs.universal_transformer import about, texts, views
 from explorer.program import Program, lab_of, program_of
-from explorer.views import View, in_bertviz
+from explorer.views import View, in_bertviz, in_figure, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.plane import Head
 from models.universal_transformer.records import EXAMPLES, LIMIT, TASKS, Explanation, Request
 
@@ -39,9 +37,9 @@ PROGRAM: Program[Request, Explanation] = program_of(
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.thinking),
-        adaptive_depth.difficulty(views.hard, None),
-        View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+        on_stage("ponder", views.thinking, texts.PONDER),
+        in_figure("difficulty", views.hard, at="side"),
+        on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),
         in_one_plane(
             PLANES,
@@ -52,7 +50,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
             of=lambda request: {"self": f"{request.task}.self"},
         ),
         in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
-        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        noted(texts),
     ),
     change=adaptive_depth.changes("models.universal_transformer.explain:measure", views.WORDS, text="", question=""),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),

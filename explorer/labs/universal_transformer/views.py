@@ -139,7 +139,7 @@ def bertviz(seen: Explanation) -> drawing.Attention:
     return drawing.Attention("self", texts.KIND, weights, seen.positions, seen.positions)
 
 
-def hard(seen: Explanation, request: Request) -> Value:
+def hard(seen: Explanation, request: Request, _state: str) -> Value:
     """Hard things take longer, with the run in view; {} before anything was measured."""
     return about.hardness(request.task, (float(seen.difficulty), seen.ponder_of_answer)) or {}
 

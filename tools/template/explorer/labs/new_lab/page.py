@@ -7,10 +7,8 @@ from dataclasses import replace
 from explorer.lab import FIGURE, part
 from explorer.labs.new_lab import texts, views
 from explorer.program import Change, Program, lab_of, program_of
-from explorer.views import View
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.new_lab.records import EVERY_HEAD, EXAMPLES, Explanation, Request
 
 EXPLAIN, MEASURE = "models.new_lab.explain:explain", "models.new_lab.explain:measure"
@@ -26,9 +24,9 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=views.controls(),
         views=(
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
+            on_stage("attention", views.maps),
             View("lengths", lambda _value: figure.figure(views.by_length()), at="side"),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(views.difference, MEASURE),
         examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
