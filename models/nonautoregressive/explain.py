@@ -30,16 +30,30 @@ LIKELIEST = 5  # of each of two neighbours
 
 
 class _Given(NamedTuple):
-    """A request that can be run. pinned: tokens by position."""
+    """A request that can be run, its sentence read. pinned: tokens by position; length: pieces of the translation."""
 
     request: Request
     shipped: Pretrained
     pieces: Encoded
     pinned: dict[int, int]
+    source: Read
+    length: int
+
+    def passes(self, trace: Trace = OFF) -> Iterator[Pass]:
+        """Every pass, the one over `again` the last."""
+        model, request, count = self.shipped.model, self.request, 0
+        for found in passes(model, self.source, [self.length], request.passes, [self.pinned], trace):
+            yield found
+            count += 1
+        places = [place for place in request.again if place not in self.pinned]
+        if places:
+            masked = torch.zeros_like(found.masked)
+            masked[0, places] = True
+            yield again(model, self.source, found.tokens, found.scores, masked, trace.within(count))
 
 
-def _given(request: Request) -> _Given:
-    """Check what can be checked before the length is known. InputError says what was given and what is accepted."""
+def _given(request: Request, trace: Trace = OFF) -> _Given:
+    """Check a request and read its sentence. InputError says what was given and what is accepted."""
     check(request)
     try:
         shipped = load(request.variant)
@@ -60,12 +74,8 @@ def _given(request: Request) -> _Given:
                 zh=f"“{shown(piece)}”不是译文中可用的词片；请点击单元格来固定其中的词片。",
             )
         pinned[position] = token
-    return _Given(request, shipped, readable(request.sentence, shipped.tokenizer, MAX_TOKENS), pinned)
-
-
-def _length(given: _Given, source: Read) -> int:
-    """How many pieces the translation has. InputError where it cannot be so long, or lacks a place that is named."""
-    request, pieces = given.request, len(given.pieces.ids)
+    encoded = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
+    source, pieces = read(shipped.model, [encoded.ids], trace), len(encoded.ids)
     length, least, most = source.candidates(1)[0][0] + request.offset, max(1, pieces - SHORTER), pieces + LONGER
     if not least <= length <= most:
         raise InputError(
@@ -73,7 +83,7 @@ def _length(given: _Given, source: Read) -> int:
             en=f"The translation would have {length} pieces; that of {pieces} pieces can have {least} to {most}.",
             zh=f"译文将有 {length} 个词片；{pieces} 个词片的句子，其译文可以有 {least} 到 {most} 个词片。",
         )
-    for field, places in (("pinned", given.pinned), ("again", request.again)):
+    for field, places in (("pinned", pinned), ("again", request.again)):
         for place in places:
             if not 0 <= place < length:
                 raise InputError(
@@ -81,20 +91,7 @@ def _length(given: _Given, source: Read) -> int:
                     en=f"There is no position {shown(place)}: this translation has the positions 0 to {length - 1}.",
                     zh=f"没有位置 {shown(place)}：该译文的位置为 0 到 {length - 1}。",
                 )
-    return length
-
-
-def _passes(given: _Given, source: Read, length: int, trace: Trace = OFF) -> Iterator[Pass]:
-    """Every pass of a request, the one over `again` the last."""
-    model, request, count = given.shipped.model, given.request, 0
-    for found in passes(model, source, [length], request.passes, [given.pinned], trace):
-        yield found
-        count += 1
-    places = [place for place in request.again if place not in given.pinned]
-    if places:
-        masked = torch.zeros_like(found.masked)
-        masked[0, places] = True
-        yield again(model, source, found.tokens, found.scores, masked, trace.within(count))
+    return _Given(request, shipped, encoded, pinned, source, length)
 
 
 def _one_by_one() -> Pretrained:
@@ -128,10 +125,10 @@ def _greedy(given: _Given) -> dict[str, Any]:
 def _timed(given: _Given) -> dict[str, Any]:
     """How long the same run takes while nobody watches, in milliseconds, by the names of an Explanation's fields."""
     begin = time.perf_counter()
-    source = read(given.shipped.model, [given.pieces.ids])
-    length = _length(given, source)
+    alike = given._replace(source=read(given.shipped.model, [given.pieces.ids]))
+    alike.source.candidates(1)
     encoded = time.perf_counter()
-    finished = [time.perf_counter() for _ in _passes(given, source, length)]
+    finished = [time.perf_counter() for _ in alike.passes()]
     return {"encoded_ms": (encoded - begin) * 1000, "finished_ms": frozen((np.array(finished) - begin) * 1000)}
 
 
@@ -139,17 +136,15 @@ def _timed(given: _Given) -> dict[str, Any]:
 @torch.no_grad()
 def explain(request: Request) -> Explanation:
     """Translate and watch. InputError where a request cannot be run."""
-    given = _given(request)
-    shipped, trace = given.shipped, Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
-    source = read(shipped.model, [given.pieces.ids], trace)
-    length = _length(given, source)
-    seen = list(_passes(given, source, length, trace))
+    trace = Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
+    given = _given(request, trace)
+    shipped, seen = given.shipped, list(given.passes(trace))
     tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
     best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
     rows = [shipped.tokenizer.shown(row) for row in tokens.tolist()]
     changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
     scores = frozen(torch.stack([one.scores[0] for one in seen]))
-    free = length - len(given.pinned)
+    free = given.length - len(given.pinned)
     maps = {kind: [trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))] for kind in ("self", "cross")}
     return Explanation(
         **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
@@ -166,9 +161,9 @@ def explain(request: Request) -> Explanation:
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
         decoder=frozen(np.stack(maps["self"])),
         cross=frozen(np.stack(maps["cross"])),
-        lengths=frozen(source.lengths[0].exp()),
+        lengths=frozen(given.source.lengths[0].exp()),
         shortest=len(given.pieces.ids) - SHORTER,
-        own_length=length - request.offset,
+        own_length=given.length - request.offset,
         **_timed(given),
         **_greedy(given),
     )
@@ -178,10 +173,10 @@ def explain(request: Request) -> Explanation:
 @torch.no_grad()
 def vectors(request: Request) -> Mapping[str, Vectors]:
     """Queries and keys of the encoder and of the last pass."""
-    given, sides = _given(request), ("queries", "keys")
+    sides = ("queries", "keys")
     trace = Trace(*(f"{where}/{side}" for where in ("encoder/*/self", "*/decoder/*/*") for side in sides), budget=256 << 20)
-    source = read(given.shipped.model, [given.pieces.ids], trace)
-    *_, last = enumerate(_passes(given, source, _length(given, source), trace))
+    given = _given(request, trace)
+    *_, last = enumerate(given.passes(trace))
     asks, looked = given.shipped.tokenizer.shown(last[1].tokens[0].tolist())[0], given.pieces.pieces
     found = {}
     for kind, where, rows, columns in (
@@ -203,15 +198,13 @@ planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.
 def neighbours(wish: Neighbours) -> Joint:
     """What two neighbours could be, all at once and one after the other. InputError where there are none."""
     given, at = _given(wish.request), wish.position
-    source = read(given.shipped.model, [given.pieces.ids])
-    length = _length(given, source)
-    if not 0 <= at < length - 1:
+    if not 0 <= at < given.length - 1:
         raise InputError(
             "position",
-            en=f"Position {shown(at)} has no right neighbour: positions are 0 to {length - 2}.",
-            zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {length - 2}。",
+            en=f"Position {shown(at)} has no right neighbour: positions are 0 to {given.length - 2}.",
+            zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {given.length - 2}。",
         )
-    seen = list(_passes(given, source, length))
+    seen = list(given.passes())
     p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).softmax(-1).topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
     other = _one_by_one()
@@ -237,12 +230,10 @@ def reread(wish: Reread) -> Array:
     are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there."""
     given = _given(wish.request)
     model, tokenizer, again_ = given.shipped.model, given.shipped.tokenizer, wish.request.again
-    source = read(model, [given.pieces.ids])
-    length = _length(given, source)
-    own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][:length]
-    seen = torch.full((1, length), MASK, device=source.allowed.device)
+    own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][: given.length]
+    seen = torch.full((1, given.length), MASK, device=given.source.allowed.device)
     for place, token in {**{at: token for at, token in enumerate(own) if again_ and at not in again_}, **given.pinned}.items():
         seen[0, place] = token
-    found = possible(model, filled(model, source, seen))[0].log_softmax(-1)
+    found = possible(model, filled(model, given.source, seen))[0].log_softmax(-1)
     there = [float(found[at, token]) if seen[0, at] == MASK else np.nan for at, token in enumerate(own)]
     return frozen(np.pad(np.array(there, np.float32), (0, len(wish.target) - len(own)), constant_values=np.nan))
