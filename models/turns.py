@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 from models.errors import InputError
@@ -15,6 +15,14 @@ Entry = TypeVar("Entry")  # what a turn has for a request: a list of steps, or a
 Seen = TypeVar("Seen")  # an explanation
 News = dict[int, Any]  # by request: its newest steps, a list, or at its end the explanation
 TURN = 0.05  # seconds that a turn works before it lets others
+
+
+class Apart:
+    """A request that shares a batch with no other: each is answered by itself."""
+
+    def group(self) -> Hashable:
+        """Its own."""
+        return self
 
 
 def each(asked: Iterable[Asked], read: Callable[[Asked], Read]) -> list[Read | InputError]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import fields, folders
+from models.turns import Apart
 
 Array = NDArray[np.float32]
 
@@ -30,7 +30,7 @@ def shipped() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Apart):
     """A text, what of it is hidden, and what is changed in the model meanwhile.
 
     hidden: words of `text`, counted from 0 as `Explanation.word` has them; those behind its end hide nothing; `mlm` alone. side: what the
@@ -48,10 +48,6 @@ class Request:
     other: str = fields.characters("", MAX_TEXT)
     silenced: tuple[tuple[str, int, int], ...] = fields.heads(VARIANTS)
     positions: bool = fields.switch(True)
-
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch. None does: each is a batch of its own, a row for each hidden word."""
-        return self
 
     @property
     def task(self) -> str:

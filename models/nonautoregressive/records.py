@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from models import fields
 from models.results import Retranslated, Written
+from models.turns import Apart
 
 Array = NDArray[np.float32]
 Reread = Retranslated  # in one pass, as its request would begin
@@ -21,7 +21,7 @@ SPACE = "\u2581"  # before a piece that a space stands before
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Apart):
     """One sentence, which network translates it in how many passes, and what is changed meanwhile.
 
     sentence: English text. passes: T; 1 is all at once. offset: pieces more than the network's own length N has, or fewer.
@@ -35,10 +35,6 @@ class Request:
     offset: int = fields.number(0, -31, 31, en="change of length", zh="长度变化")
     pinned: tuple[tuple[int, str], ...] = fields.anything(())
     again: tuple[int, ...] = fields.anything(())
-
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch. None does: each run is timed by itself."""
-        return self
 
     def plain(self) -> Request:
         """The same sentence, network and passes, with nothing changed."""
