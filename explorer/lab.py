@@ -6,8 +6,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,19 +76,6 @@ class GuidedStep:
     def shows(self) -> str:
         """The widget that the step speaks about; "" for none."""
         return self.panel or next((key for key, text in self.view.items() if text == "open"), "")
-
-
-def in_lecture(texts: ModuleType, key: str) -> dict[str, Any]:
-    """What a lab's texts say of the step `key` for a lecture, as fields of its GuidedStep.
-
-    STEP_QUESTIONS, STEP_SHOWS and STEP_RANKS speak of each step, STEP_GUESSES of some.
-    """
-    return {
-        "question": texts.STEP_QUESTIONS[key],
-        "guess": texts.STEP_GUESSES.get(key),
-        "show": texts.STEP_SHOWS[key],
-        "rank": texts.STEP_RANKS[key],
-    }
 
 
 @dataclass(frozen=True)

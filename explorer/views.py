@@ -10,7 +10,10 @@ from explorer.controls import Value
 from explorer.engine import Engine, Function
 from explorer.lab import Text
 from explorer.widgets import bertviz, folded
+from explorer.widgets.figure import own
 from explorer.widgets.folded import Question
+from explorer.widgets.notes import notes
+from explorer.widgets.stage import stage
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -79,6 +82,24 @@ class View(Generic[R, S]):
     def of(self, request: R) -> bool:
         """Is it a picture of such a run?"""
         return not self.task or getattr(request, "task", "") in self.task.split()
+
+
+Draw = Callable[[Any, Any, str], Value | None]
+
+
+def on_stage(name: str, draw: Draw, texts: Mapping[str, Text] | None = None, *, picture: str = "", **how: Any) -> View[Any, Any]:
+    """A picture of a run. texts, picture: as of `stage`; how: as of `View`."""
+    return View(name, lambda value: stage(name, value, texts=texts or {}, picture=picture), draw, **how)
+
+
+def in_figure(name: str, draw: Draw, first: Callable[[], Value | None] = lambda: None, **how: Any) -> View[Any, Any]:
+    """A figure of a run. first(): what stands before any; how: as of `View`."""
+    return View(name, lambda value: own(name, value or first()), draw, **how)
+
+
+def noted(texts: Any, at: Any = "below", links: Mapping[str, Text] | None = None, task: str = "") -> View[Any, Any]:
+    """The notes of a lab, NOTES in its texts. at, task: as of `View`; links: as of `notes`."""
+    return View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL, links=links), at=at, task=task)
 
 
 def in_bertviz(

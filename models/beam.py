@@ -177,25 +177,33 @@ def finished(steps: Generator[None, None, FoundT]) -> FoundT:
             return end.value  # type: ignore[no-any-return]
 
 
+def written(trained: Translator[Any], pieces: Encoded, tokens: Sequence[int], log_p: Any) -> dict[str, Any]:
+    """What an explanation says of a translation, by the names of the fields of `models.results.Written`. log_p: (target,) of each token."""
+    target, spaces = trained.tokenizer.shown(tokens)
+    return {
+        "source": pieces.pieces,
+        "source_space": pieces.space,
+        "target": target,
+        "target_space": spaces,
+        "text": trained.tokenizer.decode(tokens),
+        "log_probabilities": frozen(log_p),
+        "log_probability": float(frozen(log_p).sum(dtype=np.float64)),
+        "unknown": pieces.ids.count(UNKNOWN),
+    }
+
+
 def told(trained: Translator[Any], pieces: Encoded, found: Sequence[Hypothesis], log_p: Any, alpha: float) -> dict[str, Any]:
     """What an explanation says of every translation, by the names of its fields.
 
     found: best first. log_p: (target,) of each piece of the first, nats, which is watched.
     """
-    tokenizer, tokens, each = trained.tokenizer, found[0].tokens, frozen(log_p)
-    labels = [tokenizer.piece(token) for token in tokens]
-    total, threshold = float(each.sum(dtype=np.float64)), trained.facts.get("surprising_below")
-    best = (tokenizer.decode(tokens), total, total / penalty(len(tokens), alpha))
+    tokens, best = found[0].tokens, written(trained, pieces, found[0].tokens, log_p)
+    total, threshold = best["log_probability"], trained.facts.get("surprising_below")
+    score = total / penalty(len(tokens), alpha)
+    others = [(trained.tokenizer.decode(one.tokens), one.log_probability, one.score(alpha)) for one in found[1:]]
     return {
-        "source": pieces.pieces,
-        "source_space": pieces.space,
-        "target": tuple(piece for piece, _ in labels),
-        "target_space": tuple(space for _, space in labels),
-        "text": best[0],
-        "log_probabilities": each,
-        "log_probability": total,
-        "score": best[2],
-        "hypotheses": (best, *((tokenizer.decode(one.tokens), one.log_probability, one.score(alpha)) for one in found[1:])),
-        "unknown": sum(token == UNKNOWN for token in pieces.ids),
+        **best,
+        "score": score,
+        "hypotheses": ((best["text"], total, score), *others),
         "surprising": threshold is not None and total / len(tokens) < threshold,
     }

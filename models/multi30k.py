@@ -15,8 +15,9 @@ from tokenizers import models, normalizers, pre_tokenizers, trainers
 from torch import Tensor
 
 from models.checkpoint import CheckpointError
-from models.errors import InputError, reading
+from models.errors import InputError
 from models.pretrained import NetworkT, Pretrained
+from models.vocabulary import Vocabulary
 
 PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -45,11 +46,8 @@ class Encoded:
     space: tuple[bool, ...]  # True where a space stood before the piece
 
 
-class Tokenizer:
+class Tokenizer(Vocabulary):
     """Joint byte-pair encoding (Sennrich et al., 2016) of English and German, punctuation apart from words."""
-
-    def __init__(self, pieces: Pieces) -> None:
-        self._pieces = pieces
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int) -> Tokenizer:
@@ -59,28 +57,12 @@ class Tokenizer:
         pieces.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(SPACE, "always"), pre_tokenizers.Punctuation("isolated")])
         trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), limit_alphabet=90, show_progress=False)
         pieces.train_from_iterator(texts, trainer)
-        pieces.encode_special_tokens = True
         return cls(pieces)
-
-    @classmethod
-    def load(cls, path: Path) -> Tokenizer:
-        """Read what `save` wrote. DamagedFile where that cannot be read."""
-        with reading(path):
-            pieces = Pieces.from_file(str(path))
-        pieces.encode_special_tokens = True  # what a visitor types is never a special token
-        return cls(pieces)
-
-    def save(self, path: Path) -> None:
-        """Write the vocabulary and its merges as JSON."""
-        self._pieces.save(str(path), pretty=False)
-
-    def __len__(self) -> int:
-        return self._pieces.get_vocab_size()
 
     def encode(self, text: str) -> Encoded:
         """Pieces of a text; no start or stop token. A special token's name in the text is read as ordinary characters."""
         text = unicodedata.normalize("NFC", text)
-        found = self._pieces.encode(text, add_special_tokens=False)
+        found = self._tokenizer.encode(text, add_special_tokens=False)
         ids, shown, space = [], [], []
         for token, piece, (begin, end) in zip(found.ids, found.tokens, found.offsets, strict=True):
             starts = piece.startswith(SPACE) or (token == UNKNOWN and (begin == 0 or text[begin : begin + 1].isspace()))
@@ -92,27 +74,31 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str]) -> list[NDArrayInt]:
         """Token ids of many texts at once."""
-        found = self._pieces.encode_batch([unicodedata.normalize("NFC", t) for t in texts], add_special_tokens=False)
-        return [np.array(e.ids, dtype=np.int64) for e in found]
+        return super().encode_all([unicodedata.normalize("NFC", text) for text in texts])
 
     def piece(self, token: int) -> tuple[str, bool]:
         """A produced token as shown, and whether a space stands before it."""
-        piece = self._pieces.id_to_token(token)
+        piece = self._tokenizer.id_to_token(token)
         if piece is None:
             raise IndexError(f"token {token} of a vocabulary of {len(self)}")
         return (piece, False) if token < len(SPECIAL) else (piece.replace(SPACE, "") or BLANK, piece.startswith(SPACE))
 
+    def shown(self, tokens: Iterable[int]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+        """Produced tokens as shown, and whether a space stands before each."""
+        found = [self.piece(token) for token in tokens]
+        return tuple(piece for piece, _ in found), tuple(space for _, space in found)
+
     def token(self, piece: str, space: bool) -> int:
         """The token that `piece` gave back. KeyError where there is none."""
         written = piece if not space else SPACE + piece.replace(BLANK, "")
-        token = self._pieces.token_to_id(written)
+        token = self._tokenizer.token_to_id(written)
         if token is None:
             raise KeyError(f"no piece {piece!r}")
         return int(token)
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Text of produced tokens, detokenised: special ones leave no trace, no space at either end."""
-        return "".join(str(self._pieces.id_to_token(t)) for t in tokens if t >= len(SPECIAL)).replace(SPACE, " ").strip()
+        return "".join(str(self._tokenizer.id_to_token(t)) for t in tokens if t >= len(SPECIAL)).replace(SPACE, " ").strip()
 
 
 def readable(sentence: str, tokenizer: Tokenizer, most: int) -> Encoded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -15,6 +16,7 @@ from torch.nn import functional as F
 
 from models.arrays import frozen
 from models.layers.act import Stop
+from models.thinking import Measured
 from models.windows import NONE
 
 Array = NDArray[np.float32]
@@ -48,6 +50,32 @@ class PonderLoss(nn.Module):
         count = wanted.sum()
         loss = F.cross_entropy(thought.logits[wanted].float(), batch.targets[wanted], reduction="sum")
         return loss if thought.cost is None else loss + self.price * count * thought.cost.sum() / batch.alive.sum(), count
+
+
+def spread(values: Tensor) -> dict[str, float | int]:
+    """How the cost of inputs is spread: {n, mean, deviation}."""
+    values = values.double()
+    return {"n": len(values), "mean": round(float(values.mean()), 3), "deviation": round(float(values.std(correction=0)), 3)}
+
+
+@torch.no_grad()
+def measured(
+    request: Any, inputs: Any, model: Any, run: Callable[[Any, Stop, Tensor], Any], right: Callable[[Tensor, Tensor], Tensor], *axes: int
+) -> Measured:
+    """What a network does on held-out inputs, under what a request changes; what has stopped is not computed.
+
+    run(batch, stop, told): the pass. right(what is right, where an answer is wanted), both (batch, position): of what its share is. axes:
+    as of `stop_of`.
+    """
+    device = model.readout.weight.device
+    batch, told = inputs.batch().to(device), torch.full((len(inputs),), float(request.told), device=device)
+    stop = stop_of([request] * len(inputs), model.config.limit, device, *axes)
+    begin = time.perf_counter()
+    thought = run(batch, stop, told)
+    milliseconds = (time.perf_counter() - begin) * 1000
+    wanted = batch.targets != NONE
+    share = right(thought.logits.argmax(-1) == batch.targets, wanted).double().mean()
+    return Measured(float(share), float(thought.cost.sum() / batch.alive.sum()), milliseconds, len(inputs))
 
 
 def joined(parts: Sequence[Inputs]) -> Inputs:

@@ -13,13 +13,11 @@ Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Translated:
-    """A translation, whatever network it is of.
+class Written:
+    """A sentence and its translation, whatever network wrote it.
 
-    source, target: pieces as shown; source_space, target_space: True where a space stood before the piece. The last of target is "</s>".
-    text: the German sentence. log_probabilities: of each produced piece, nats; log_probability: their sum; score: it / ((5 + length) /
-    6)^alpha. hypotheses: (text, log-probability, score) of all beams, best first. unknown: source pieces outside the vocabulary.
-    surprising: the mean log-probability lies below the 1st percentile of the validation set.
+    source, target: pieces as shown; source_space, target_space: True where a space stood before the piece. text: the German sentence.
+    log_probabilities: of each produced piece, nats; log_probability: their sum. unknown: source pieces outside the vocabulary.
     """
 
     source: tuple[str, ...]
@@ -29,9 +27,19 @@ class Translated:
     text: str
     log_probabilities: Array
     log_probability: float
+    unknown: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translated(Written):
+    """A translation that was searched for; the last of target is "</s>".
+
+    score: log-probability / ((5 + length) / 6)^alpha. hypotheses: (text, log-probability, score) of all beams, best first. surprising: the
+    mean log-probability lies below the 1st percentile of the validation set.
+    """
+
     score: float
     hypotheses: tuple[tuple[str, float, float], ...]
-    unknown: int
     surprising: bool
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 from models.errors import InputError
@@ -16,6 +17,14 @@ News = dict[int, Any]  # by request: its newest steps, a list, or at its end the
 TURN = 0.05  # seconds that a turn works before it lets others
 
 
+class Apart:
+    """A request that shares a batch with no other: each is answered by itself."""
+
+    def group(self) -> Hashable:
+        """Its own."""
+        return self
+
+
 def each(asked: Iterable[Asked], read: Callable[[Asked], Read]) -> list[Read | InputError]:
     """`read` of each, in order, or the InputError that it raised."""
     found: list[Read | InputError] = []
@@ -25,6 +34,17 @@ def each(asked: Iterable[Asked], read: Callable[[Asked], Read]) -> list[Read | I
         except InputError as error:
             found.append(error)
     return found
+
+
+def alone(answer: Callable[[Asked], Read]) -> Callable[[Sequence[Asked]], list[Read | InputError]]:
+    """A function of one request as the engine calls it: of several, each by itself; one answer per request, in order, or the InputError
+    that it raised."""
+
+    @functools.wraps(answer)
+    def answers(asked: Sequence[Asked]) -> list[Read | InputError]:
+        return each(asked, answer)
+
+    return answers
 
 
 def readable(found: Sequence[Read | InputError]) -> list[Read]:

@@ -60,10 +60,10 @@ def difficulty(
         raise ValueError(f"rivals with {[len(rival.accuracy) for rival in rivals]} accuracies for {len(levels)} levels")
     if any(level.deviation < 0 for level in levels):
         raise ValueError("a deviation is 0 or more")
-    named = any(isinstance(level.value, str) for level in levels)
-    names = [_name(level.value) for level in levels]
-    places = [float(i) if named else float(level.value) for i, level in enumerate(levels)]
-    here = None if mine is None else _place(mine[0], names, named)
+    by_name = any(isinstance(level.value, str) for level in levels)
+    names = [named(level.value) for level in levels]
+    places = [float(i) if by_name else float(level.value) for i, level in enumerate(levels)]
+    here = None if mine is None else _place(mine[0], names, by_name)
     low, high = ([level.mean + sign * level.deviation for level in levels] for sign in (-1, 1))
     below = answered is not None and any(level.accuracy is not None for level in levels)
     yours_ = [] if mine is None or here is None else [_diamond(here, mine[1], levels, places)]
@@ -72,8 +72,8 @@ def difficulty(
     margin = 0.5 if len(levels) < 4 else 0.04 * (max(shown) - min(shown)) + 0.15
     still = {"fixedrange": True, "zeroline": False}
     across = {"range": [min(shown) - margin, max(shown) + margin], "showgrid": False, "showline": True, **still}
-    if named or len(levels) <= MANY:
-        apart = 1 if named else math.ceil(len(levels) / ABREAST)
+    if by_name or len(levels) <= MANY:
+        apart = 1 if by_name else math.ceil(len(levels) / ABREAST)
         across |= {"tickvals": places[::apart], "ticktext": names[::apart], "tickangle": 0}
     up = {"range": [max(0, math.floor(min(costs) - 0.1)), math.ceil(max(costs) + 0.1)], **still}
 
@@ -115,14 +115,15 @@ def _scatter(x: Sequence[float], y: Sequence[float | None], mode: str, **more: A
     return {"type": "scatter", "x": list(x), "y": list(y), "mode": mode, **more}
 
 
-def _name(value: float | str) -> str:
+def named(value: float | str) -> str:
+    """What a level is called."""
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _place(level: float | str, names: Sequence[str], named: bool) -> float | None:
+def _place(level: float | str, names: Sequence[str], by_name: bool) -> float | None:
     """Where the run in view stands on the axis; None where it has no place there."""
-    if named:
-        return float(names.index(_name(level))) if _name(level) in names else None
+    if by_name:
+        return float(names.index(named(level))) if named(level) in names else None
     return None if isinstance(level, str) else level
 
 

@@ -111,10 +111,8 @@ def curves(
     slug: str,
     known: Mapping[str, Mapping[str, Any]],
     lines: Mapping[str, tuple[Text, str]],
+    texts: Any,
     *,
-    axes: tuple[Text, Text],
-    units: Text,
-    says: Text,
     unequal: tuple[Text, Text] | None = None,
     one: Text = NAMED,
     per_step: Callable[[Mapping[str, Any]], float] = lambda known: float(known["recipe"]["batch"]),
@@ -124,15 +122,16 @@ def curves(
 ) -> dict[str, object] | None:
     """Held-out loss of models over training, as the figure widget draws it, or None where no log is shipped. Slow at first.
 
-    known: what each shipped variant's model.json says. lines: the name and the colour of each variant, in their order. axes: what was
-    seen, what is drawn. per_step(what model.json says): how much of the first axis a step of training sees. scale: what the loss in the
-    log is multiplied by; show: how it is printed. says: the sentence, with {figures} and {seen}; one: each of its figures, with {name} and
-    {value}; unequal: both, where the models have not seen as much yet, each with {seen} too. joint: what stands between figures.
+    known: what each shipped variant's model.json says. lines: the name and the colour of each variant, in their order. texts: of the
+    lab: CURVE_AXES, what was seen and what is drawn; CURVE_UNITS; CURVE_SAYS, the sentence, with {figures} and {seen}. per_step(what
+    model.json says): how much of the first axis a step of training sees. scale: what the loss in the log is multiplied by; show: how it
+    is printed. one: each of its figures, with {name} and {value}; unequal: both, where the models have not seen as much yet, each with
+    {seen} too. joint: what stands between figures.
     """
     logs = {variant: found for variant in lines if variant in known and (found := log(slug, variant))}
     if not logs:
         return None
-    drawn = []
+    axes, says, drawn = texts.CURVE_AXES, texts.CURVE_SAYS, []
     for variant, found in logs.items():
         name, colour = lines[variant]
         each = per_step(known[variant])
@@ -153,7 +152,7 @@ def curves(
     return figure.value(
         lambda language: figure_of(drawn, (axes[0][language], axes[1][language]), language, up=span),
         title=labels.CARD["curve"],
-        units=units,
+        units=texts.CURVE_UNITS,
         sentence=filled(says, figures=figures, seen=seen[0]),
         legend=[figure.Mark(*lines[variant]) for variant in logs],
         table=figure.Table(

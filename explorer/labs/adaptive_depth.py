@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.controls import Control, Value
+from explorer.controls import Control, Kind, Value, query
+from explorer.figures import ponder
 from explorer.labels import Text, change_sentence, filled
 from explorer.labels import text as _
 from explorer.program import Change
@@ -75,36 +77,25 @@ def knobs(words: Words, labels: Mapping[str, Text], trained: Mapping[str, float]
     def counted(n: int) -> Text:
         return filled(words.step if n == 1 else words.steps, n=n)
 
+    knob = partial(Control, kind="number", change=True)
     return (
-        Control(
-            "forced",
-            labels["forced"],
-            "number",
-            names={0: OFF},
-            change=True,
-            says=lambda n: filled(FORCED_TO, count=counted(n), place=words.place),
-        ),
-        Control(
-            "limit",
-            labels["limit"],
-            "number",
-            change=True,
-            says=lambda n: filled(AT_MOST, count=counted(n)),
-            stands=("task", trained),
-            idle=idle,
-        ),
-        Control("epsilon", HALTS, "number", step=0.01, change=True, says=lambda e: filled(AT_EPSILON, epsilon=f"{e:g}"), idle=idle),
-        Control(
-            "bias",
-            BIAS,
-            "number",
-            step=0.5,
-            change=True,
-            says=lambda b: filled(BIASED, bias=f"{b:+g}".replace("-", "−")),
-            idle=idle,
-        ),
+        knob("forced", labels["forced"], says=lambda n: filled(FORCED_TO, count=counted(n), place=words.place), names={0: OFF}),
+        knob("limit", labels["limit"], says=lambda n: filled(AT_MOST, count=counted(n)), stands=("task", trained), idle=idle),
+        knob("epsilon", HALTS, says=lambda e: filled(AT_EPSILON, epsilon=f"{e:g}"), step=0.01, idle=idle),
+        knob("bias", BIAS, says=lambda b: filled(BIASED, bias=f"{b:+g}".replace("-", "−")), step=0.5, idle=idle),
         Control("told", labels["told"], "switch", names={True: ON, False: OFF}, change=True, says=lambda _told: words.signal),
     )
+
+
+def typed(task: str, kind: Kind, label: Text, hint: Text, placeholder: str, **more: Any) -> Control:
+    """How the text of a task is asked for. more: as of `Control`."""
+    return Control("text", label, kind, hint=hint, placeholder=placeholder, when={"task": (task,)}, **more)
+
+
+def mechanism(seen: Thinking, request: Any, state: str, words: Words, positions: Sequence[str], **more: Any) -> Value:
+    """What the ponder widget draws of a run. positions, more: as of `explorer.figures.ponder.value`."""
+    told = {"positions": positions, "axis": words.place, "say": partial(words.say, request.task), "forced": request.forced, **more}
+    return ponder.value(seen, state=state, query=query(request), **told)
 
 
 def answer(seen: Thinking, request: Any, words: Words, beside: Sequence[ask.Beside] = ()) -> Value:

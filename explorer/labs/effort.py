@@ -48,11 +48,8 @@ def levels(ponder: Mapping[str, Mapping[str, Any]], accuracy: Mapping[str, float
 
 def drawn(
     measured: Sequence[depth.Level],
+    words: tuple[Text, Text, Text, Text],
     *,
-    axis: Text,
-    units: Text,
-    one: Text,
-    several: Text,
     mine: tuple[float | str, float] | None = None,
     rivals: Sequence[depth.Rival] = (),
     ours: Text | None = None,
@@ -60,16 +57,18 @@ def drawn(
     """How long a network thinks as the figure widget draws it; None where nothing was measured. Its title says that hard things take longer
     where each level takes longer than the one before, and else what is drawn.
 
-    axis: what makes it hard, "bits". units: what was measured. one, several: a level in words, "{n} bit" and "{n} bits"; a level that has
-    a name is its own word. mine: level and N + R of the run in view. rivals: other networks' accuracy at the levels; ours: this one's name.
+    words: what makes it hard, "bits"; what was measured; a level in words, "{n} bit" and "{n} bits", though one that has a name is its own
+    word. mine: level and N + R of the run in view. rivals: other networks' accuracy at the levels; ours: this one's name.
     """
     if not measured:
         return None
 
+    axis, units, one, several = words
+
     def named(level: float | str) -> Text:
         if isinstance(level, str):
             return {"en": level, "zh": level}
-        return filled(one if level == 1 else several, n=f"{level:g}")
+        return filled(one if level == 1 else several, n=depth.named(level))
 
     first, last, most = measured[0], measured[-1], max(measured, key=lambda level: level.mean)
     ends = {"first": named(first.value), "a": f"{first.mean:.2f}", "last": named(last.value), "b": f"{last.mean:.2f}"}
@@ -81,33 +80,12 @@ def drawn(
     both = any(level.accuracy is not None for level in measured)
     marks = [figure.Mark(ours if ours is not None and both else BAND, depth.OURS)]
     marks += [figure.Mark(rival.name, rival.colour) for rival in rivals if both]
-    return figure.value(
-        depth.difficulty(
-            measured,
-            mine=mine,
-            axes=(axis, COST),
-            yours=None if mine is None else filled(YOURS, ponder=f"{mine[1]:.2f}"),
-            answered=ANSWERED,
-            rivals=rivals,
-        ),
-        title=DEPTH if rises else filled(BY, what=axis),
-        units=units,
-        sentence=said,
-        legend=marks,
-        table=figure.Table(
-            (axis, *COLUMNS, *(rival.name for rival in rivals)),
-            [
-                (
-                    level.value if isinstance(level.value, str) else f"{level.value:g}",
-                    level.mean,
-                    level.deviation,
-                    level.accuracy,
-                    level.n,
-                    *(rival.accuracy[i] for rival in rivals),
-                )
-                for i, level in enumerate(measured)
-            ],
-        ),
-        height=270 if both else 210,
-        name="ponder-by-difficulty",
-    )
+    yours = None if mine is None else filled(YOURS, ponder=f"{mine[1]:.2f}")
+    drawn_ = depth.difficulty(measured, mine=mine, axes=(axis, COST), yours=yours, answered=ANSWERED, rivals=rivals)
+    rows = [
+        (depth.named(level.value), level.mean, level.deviation, level.accuracy, level.n, *(rival.accuracy[i] for rival in rivals))
+        for i, level in enumerate(measured)
+    ]
+    title, columns = DEPTH if rises else filled(BY, what=axis), (axis, *COLUMNS, *(rival.name for rival in rivals))
+    words_ = (title, units, said)
+    return figure.shown("ponder-by-difficulty", drawn_.__getitem__, words_, columns, rows, marks, height=270 if both else 210)

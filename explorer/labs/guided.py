@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TypeAlias
 
-from explorer.lab import GuidedStep, in_lecture
+from explorer.lab import GuidedStep
 from explorer.labels import filled
 
 Shown: TypeAlias = tuple[str, Mapping[str, str], *tuple[str, ...]]  # what a guided step shows: its query, view, panel and figure
@@ -15,12 +15,19 @@ Shown: TypeAlias = tuple[str, Mapping[str, str], *tuple[str, ...]]  # what a gui
 def guided(texts: ModuleType, shown: Mapping[str, Shown], **told: object) -> tuple[GuidedStep, ...]:
     """The steps of a lab, in the order of its texts; none of what is not shown. told: what their texts leave open.
 
-    STEPS says (key, title, text) of each; or the text by key, where STEP_TITLES says the titles.
+    STEPS says what each says, STEP_TITLES what it is called, STEP_QUESTIONS and STEP_SHOWS what it asks and what a lecturer does there;
+    STEP_GUESSES speaks of some, STEP_RANKS of those that are no 2.
     """
-    steps = texts.STEPS
-    every = [(key, texts.STEP_TITLES[key], say) for key, say in steps.items()] if isinstance(steps, Mapping) else steps
     return tuple(
-        GuidedStep(title, filled(say, **told) if told else say, *shown[key], **in_lecture(texts, key))
-        for key, title, say in every
+        GuidedStep(
+            texts.STEP_TITLES[key],
+            filled(say, **told) if told else say,
+            *shown[key],
+            question=texts.STEP_QUESTIONS[key],
+            guess=texts.STEP_GUESSES.get(key),
+            show=texts.STEP_SHOWS[key],
+            rank=texts.STEP_RANKS.get(key, 2),
+        )
+        for key, say in texts.STEPS.items()
         if key in shown
     )

@@ -10,8 +10,7 @@ from explorer.controls import Control, Page, Value
 from explorer.figures import reading
 from explorer.labels import Text
 from explorer.labels import text as _
-from explorer.views import View
-from explorer.widgets.stage import stage
+from explorer.views import View, on_stage
 
 LABEL: Final = _("Text", "文本")
 PLACEHOLDER: Final = _("Type or paste a text, or choose a page.", "输入或粘贴文本，或选择一页。")
@@ -59,8 +58,8 @@ def views(draw: Callable[..., Value], grow: Callable[..., Value], task: str = ""
         return reading.reach(draw(*run))
 
     return (
-        View("reading", lambda value: stage("reading", value, texts=TEXT_VIEW), draw, grow, task=task),
-        View("reach", lambda value: stage("reach", value, texts={}), reach, at="side", task=task),
+        on_stage("reading", draw, TEXT_VIEW, grow=grow, task=task),
+        on_stage("reach", reach, at="side", task=task),
     )
 
 

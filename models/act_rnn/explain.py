@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,20 +11,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.act_rnn.data import BITS, DIGITS, NONE, Batch, Inputs, drawn, sums, vectors
+from models.act_rnn.data import BITS, DIGITS, Inputs, drawn, sums, vectors
 from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.pretrained import load
-from models.act_rnn.records import Explanation, Request, read_bits, read_sum
+from models.act_rnn.records import WITHOUT, Explanation, Request, read_bits, read_sum
 from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check
-from models.pondering import Asked, earlier, joined, stop_of, thinking
+from models.pondering import Asked, earlier, joined, measured, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
-from models.turns import each, together
+from models.turns import alone, each, together
 
-WITHOUT = "_without"
 SAMPLE = 200  # held-out inputs that a network is measured on
 
 
@@ -42,28 +40,22 @@ def _read(request: Request) -> _Read:
     if request.task == "parity":
         entries = read_bits(request.text)
         label = "".join({1: "1", -1: "0", 0: "."}[entry] for entry in entries)
-        row = np.zeros((1, BITS), np.int64)
-        row[0, : len(entries)] = entries
-        return _Read(request, vectors(row), (label,))
-    first, second = read_sum(request.text)
-    width = max(len(first), len(second))
-    digits = np.zeros((2, 1, DIGITS), np.int64)
-    for row, number in zip(digits, (first, second), strict=True):
-        row[0, : len(number)] = [int(digit) for digit in reversed(number)]
-    inputs = sums(digits[0], digits[1], np.array([width]))
-    pairs = zip(reversed(first.rjust(width, "0")), reversed(second.rjust(width, "0")), strict=True)
-    return _Read(request, inputs, (*(digit for pair in pairs for digit in pair), "="))
+        return _Read(request, vectors(np.pad(entries, (0, BITS - len(entries)))[None]), (label,))
+    numbers = read_sum(request.text)
+    backwards = [number[::-1].ljust(DIGITS, "0") for number in numbers]  # from the units on
+    width, (first, second) = max(map(len, numbers)), (np.array([[*map(int, number)]]) for number in backwards)
+    labels = [digit for pair in zip(*backwards, strict=True) for digit in pair][: 2 * width]
+    return _Read(request, sums(first, second, np.array([width])), (*labels, "="))
 
 
-def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) -> tuple[Thought, Batch]:
+def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) -> Thought:
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
     batch = joined([one.inputs for one in read]).batch().to(device)
     told = torch.tensor([float(one.told) for one in requests], device=device)
     stop = None if model.halting is None else stop_of(requests, model.config.limit, device)
-    thought: Thought = model(batch.inputs, batch.alive, stop, told, trace)
-    return thought, batch
+    return model(batch.inputs, batch.alive, stop, told, trace)  # type: ignore[no-any-return]
 
 
 def _worded(task: str, given: Sequence[int]) -> str:
@@ -82,8 +74,7 @@ def _said(one: _Read, logits: Tensor) -> str:
 def _watched(read: Sequence[_Read]) -> list[Explanation]:
     model = load(read[0].request.task).model
     trace = Trace("input/*/step/*/halting", "input/*/step/*/weight", "input/*/step/*/state", budget=(64 << 20) * len(read))
-    thought, _ = _pass(read, model, trace)
-    beside = _without(read)
+    thought, beside = _pass(read, model, trace), _without(read)
     return [_folded(row, one, model, thought, trace, beside[row]) for row, one in enumerate(read)]
 
 
@@ -93,8 +84,7 @@ def _without(read: Sequence[_Read]) -> list[str]:
         model = load(read[0].request.task + WITHOUT).model
     except CheckpointError:
         return ["" for _ in read]
-    thought, _ = _pass(read, model)
-    return [_said(one, logits) for one, logits in zip(read, thought.logits, strict=True)]
+    return [_said(one, logits) for one, logits in zip(read, _pass(read, model).logits, strict=True)]
 
 
 def _folded(row: int, one: _Read, model: PonderingNetwork, thought: Thought, trace: Trace, without: str) -> Explanation:
@@ -113,7 +103,7 @@ def _folded(row: int, one: _Read, model: PonderingNetwork, thought: Thought, tra
         answer=_said(one, logits),
         expected=_worded(one.request.task, one.inputs.targets[0][one.wanted].tolist()),
         distance=frozen(distance),
-        stopped=earlier(one, most, lambda rows: _pass(rows, model)[0], lambda found: _said(one, found)),
+        stopped=earlier(one, most, lambda rows: _pass(rows, model), lambda found: _said(one, found)),
         without=without,
     )
 
@@ -129,24 +119,15 @@ def _sample(task: str) -> Inputs:
     return drawn(task, np.random.default_rng(2), SAMPLE, "test")
 
 
-def measure(requests: Sequence[Request]) -> list[Measured | InputError]:
-    """What the network of each request does on held-out inputs, its own input apart; what has stopped is not computed."""
-    return each(requests, _measured)
-
-
-@torch.no_grad()
-def _measured(request: Request) -> Measured:
+@alone
+def measure(request: Request) -> Measured:
+    """What the network of a request does on held-out inputs, its own input apart; what has stopped is not computed."""
     check(request)
     model = load(request.task).model
-    device = model.readout.weight.device
-    inputs = _sample(request.task)
-    batch = inputs.batch().to(device)
-    told = torch.full((len(inputs),), float(request.told), device=device)
-    stop = stop_of([request] * len(inputs), model.config.limit, device)
-    begin = time.perf_counter()
-    thought: Thought = model(batch.inputs, batch.alive, stop, told, gather=True)
-    milliseconds = (time.perf_counter() - begin) * 1000
-    wanted = batch.targets != NONE
-    right = (thought.logits.argmax(-1) == batch.targets)[wanted]
-    ponder = thought.cost.sum() / batch.alive.sum()
-    return Measured(float(right.double().mean()), float(ponder), milliseconds, SAMPLE)
+    return measured(
+        request,
+        _sample(request.task),
+        model,
+        lambda batch, stop, told: model(batch.inputs, batch.alive, stop, told, gather=True),
+        lambda right, wanted: right[wanted],
+    )

@@ -42,6 +42,11 @@ class Thought:
         return self.steps + self.remainder
 
 
+def never(state: Tensor, _bias: float | Tensor) -> Tensor:
+    """The halting probability of a network that does not decide: it goes on up to its limit, whose state is then all of its output."""
+    return torch.zeros_like(state[..., 0])
+
+
 class PonderingNetwork(nn.Module):
     """p(answer to input t) = softmax(W Σ_n p_n s_t^n + b)."""
 
@@ -55,7 +60,7 @@ class PonderingNetwork(nn.Module):
 
     def stop(self) -> Stop:
         """When an input is done, as trained."""
-        return Stop(self.config.epsilon, self.config.limit)
+        return Stop(self.config.epsilon, self.config.steps or self.config.limit)
 
     def forward(
         self, inputs: Tensor, alive: Tensor, stop: Stop | None = None, told: Tensor | None = None, trace: Trace = OFF, gather: bool = False
@@ -66,38 +71,20 @@ class PonderingNetwork(nn.Module):
         gradients and taps. Taps, within `input/<t>`, those of `ponder`.
         """
         batch, length, _ = inputs.shape
-        stop = stop or self.stop()
+        halting, stop = self.halting or never, stop or self.stop()
         state = inputs.new_zeros(batch, self.config.d_model)
         mark = inputs.new_ones(batch, 1) if told is None else told.to(inputs.dtype)[:, None]
         seen: list[Pondered] = []
         for t in range(length):
             marked = torch.cat((inputs[:, t], mark), 1), torch.cat((inputs[:, t], torch.zeros_like(mark)), 1)
-            here, within = alive[:, t], trace.within("input", t)
-            if self.halting is None:
-                before = state
-                for step in range(self.config.steps):
-                    state = torch.where(here[:, None], self.cell(marked[min(step, 1)], state), state)
-                taken = here * self.config.steps
-                seen.append(Pondered(torch.where(here[:, None], state, before), state, taken, torch.zeros_like(state[:, 0])))
-                continue
-            if gather:
-                found = ponder_gathered(
-                    lambda s, rows, n, marked=marked: self.cell(marked[min(n - 1, 1)][rows], s),  # type: ignore[misc]
-                    state,
-                    self.halting,
-                    stop,
-                    here,
-                )
-            else:
-                found = ponder(
-                    lambda s, running, n, marked=marked: self.cell(marked[min(n - 1, 1)], s),  # type: ignore[misc]
-                    state,
-                    self.halting,
-                    stop,
-                    here,
-                    within,
-                )
-            seen.append(found)
-            state = torch.where(here[:, None], found.output, state)
+
+            def advance(state: Tensor, rows: Tensor, n: int, marked: tuple[Tensor, Tensor] = marked) -> Tensor:
+                units = marked[min(n - 1, 1)]
+                return self.cell(units[rows] if gather else units, state)  # type: ignore[no-any-return]
+
+            here, within = alive[:, t], () if gather else (trace.within("input", t),)
+            seen.append((ponder_gathered if gather else ponder)(advance, state, halting, stop, here, *within))  # type: ignore[arg-type]
+            state = torch.where(here[:, None], seen[-1].output, state)
         outputs = torch.stack([one.output for one in seen], 1)
-        return Thought(self.readout(outputs), torch.stack([one.steps for one in seen], 1), torch.stack([one.remainder for one in seen], 1))
+        remainder = torch.stack([one.remainder for one in seen], 1) * (self.halting is not None)
+        return Thought(self.readout(outputs), torch.stack([one.steps for one in seen], 1), remainder)

@@ -14,13 +14,13 @@ from models import driver
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, Batch, Inputs, drawn
 from models.act_rnn.model import Config, PonderingNetwork, Thought
 from models.act_rnn.pretrained import SLUG, read
+from models.act_rnn.records import WITHOUT
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.pondering import PonderLoss
+from models.pondering import PonderLoss, spread
 from models.training import Schedule
 
 LICENCE = "Apache-2.0: the generator and these weights"
 PROTOCOL = "10,000 inputs that no network learned from"
-WITHOUT = "_without"  # what the name of a variant without adaptive computation time ends in
 
 
 @dataclass(frozen=True)
@@ -51,55 +51,36 @@ def _schedule(steps: int) -> Schedule:
     return Schedule(steps=steps, warmup=100, decay=0.0, cooldown=steps // 3, average=3, every=max(1, steps // 100), precision="32-true")
 
 
-PARITY = Task(
-    "parity",
-    0,
-    16,
-    20,
-    data=f"vectors of {BITS} entries, 1 to {BITS} of them −1 or 1 and the others 0, made by a seeded generator; 18 of 20 by their hash",
-    recipe=Recipe(_schedule(36_000), rise=0.4, round=250),
-    licence=LICENCE,
-    protocol=PROTOCOL,
-    target=0.99,
-)
-ADDITION = Task(
-    "addition",
-    0,
-    48,
-    8,
-    data=f"two numbers of 1 to {DIGITS} digits, read digit by digit from the units on, made by a seeded generator; 18 of 20 by their hash",
-    recipe=Recipe(_schedule(5_000), rise=0.3, round=250),
-    licence=LICENCE,
-    protocol=PROTOCOL,
-    target=0.95,
-)
-VARIANTS: dict[str, Task] = {
-    "parity": PARITY,
-    "addition": ADDITION,
-    f"parity{WITHOUT}": dataclasses.replace(PARITY, steps=1, target=None),
-    f"addition{WITHOUT}": dataclasses.replace(ADDITION, steps=1, target=None),
+def _task(name: str, d_model: int, limit: int, recipe: Recipe, target: float, data: str) -> Task:
+    data = f"{data}, made by a seeded generator; 18 of 20 by their hash"
+    return Task(name, 0, d_model, limit, recipe=recipe, target=target, data=data, licence=LICENCE, protocol=PROTOCOL)
+
+
+_BITS = f"vectors of {BITS} entries, 1 to {BITS} of them −1 or 1 and the others 0"
+_SUMS = f"two numbers of 1 to {DIGITS} digits, read digit by digit from the units on"
+TASKS = {
+    "parity": _task("parity", 16, 20, Recipe(_schedule(36_000), rise=0.4, round=250), 0.99, _BITS),
+    "addition": _task("addition", 48, 8, Recipe(_schedule(5_000), rise=0.3, round=250), 0.95, _SUMS),
 }
+WITHOUT_ACT = {f"{name}{WITHOUT}": dataclasses.replace(task, steps=1, target=None) for name, task in TASKS.items()}
+VARIANTS: dict[str, Task] = TASKS | WITHOUT_ACT
 
 
 @torch.no_grad()
-def answered(model: PonderingNetwork, inputs: Inputs, size: int = 500, **more: Any) -> tuple[Tensor, Thought]:
-    """(batch, input) which answers are right, True where none is wanted; and the pass itself. more: as in `PonderingNetwork.forward`."""
-    device = next(model.parameters()).device
-    right, thoughts = [], []
+def answered(model: PonderingNetwork, inputs: Inputs, size: int = 500) -> tuple[Tensor, Tensor]:
+    """(batch, input) which answers are right, False where none is wanted; and N + R."""
+    device, right, cost = next(model.parameters()).device, [], []
     for begin in range(0, len(inputs), size):
         batch = inputs[begin : begin + size].batch().to(device)
-        thought: Thought = model(batch.inputs, batch.alive, gather=model.halting is not None, **more)
-        right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
-        thoughts.append(thought)
-    parts = [(t.logits.cpu(), t.steps.cpu(), t.remainder.cpu()) for t in thoughts]
-    logits, steps, remainder = (torch.cat(part) for part in zip(*parts, strict=True))
-    return torch.cat(right), Thought(logits, steps, remainder)
+        thought: Thought = model(batch.inputs, batch.alive, gather=True)
+        right.append((thought.logits.argmax(-1) == batch.targets).cpu())
+        cost.append(thought.cost.cpu())
+    return torch.cat(right), torch.cat(cost)
 
 
 def accuracy(model: PonderingNetwork, inputs: Inputs) -> float:
     """Share of wanted answers that are right: of vectors, or of the digits of sums."""
-    right, _ = answered(model, inputs)
-    return float(right[torch.from_numpy(inputs.targets != NONE)].double().mean())
+    return float(answered(model, inputs)[0][torch.from_numpy(inputs.targets != NONE)].double().mean())
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:
@@ -118,18 +99,13 @@ def plan(job: Job[Task]) -> Plan[Batch]:
 def measured(model: PonderingNetwork, task: str, split: str, count: int) -> dict[str, Any]:
     """Accuracy on `count` inputs of a split, and the mean ponder cost N + R by difficulty."""
     inputs = drawn(task, np.random.default_rng(1), count, split)
-    right, thought = answered(model, inputs)
+    right, each = answered(model, inputs)
     wanted, alive = torch.from_numpy(inputs.targets != NONE), torch.from_numpy(inputs.alive)
-    cost = ((thought.cost * alive).sum(1) / alive.sum(1)).double()
+    cost = ((each * alive).sum(1) / alive.sum(1)).double()
     by: dict[str, dict[str, Any]] = {}
     for level in sorted(set(inputs.difficulty.tolist())):
         rows = torch.from_numpy(inputs.difficulty == level)
-        by[str(level)] = {
-            "n": int(rows.sum()),
-            "mean": round(float(cost[rows].mean()), 3),
-            "deviation": round(float(cost[rows].std(correction=0)), 3),
-            "accuracy": round(float(right[rows][wanted[rows]].double().mean()), 4),
-        }
+        by[str(level)] = spread(cost[rows]) | {"accuracy": round(float(right[rows][wanted[rows]].double().mean()), 4)}
     return {
         "metric": "accuracy" if task == "parity" else "digit accuracy",
         "split": split,
@@ -147,13 +123,6 @@ def measure(asked: Asked[Task], count: int) -> Measured:
     return Measured(figure, said, higher=True)
 
 
-LAB = Lab(
-    SLUG,
-    VARIANTS,
-    read,
-    plan,
-    measure,
-    rates=(1e-3, 2e-3, 4e-3),
-    options={"count": {"type": int, "default": 10_000, "help": "inputs to answer"}},
-)
+OPTIONS = {"count": {"type": int, "default": 10_000, "help": "inputs to answer"}}
+LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1e-3, 2e-3, 4e-3), options=OPTIONS)
 train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

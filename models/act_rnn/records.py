@@ -13,6 +13,7 @@ from models.fields import characters, choice, number, shown, switch
 from models.thinking import Thinking
 
 TASKS = ("parity", "addition")
+WITHOUT = "_without"  # what the name of a variant without adaptive computation time ends in
 MAX_BITS = 16  # entries of a vector
 MAX_DIGITS = 6  # digits of a number
 MAX_CHARACTERS = 200  # of what is typed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from models.errors import InputError, check_heads
 from models.gains import gains
 from models.plane import Vectors, drawn_by
 from models.trace import OFF, Trace
-from models.turns import each
+from models.turns import alone
 from models.windows import NONE
 
 UNREADABLE = 0.5  # share of unknown pieces from which a text is refused
@@ -149,7 +149,6 @@ def _guesses(one: _Given) -> tuple[Guess, ...]:
                 best=tuple(tuple(one.pieces.shown(row)) for row in best.tolist()),
                 p=frozen(p),
                 truth_p=frozen(own),
-                rank=frozen((here > own[:, None]).sum(-1) + 1, np.int64),
             )
         )
     return tuple(found)
@@ -186,8 +185,10 @@ def shares(first: Tensor, second: Tensor) -> Tensor:
     return found
 
 
+@alone
 @torch.no_grad()
-def _explained(request: Request) -> Explanation:
+def explain(request: Request) -> Explanation:
+    """Read and watch. InputError where a request cannot be read."""
     one = _given(request)
     text, predicts = one.text, one.model.config.predicts
     allowed = _allowed(one)
@@ -212,15 +213,16 @@ def _explained(request: Request) -> Explanation:
         norms=frozen(norms(one.model, trace.stack("*/self/values")[:, 0])),
         patterns=frozen(patterns(weights, text.ids)),
         other=() if one.other is None else one.other.shown,
-        other_word=frozen(np.zeros(0) if one.other is None else one.other.word, np.int64),
         similarity=None if beside is None else float(np.float64(vectors[0] @ vectors[1])),
         shares=frozen(pairs),
         vectors=frozen(torch.stack(vectors) if vectors else np.zeros((0, one.model.config.d_model))),
     )
 
 
+@alone
 @torch.no_grad()
-def _vectors(request: Request) -> Mapping[str, Vectors]:
+def vectors(request: Request) -> Mapping[str, Vectors]:
+    """Queries and keys of all heads, by variant. InputError too where a side is not read."""
     one = _given(request)
     if not _allowed(one).all():
         raise InputError(
@@ -232,16 +234,6 @@ def _vectors(request: Request) -> Mapping[str, Vectors]:
     _read(one, one.given[None], trace=trace)
     queries, keys = (frozen(trace.stack(f"*/self/{name}")[:, 0]) for name in ("queries", "keys"))
     return {request.variant: Vectors(request.text, queries, keys, read, read, classes=classes_of(one.text))}
-
-
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Read and watch, each request by itself: one answer per request, in order."""
-    return each(requests, _explained)
-
-
-def vectors(requests: Sequence[Request]) -> list[Mapping[str, Vectors] | InputError]:
-    """Queries and keys of all heads, by variant; one answer per request, in order. InputError too where a side is not read."""
-    return each(requests, _vectors)
 
 
 planes = drawn_by(vectors, {variant: [Request(caption, variant=variant) for caption in CAPTIONS] for variant in VARIANTS})

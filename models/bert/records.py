@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import fields, folders
+from models.turns import Apart
 
 Array = NDArray[np.float32]
 
@@ -30,7 +30,7 @@ def shipped() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Apart):
     """A text, what of it is hidden, and what is changed in the model meanwhile.
 
     hidden: words of `text`, counted from 0 as `Explanation.word` has them; those behind its end hide nothing; `mlm` alone. side: what the
@@ -49,10 +49,6 @@ class Request:
     silenced: tuple[tuple[str, int, int], ...] = fields.heads(VARIANTS)
     positions: bool = fields.switch(True)
 
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch. None does: each is a batch of its own, a row for each hidden word."""
-        return self
-
     @property
     def task(self) -> str:
         """Which views show the run: those of its variant."""
@@ -66,14 +62,13 @@ class Request:
 @dataclass(frozen=True)
 class Guess:
     """What stands in one hidden piece's place. position: of the piece; truth: what it is. For each of SIDES: best (side, guess) the
-    likeliest pieces and p (side, guess) their probabilities; truth_p (side,) that of the truth, rank (side,) its place, 1 the likeliest."""
+    likeliest pieces and p (side, guess) their probabilities; truth_p (side,) that of the truth."""
 
     position: int
     truth: str
     best: tuple[tuple[str, ...], ...]
     p: Array
     truth_p: Array
-    rank: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,7 @@ class Explanation:
     (Kobayashi et al., 2020), so that weights × norms is how much really flows. patterns: (layer, head, kind of PATTERNS) mean weight of
     the text's pieces there, [CLS] and [SEP] not asked.
 
-    `minilm`: other, other_word: of the second text; similarity: cosine of the two sentence vectors, None without a second text; shares:
+    `minilm`: other: as pieces, of the second text; similarity: cosine of the two sentence vectors, None without a second text; shares:
     (piece, other piece), whose sum is the similarity. vectors: (text, d_model) of length 1.
     """
 
@@ -107,7 +102,6 @@ class Explanation:
     norms: Array
     patterns: Array
     other: tuple[str, ...]
-    other_word: NDArray[np.int64]
     similarity: float | None
     shares: Array
     vectors: Array

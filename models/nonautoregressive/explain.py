@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from models.arrays import frozen
-from models.beam import EXTRA
+from models.beam import EXTRA, written
 from models.captions import CAPTIONS
 from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
@@ -23,23 +23,37 @@ from models.nonautoregressive.records import MAX_TOKENS, SPACE, VARIANTS, Array,
 from models.plane import Vectors, drawn_by
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
-from models.turns import each
+from models.turns import alone
 
 CANDIDATES = 3  # pieces that are shown of a position
 LIKELIEST = 5  # of each of two neighbours
 
 
 class _Given(NamedTuple):
-    """A request that can be run. pinned: tokens by position."""
+    """A request that can be run, its sentence read. pinned: tokens by position; length: pieces of the translation."""
 
     request: Request
     shipped: Pretrained
     pieces: Encoded
     pinned: dict[int, int]
+    source: Read
+    length: int
+
+    def passes(self, trace: Trace = OFF) -> Iterator[Pass]:
+        """Every pass, the one over `again` the last."""
+        model, request, count = self.shipped.model, self.request, 0
+        for found in passes(model, self.source, [self.length], request.passes, [self.pinned], trace):
+            yield found
+            count += 1
+        places = [place for place in request.again if place not in self.pinned]
+        if places:
+            masked = torch.zeros_like(found.masked)
+            masked[0, places] = True
+            yield again(model, self.source, found.tokens, found.scores, masked, trace.within(count))
 
 
-def _given(request: Request) -> _Given:
-    """Check what can be checked before the length is known. InputError says what was given and what is accepted."""
+def _given(request: Request, trace: Trace = OFF) -> _Given:
+    """Check a request and read its sentence. InputError says what was given and what is accepted."""
     check(request)
     try:
         shipped = load(request.variant)
@@ -60,12 +74,8 @@ def _given(request: Request) -> _Given:
                 zh=f"“{shown(piece)}”不是译文中可用的词片；请点击单元格来固定其中的词片。",
             )
         pinned[position] = token
-    return _Given(request, shipped, readable(request.sentence, shipped.tokenizer, MAX_TOKENS), pinned)
-
-
-def _length(given: _Given, source: Read) -> int:
-    """How many pieces the translation has. InputError where it cannot be so long, or lacks a place that is named."""
-    request, pieces = given.request, len(given.pieces.ids)
+    encoded = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
+    source, pieces = read(shipped.model, [encoded.ids], trace), len(encoded.ids)
     length, least, most = source.candidates(1)[0][0] + request.offset, max(1, pieces - SHORTER), pieces + LONGER
     if not least <= length <= most:
         raise InputError(
@@ -73,7 +83,7 @@ def _length(given: _Given, source: Read) -> int:
             en=f"The translation would have {length} pieces; that of {pieces} pieces can have {least} to {most}.",
             zh=f"译文将有 {length} 个词片；{pieces} 个词片的句子，其译文可以有 {least} 到 {most} 个词片。",
         )
-    for field, places in (("pinned", given.pinned), ("again", request.again)):
+    for field, places in (("pinned", pinned), ("again", request.again)):
         for place in places:
             if not 0 <= place < length:
                 raise InputError(
@@ -81,33 +91,20 @@ def _length(given: _Given, source: Read) -> int:
                     en=f"There is no position {shown(place)}: this translation has the positions 0 to {length - 1}.",
                     zh=f"没有位置 {shown(place)}：该译文的位置为 0 到 {length - 1}。",
                 )
-    return length
+    return _Given(request, shipped, encoded, pinned, source, length)
 
 
-def _passes(given: _Given, source: Read, length: int, trace: Trace = OFF) -> Iterator[Pass]:
-    """Every pass of a request, the one over `again` the last."""
-    model, request, count = given.shipped.model, given.request, 0
-    for found in passes(model, source, [length], request.passes, [given.pinned], trace):
-        yield found
-        count += 1
-    places = [place for place in request.again if place not in given.pinned]
-    if places:
-        masked = torch.zeros_like(found.masked)
-        masked[0, places] = True
-        yield again(model, source, found.tokens, found.scores, masked, trace.within(count))
-
-
-def _one_by_one() -> tuple[str, Pretrained]:
-    """The autoregressive network that is given the same data, and its name; its teacher while there is none."""
+def _one_by_one() -> Pretrained:
+    """The autoregressive network that is given the same data; its teacher while there is none."""
     try:
-        return "ar_distilled", load("ar_distilled")
+        return load("ar_distilled")
     except CheckpointError:
-        return "base", teacher()
+        return teacher()
 
 
 def _greedy(given: _Given) -> dict[str, Any]:
     """The same sentence one piece after the other, by the names of an Explanation's fields."""
-    name, shipped = _one_by_one()
+    shipped = _one_by_one()
     tokens = torch.tensor([given.pieces.ids], device=shipped.model.embedding.weight.device)
     begin = time.perf_counter()
     search = Greedy(shipped.model, Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(given.pieces.ids) + EXTRA,)))
@@ -116,13 +113,9 @@ def _greedy(given: _Given) -> dict[str, Any]:
         search.step()
         times.append(time.perf_counter())
     found = search.result(0)
-    pieces, spaces = _pieces(shipped, found.tokens)
     milliseconds = (np.array(times) - begin) * 1000
     return {
-        "greedy_model": name,
-        "greedy_target": pieces,
-        "greedy_space": spaces,
-        "greedy_text": shipped.tokenizer.decode(found.tokens),
+        "greedy_target": shipped.tokenizer.shown(found.tokens)[0],
         "greedy_log_probabilities": frozen(found.log_probabilities),
         "greedy_encoded_ms": float(milliseconds[0]),
         "greedy_ms": frozen(milliseconds[1:]),
@@ -132,75 +125,59 @@ def _greedy(given: _Given) -> dict[str, Any]:
 def _timed(given: _Given) -> dict[str, Any]:
     """How long the same run takes while nobody watches, in milliseconds, by the names of an Explanation's fields."""
     begin = time.perf_counter()
-    source = read(given.shipped.model, [given.pieces.ids])
-    length = _length(given, source)
+    alike = given._replace(source=read(given.shipped.model, [given.pieces.ids]))
+    alike.source.candidates(1)
     encoded = time.perf_counter()
-    finished = [time.perf_counter() for _ in _passes(given, source, length)]
+    finished = [time.perf_counter() for _ in alike.passes()]
     return {"encoded_ms": (encoded - begin) * 1000, "finished_ms": frozen((np.array(finished) - begin) * 1000)}
 
 
-def _pieces(shipped: Pretrained, tokens: Iterable[int]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
-    """Tokens as shown, and where a space stands before them."""
-    found = [shipped.tokenizer.piece(token) for token in tokens]
-    return tuple(piece for piece, _ in found), tuple(space for _, space in found)
-
-
+@alone
 @torch.no_grad()
-def _explained(request: Request) -> Explanation:
-    """Everything about one request. InputError where it cannot be run."""
-    given = _given(request)
-    shipped, trace = given.shipped, Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
-    source = read(shipped.model, [given.pieces.ids], trace)
-    length = _length(given, source)
-    seen = list(_passes(given, source, length, trace))
+def explain(request: Request) -> Explanation:
+    """Translate and watch. InputError where a request cannot be run."""
+    trace = Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
+    given = _given(request, trace)
+    shipped, seen = given.shipped, list(given.passes(trace))
     tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
     best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
-    likely = [[_pieces(shipped, row) for row in one.indices.tolist()] for one in best]
-    rows = [_pieces(shipped, row) for row in tokens.tolist()]
+    rows = [shipped.tokenizer.shown(row) for row in tokens.tolist()]
     changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
-    texts = tuple(shipped.tokenizer.decode(row) for row in tokens.tolist())
     scores = frozen(torch.stack([one.scores[0] for one in seen]))
-    free = length - len(given.pinned)
+    free = given.length - len(given.pinned)
     maps = {kind: [trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))] for kind in ("self", "cross")}
     return Explanation(
-        source=given.pieces.pieces,
-        source_space=given.pieces.space,
-        target=rows[-1][0],
-        target_space=rows[-1][1],
-        text=texts[-1],
-        log_probabilities=frozen(scores[-1]),
-        log_probability=float(scores[-1].sum(dtype=np.float64)),
-        unknown=given.pieces.ids.count(UNKNOWN),
+        **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
         asked=request.passes,
         ran=min(request.passes, max(free, 1)),
         pieces=tuple(pieces for pieces, _ in rows),
         spaces=frozen([spaces for _, spaces in rows], np.bool_),
-        texts=texts,
         masked=frozen(torch.stack([one.masked[0] for one in seen]), np.bool_),
         confidence=frozen(np.exp(scores)),
         repeats=frozen(np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))), np.bool_),
-        candidates=tuple(tuple(pieces for pieces, _ in one) for one in likely),
-        candidate_spaces=frozen([[spaces for _, spaces in one] for one in likely], np.bool_),
+        candidates=tuple(tuple(shipped.tokenizer.shown(row)[0] for row in one.indices.tolist()) for one in best),
         candidate_p=frozen(torch.stack([one.values for one in best])),
         settled=frozen(len(tokens) - 1 - changed[::-1].argmax(0), np.int64),
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
         decoder=frozen(np.stack(maps["self"])),
         cross=frozen(np.stack(maps["cross"])),
-        lengths=frozen(source.lengths[0].exp()),
+        lengths=frozen(given.source.lengths[0].exp()),
         shortest=len(given.pieces.ids) - SHORTER,
-        own_length=length - request.offset,
+        own_length=given.length - request.offset,
         **_timed(given),
         **_greedy(given),
     )
 
 
+@alone
 @torch.no_grad()
-def _vectors(request: Request) -> Mapping[str, Vectors]:
-    given, sides = _given(request), ("queries", "keys")
+def vectors(request: Request) -> Mapping[str, Vectors]:
+    """Queries and keys of the encoder and of the last pass."""
+    sides = ("queries", "keys")
     trace = Trace(*(f"{where}/{side}" for where in ("encoder/*/self", "*/decoder/*/*") for side in sides), budget=256 << 20)
-    source = read(given.shipped.model, [given.pieces.ids], trace)
-    *_, last = enumerate(_passes(given, source, _length(given, source), trace))
-    asks, looked = _pieces(given.shipped, last[1].tokens[0].tolist())[0], given.pieces.pieces
+    given = _given(request, trace)
+    *_, last = enumerate(given.passes(trace))
+    asks, looked = given.shipped.tokenizer.shown(last[1].tokens[0].tolist())[0], given.pieces.pieces
     found = {}
     for kind, where, rows, columns in (
         ("encoder", "encoder/*/self", looked, looked),
@@ -212,74 +189,51 @@ def _vectors(request: Request) -> Mapping[str, Vectors]:
     return found
 
 
+READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
+planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.items() for kind in ("encoder", "decoder", "cross")})
+
+
+@alone
 @torch.no_grad()
-def _joint(wish: Neighbours) -> Joint:
-    """Two neighbours. InputError where the request cannot be run, or has no such neighbours."""
+def neighbours(wish: Neighbours) -> Joint:
+    """What two neighbours could be, all at once and one after the other. InputError where there are none."""
     given, at = _given(wish.request), wish.position
-    source = read(given.shipped.model, [given.pieces.ids])
-    length = _length(given, source)
-    if not 0 <= at < length - 1:
+    if not 0 <= at < given.length - 1:
         raise InputError(
             "position",
-            en=f"Position {shown(at)} has no right neighbour: positions are 0 to {length - 2}.",
-            zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {length - 2}。",
+            en=f"Position {shown(at)} has no right neighbour: positions are 0 to {given.length - 2}.",
+            zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {given.length - 2}。",
         )
-    seen = list(_passes(given, source, length))
+    seen = list(given.passes())
     p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).softmax(-1).topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
-    other = _one_by_one()[1]
+    other = _one_by_one()
     device = other.model.embedding.weight.device
     target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=device)
     words = torch.tensor([given.pieces.ids] * LIKELIEST, device=device)
     hidden = other.model(words, target, torch.ones_like(words, dtype=torch.bool))[:, at:]
     follows = piece_log_probabilities(other.model, hidden)  # (first, 2, vocabulary)
-    first, second = (_pieces(given.shipped, row) for row in tokens.tolist())
+    first, second = (given.shipped.tokenizer.shown(row)[0] for row in tokens.tolist())
     return Joint(
-        *(*first, *second),
-        first_p=frozen(p[0]),
-        second_p=frozen(p[1]),
+        first,
+        second,
         product=frozen(p[0][:, None] * p[1]),
         joint=frozen((follows[0, 0, tokens[0]][:, None] + follows[:, 1, tokens[1]]).exp()),
         before=given.shipped.tokenizer.decode(before),
     )
 
 
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Translate and watch, each request by itself: one answer per request, in order."""
-    return each(requests, _explained)
-
-
-def vectors(requests: Sequence[Request]) -> list[Mapping[str, Vectors] | InputError]:
-    """Queries and keys of the encoder and of the last pass; one answer per request, in order."""
-    return each(requests, _vectors)
-
-
-READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
-planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.items() for kind in ("encoder", "decoder", "cross")})
-
-
-def neighbours(wishes: Sequence[Neighbours]) -> list[Joint | InputError]:
-    """What two neighbours could be, all at once and one after the other; one answer per wish, in order."""
-    return each(wishes, _joint)
-
-
+@alone
 @torch.no_grad()
-def _reread(wish: Reread) -> Array:
-    """log p of each piece where it stands, NaN where it is not asked for."""
+def reread(wish: Reread) -> Array:
+    """log p of each piece of a translation where it stands, (position,) in nats, with everything masked but what is pinned; where positions
+    are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there."""
     given = _given(wish.request)
     model, tokenizer, again_ = given.shipped.model, given.shipped.tokenizer, wish.request.again
-    source = read(model, [given.pieces.ids])
-    length = _length(given, source)
-    own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][:length]
-    seen = torch.full((1, length), MASK, device=source.allowed.device)
+    own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][: given.length]
+    seen = torch.full((1, given.length), MASK, device=given.source.allowed.device)
     for place, token in {**{at: token for at, token in enumerate(own) if again_ and at not in again_}, **given.pinned}.items():
         seen[0, place] = token
-    found = possible(model, filled(model, source, seen))[0].log_softmax(-1)
+    found = possible(model, filled(model, given.source, seen))[0].log_softmax(-1)
     there = [float(found[at, token]) if seen[0, at] == MASK else np.nan for at, token in enumerate(own)]
     return frozen(np.pad(np.array(there, np.float32), (0, len(wish.target) - len(own)), constant_values=np.nan))
-
-
-def reread(wishes: Sequence[Reread]) -> list[Array | InputError]:
-    """log p of each piece of a translation where it stands, (position,) in nats, with everything masked but what is pinned; where positions
-    are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there. One answer per wish."""
-    return each(wishes, _reread)

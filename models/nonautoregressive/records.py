@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import fields
+from models.results import Retranslated, Written
+from models.turns import Apart
 
 Array = NDArray[np.float32]
+Reread = Retranslated  # in one pass, as its request would begin
 
 VARIANTS = ("cmlm_distilled", "cmlm_raw", "nat_distilled")  # the last was trained for one pass alone
 MAX_TOKENS = 60  # source pieces
@@ -19,7 +21,7 @@ SPACE = "\u2581"  # before a piece that a space stands before
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Apart):
     """One sentence, which network translates it in how many passes, and what is changed meanwhile.
 
     sentence: English text. passes: T; 1 is all at once. offset: pieces more than the network's own length N has, or fewer.
@@ -34,52 +36,36 @@ class Request:
     pinned: tuple[tuple[int, str], ...] = fields.anything(())
     again: tuple[int, ...] = fields.anything(())
 
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch. None does: each run is timed by itself."""
-        return self
-
     def plain(self) -> Request:
         """The same sentence, network and passes, with nothing changed."""
         return replace(self, offset=0, pinned=(), again=())
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """A translation after every pass, and the same sentence piece by piece.
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Written):
+    """A translation after every pass, without a stop token: N = len(target); and the same sentence piece by piece.
 
-    source, target: pieces as shown; source_space, target_space: True where a space stood before the piece. No stop token: N = len(target).
-    text: the German sentence. log_probabilities (position,): of each piece, nats, from the pass that wrote it, 0 where it is pinned;
-    log_probability: their sum. unknown: source pieces outside the vocabulary. asked, ran: passes; no more than N run.
+    log_probabilities are from the pass that wrote the piece, 0 where it is pinned. asked, ran: passes; no more than N run.
 
-    Of every pass, the one over `again` the last: pieces, spaces (pass, position): what stands after it; texts: the same as text. masked:
-    what it wrote. confidence: p of what stands there, from the pass that wrote it. repeats: the same piece as the one before. candidates,
-    candidate_spaces, candidate_p (pass, position, 3): what it takes for likeliest at every position, masked or not, best first.
+    Of every pass, the one over `again` the last: pieces, spaces (pass, position): what stands after it. masked: what it wrote. confidence:
+    p of what stands there, from the pass that wrote it. repeats: the same piece as the one before. candidates, candidate_p (pass, position,
+    3): what it takes for likeliest at every position, masked or not, best first.
     settled (position,): the pass after which the piece no longer changes.
     decoder (pass, layer, head, target, target), cross (pass, layer, head, target, source), encoder (layer, head, source, source): weights.
 
     lengths (32,): p(N | X), the first of N = shortest; own_length: the likeliest.
     encoded_ms: when the source and the length were known, finished_ms (pass,): when each pass was over, in milliseconds of this run.
-    greedy_*: the same by `greedy_model`, one piece after the other, the stop token last; greedy_ms (piece,): when each was there.
+    greedy_*: the same, one piece after the other, the stop token last; greedy_ms (piece,): when each was there.
     """
 
-    source: tuple[str, ...]
-    source_space: tuple[bool, ...]
-    target: tuple[str, ...]
-    target_space: tuple[bool, ...]
-    text: str
-    log_probabilities: Array
-    log_probability: float
-    unknown: int
     asked: int
     ran: int
     pieces: tuple[tuple[str, ...], ...]
     spaces: NDArray[np.bool_]
-    texts: tuple[str, ...]
     masked: NDArray[np.bool_]
     confidence: Array
     repeats: NDArray[np.bool_]
     candidates: tuple[tuple[tuple[str, ...], ...], ...]
-    candidate_spaces: NDArray[np.bool_]
     candidate_p: Array
     settled: NDArray[np.int64]
     encoder: Array
@@ -90,10 +76,7 @@ class Explanation:
     own_length: int
     encoded_ms: float
     finished_ms: Array
-    greedy_model: str
     greedy_target: tuple[str, ...]
-    greedy_space: tuple[bool, ...]
-    greedy_text: str
     greedy_log_probabilities: Array
     greedy_encoded_ms: float
     greedy_ms: Array
@@ -108,27 +91,14 @@ class Neighbours:
 
 
 @dataclass(frozen=True)
-class Reread:
-    """A translation, its pieces and where a space stands before them, that is read again in one pass as a request would begin."""
-
-    request: Request
-    target: tuple[str, ...]
-    target_space: tuple[bool, ...]
-
-
-@dataclass(frozen=True)
 class Joint:
-    """What two neighbours could be. first, second: the likeliest pieces at either place with everything masked, first_p and second_p their
-    probabilities; product (first, second): of both, as all at once takes them. joint (first, second): p(first, second | X, before) of the
+    """What two neighbours could be. first, second: the likeliest pieces at either place with everything masked; product (first, second):
+    of both probabilities, as all at once takes them. joint (first, second): p(first, second | X, before) of the
     network that writes one piece after the other, behind the same beginning, `before`.
     """
 
     first: tuple[str, ...]
-    first_space: tuple[bool, ...]
     second: tuple[str, ...]
-    second_space: tuple[bool, ...]
-    first_p: Array
-    second_p: Array
     product: Array
     joint: Array
     before: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from models import fields
 from models.errors import InputError, check_models
 from models.fields import characters, choice, heads, number
 from models.reformer.letters import LETTERS, WORD
+from models.turns import Apart
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
@@ -30,7 +30,7 @@ FULL = 0  # in place of rounds: attention without hashing
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Apart):
     """A word to say twice, or a text to read, and how the models hash meanwhile.
 
     mode: "word" or "text". text: 1 … 128 of LETTERS, or 1 … 1,023 characters. rounds: of hashing, 1 … 16, 0 for attention without it, −1 as
@@ -45,10 +45,6 @@ class Request:
     chunk: int = number(0, 0, MAX_CHUNK, en="chunk", zh="块长")
     seed: int = number(1, 0, MAX_SEED, en="seed", zh="随机种子")
     silenced: tuple[tuple[str, int, int], ...] = heads([variant for mode in MODES for variant in MODELS[mode]])
-
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch: none does, their lengths and rotations differ."""
-        return self
 
 
 @dataclass(frozen=True)
@@ -167,7 +163,7 @@ class Backwards:
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Apart):
     """A head of one model in a run. layer, head: from 0. number: a round from 0, or buckets, whichever is asked about."""
 
     request: Request
@@ -175,10 +171,6 @@ class Place:
     layer: int = 0
     head: int = 0
     number: int = 0
-
-    def group(self) -> Hashable:
-        """Those of one group may share a batch: none does."""
-        return self
 
 
 def check(request: Request) -> None:

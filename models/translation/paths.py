@@ -21,7 +21,7 @@ from models.translation.ablation import diagonality
 from models.translation.path_records import NETWORKS, SUBLAYERS, PathsRequest, Tower, Towers
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_TOKENS
-from models.turns import each
+from models.turns import alone
 
 MEASURED = {"value", "position_r2", "joined"}  # what `recipe.measure` says of such a network
 
@@ -37,13 +37,10 @@ def paths_under(request: PathsRequest, shipped: Pretrained) -> Paths:
     return Paths(encoder, decoder, own.timing)
 
 
-def towers(requests: Sequence[PathsRequest]) -> list[Towers | InputError]:
-    """One answer per request, in order. CheckpointError where no such network is shipped."""
-    return each(requests, _towers)
-
-
+@alone
 @torch.no_grad()
-def _towers(request: PathsRequest) -> Towers:
+def towers(request: PathsRequest) -> Towers:
+    """Each network under the request. CheckpointError where no such network is shipped."""
     check(request)
     if request.sublayer not in SUBLAYERS[request.stack]:
         raise InputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,13 +16,13 @@ from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.plane import Vectors, drawn_by
-from models.pondering import Asked, earlier, joined, stop_of, thinking
+from models.pondering import Asked, earlier, joined, measured, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
-from models.turns import each, together
+from models.turns import alone, each, together
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories
-from models.universal_transformer.data import NONE, Batch, Inputs
+from models.universal_transformer.data import Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
@@ -132,18 +131,15 @@ def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     return together(each(requests, _read), lambda one: one.request.task, lambda read: _watched(read[0].request.task, read))
 
 
+@alone
 @torch.no_grad()
-def _vectors(request: Request) -> Mapping[str, Vectors]:
+def vectors(request: Request) -> Mapping[str, Vectors]:
+    """Queries and keys, step by step."""
     one, trace = _read(request), Trace("step/*/queries", "step/*/keys")
     pondered = _pass([one], _network(request.task), trace)[0].pondered
     assert pondered is not None
     queries, keys = (frozen(trace.stack(f"step/*/{side}")[: int(pondered.steps.max()), 0]) for side in ("queries", "keys"))
     return {"self": Vectors(request.question or request.text, queries, keys, one.positions, one.positions)}
-
-
-def vectors(requests: Sequence[Request]) -> list[Mapping[str, Vectors] | InputError]:
-    """Queries and keys, step by step; one answer per request, in order."""
-    return each(requests, _vectors)
 
 
 def _drawn(task: str) -> Iterator[Request]:
@@ -171,24 +167,16 @@ def _sample(task: str) -> Inputs:
     return texts.characters(task, generator, SAMPLE, SUM if task == "addition" else LETTERS, "test")
 
 
-def measure(requests: Sequence[Request]) -> list[Measured | InputError]:
-    """What the network of each request does on held-out inputs, its own input apart; what has stopped is not computed."""
-    return each(requests, _measured)
-
-
-@torch.no_grad()
-def _measured(request: Request) -> Measured:
+@alone
+def measure(request: Request) -> Measured:
+    """What the network of a request does on held-out inputs, its own input apart; what has stopped is not computed."""
     check(request)
     model = _network(request.task)
-    device = model.readout.weight.device
-    inputs = _sample(request.task)
-    batch = inputs.batch().to(device)
-    told = None if request.told else torch.zeros(len(inputs), device=device)
-    stop = stop_of([request] * len(inputs), model.config.limit, device, 1)
-    begin = time.perf_counter()
-    thought = model.gathered(batch.tokens, batch.places, batch.alive, stop, told)
-    milliseconds = (time.perf_counter() - begin) * 1000
-    assert thought.pondered is not None
-    right = (thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)
-    ponder = thought.pondered.cost.sum() / batch.alive.sum()
-    return Measured(float(right.all(1).double().mean()), float(ponder), milliseconds, SAMPLE)
+    return measured(
+        request,
+        _sample(request.task),
+        model,
+        lambda batch, stop, told: model.gathered(batch.tokens, batch.places, batch.alive, stop, told),
+        lambda right, wanted: (right | ~wanted).all(1),
+        1,
+    )

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from models import checkpoint, driver, training
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.pondering import PonderLoss
+from models.pondering import PonderLoss, spread
 from models.training import Schedule
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories
@@ -183,11 +183,6 @@ def _share(right: Tensor, wanted: Tensor) -> float:
     return float(right[wanted].double().mean())
 
 
-def _mean(values: Tensor) -> dict[str, float | int]:
-    values = values.double()
-    return {"n": len(values), "mean": round(float(values.mean()), 3), "deviation": round(float(values.std(correction=0)), 3)}
-
-
 def measured(model: Model, name: str, split: str, count: int, length: int | None = None, refreshed: bool = False) -> dict[str, Any]:
     """What a network makes of held-out inputs: characters and whole answers that are right, and the ponder behind them."""
     if name == "stories":
@@ -220,7 +215,7 @@ def measured(model: Model, name: str, split: str, count: int, length: int | None
     if costs:
         of_answers, everywhere, difficulty = (torch.cat(part) for part in zip(*costs, strict=True))
         found["ponder"] = round(float(everywhere.double().mean()), 3)
-        found["ponder_by_difficulty"] = {str(level): _mean(of_answers[difficulty == level]) for level in sorted(set(difficulty.tolist()))}
+        found["ponder_by_difficulty"] = {str(level): spread(of_answers[difficulty == level]) for level in sorted(set(difficulty.tolist()))}
     return found
 
 
@@ -242,9 +237,9 @@ def _of_stories(model: Model, inputs: Inputs, split: str, refreshed: bool) -> di
         alive = torch.from_numpy(inputs.alive)
         everywhere = cost.sum(1) / alive.sum(1)
         found["ponder"] = round(float(everywhere.double().mean()), 3)
-        found["ponder_by_facts"] = {str(k): _mean(question[needed == k]) for k in (1, 2, 3)}
-        found["ponder_of_all_positions_by_facts"] = {str(k): _mean(everywhere[needed == k]) for k in (1, 2, 3)}
-        found["ponder_nobody_knows"] = _mean(question[~known])
+        found["ponder_by_facts"] = {str(k): spread(question[needed == k]) for k in (1, 2, 3)}
+        found["ponder_of_all_positions_by_facts"] = {str(k): spread(everywhere[needed == k]) for k in (1, 2, 3)}
+        found["ponder_nobody_knows"] = spread(question[~known])
     return found
 
 

@@ -15,7 +15,7 @@ from models.arrays import frozen
 from models.device import device
 from models.errors import InputError
 from models.fields import check, passage
-from models.turns import each
+from models.turns import alone
 from models.your_model.records import KINDS, MOST_PARAMETERS, MOST_WRITTEN, SHAPES, Explanation, Facts, Guesses, Request, here, too_large
 
 # (model, a layer's states, is it the last layer?) -> logits. The last states are normed already where a model ends with a norm.
@@ -120,13 +120,10 @@ def _unfit(what: str) -> InputError:
     )
 
 
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """One answer per request, in order; InputError for a text that is empty or too long, and where the model cannot be opened."""
-    return each(requests, _explained)
-
-
+@alone
 @torch.no_grad()
-def _explained(request: Request) -> Explanation:
+def explain(request: Request) -> Explanation:
+    """InputError for a text that is empty or too long, and where the model cannot be opened."""
     check(request)
     text = passage(request.text)
     it = opened()

@@ -29,7 +29,7 @@ def explanation(request: Request = SHIP) -> Explanation:
     def guess(at: int) -> Guess:
         first, late = (pieces[at], "was", "had"), ("was", "had", pieces[at])
         p = np.array([[true[0], 0.05, 0.01], [0.2, 0.1, true[1]], [0.2, 0.1, true[2]]], np.float32)
-        return Guess(at, pieces[at], (first, late, late), p, true, np.array([1, 3, 3]))
+        return Guess(at, pieces[at], (first, late, late), p, true)
 
     shares = np.full((n, len(other)), 0.8 / max(1, n * len(other)), np.float32)
     vector = np.eye(8, dtype=np.float32)[: 2 if other else 1]
@@ -48,7 +48,6 @@ def explanation(request: Request = SHIP) -> Explanation:
         norms=np.ones((layers, heads, n), np.float32),
         patterns=np.full((layers, heads, len(PATTERNS)), 0.25, np.float32),
         other=other,
-        other_word=np.arange(len(other)) - 1,
         similarity=0.8 if other else None,
         shares=shares,
         vectors=vector,

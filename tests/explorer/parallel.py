@@ -46,12 +46,10 @@ def explanation(request: Request = EXAMPLES[0]) -> Explanation:
         ran=2,
         pieces=pieces,
         spaces=spaces,
-        texts=tuple(" ".join(row) for row in pieces),
         masked=masked,
         confidence=confidence.astype(np.float32),
         repeats=np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))),
         candidates=tuple(tuple((piece, "ein", "eine") for piece in row) for row in pieces),
-        candidate_spaces=np.ones((passes, n, 3), bool),
         candidate_p=np.stack([confidence, 0.1 + 0 * confidence, 0.05 + 0 * confidence], -1).astype(np.float32),
         settled=passes - 1 - changed[::-1].argmax(0),
         encoder=np.full((2, 2, 4, 4), 0.25, np.float32),
@@ -62,10 +60,7 @@ def explanation(request: Request = EXAMPLES[0]) -> Explanation:
         own_length=OWN,
         encoded_ms=2.0,
         finished_ms=np.array([4.0, 6.0, 8.0][:passes], np.float32),
-        greedy_model="ar_distilled",
         greedy_target=(*SECOND, "</s>"),
-        greedy_space=(True, True, True, False, False),
-        greedy_text="Zwei Männer gehen.",
         greedy_log_probabilities=np.log(np.array([0.9, 0.8, 0.7, 0.9, 0.95], np.float32)),
         greedy_encoded_ms=1.5,
         greedy_ms=np.array([3.5, 5.5, 7.5, 9.5, 12.0], np.float32),
@@ -84,7 +79,7 @@ def joint(wish: Neighbours) -> Joint:
     both = np.outer(p, p).astype(np.float32)
     known = np.zeros((5, 5), np.float32)
     known[1, 2] = 0.6
-    return Joint(pieces, (True,) * 5, pieces, (True,) * 5, p, p, both, known, "Zwei")
+    return Joint(pieces, pieces, both, known, "Zwei")
 
 
 def neighbours(wishes: Sequence[Neighbours]) -> list[Joint]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from explorer.controls import Control, Words
@@ -12,7 +13,7 @@ from explorer.program import About, Change, Program
 from explorer.runs import Stored
 from explorer.views import View
 from explorer.widgets import ask, change, figure
-from explorer.widgets.difficulty import difficulty
+from explorer.widgets.figure import own
 from models.errors import InputError
 from models.fields import characters, choice, number, switch
 
@@ -156,7 +157,7 @@ PROGRAM: Program[Ask, Said] = Program(
             says=lambda _loud: text("said loud", "大声说"),
         ),
     ),
-    views=(View("difficulty", difficulty, drawn, at="side"),),
+    views=(View("difficulty", partial(own, "difficulty"), drawn, at="side"),),
     change=Change(difference, measure, lambda request, _before: replace(request, text="")),
     examples=tuple((one, text(f"example {one.text}", f"示例 {one.text}")) for one in EXAMPLES),
     first=lambda: Stored(EXAMPLES[0], Said("abab", "abab"), 12.0, "cpu"),

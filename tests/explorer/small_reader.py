@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from explorer.controls import Control, Page
@@ -14,7 +15,7 @@ from explorer.program import Program
 from explorer.runs import Stored
 from explorer.views import View
 from explorer.widgets import figure
-from explorer.widgets.difficulty import difficulty
+from explorer.widgets.figure import own
 from models.errors import InputError
 from models.fields import characters, check, choice, number, passage
 from tests.explorer.small_lab import ABOUT, text
@@ -118,7 +119,9 @@ PROGRAM: Program[Ask, Read] = Program(
             says=lambda n: text(f"a memory of {n}", f"记忆 {n}"),
         ),
     ),
-    views=(View("difficulty", difficulty, drawn, lambda steps, _request: told(f"So far {sum(map(len, steps))}."), at="side"),),
+    views=(
+        View("difficulty", partial(own, "difficulty"), drawn, lambda steps, _request: told(f"So far {sum(map(len, steps))}."), at="side"),
+    ),
     change=None,
     examples=tuple(zip(EXAMPLES, TITLES, strict=True)),
     shorts=SHORTS,

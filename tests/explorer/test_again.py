@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from explorer.program import Program, looked
 from explorer.runs import Run
 from explorer.server import Site
 from explorer.views import View, in_bertviz
-from explorer.widgets.difficulty import difficulty
+from explorer.widgets.figure import own
 from tests.conftest import built
 from tests.explorer import small_lab
 from tests.explorer.asking import ask
@@ -48,7 +49,7 @@ PROGRAM: Program[Any, Any] = replace(
     small_lab.PROGRAM,
     slug="small",
     explain=explain,
-    views=(View("large", difficulty, drawn, at="side"), in_bertviz(("head",), attention)),
+    views=(View("large", partial(own, "difficulty"), drawn, at="side"), in_bertviz(("head",), attention)),
     change=None,
 )
 

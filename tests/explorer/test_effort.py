@@ -17,7 +17,7 @@ MANY_BITS = {"en": "{n} bits", "zh": "{n} 个比特"}
 
 
 def hardness(levels: list[depth.Level], **more: Any) -> Any:
-    return effort.drawn(levels, axis=AXIS, units=AXIS, one=BIT, several=MANY_BITS, **more)
+    return effort.drawn(levels, (AXIS, AXIS, BIT, MANY_BITS), **more)
 
 
 def test_levels_are_read_as_numbers_where_they_are_some() -> None:

@@ -102,7 +102,7 @@ def test_a_picture_grows_with_the_memory_that_a_change_leaves() -> None:
     for request in (Request(memory_rows=1, flange=2), Request(mode="enlarge", picture="test:0", memory_rows=0)):
         layouts = views._layouts(request)
         assert [len(layout.memory[-1]) for layout in layouts] == ([28, 32] if request.mode == "generate" else [0])
-        grown: Any = views.growing([], request)
+        grown: Any = views.spans_growing([], request)
         assert [pattern["made"] for pattern in grown["patterns"]] == [0] * len(layouts)
 
 

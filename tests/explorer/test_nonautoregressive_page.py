@@ -29,7 +29,7 @@ def drawn(request: Request = START) -> dict[str, Any]:
 
 def test_the_passes_stand_beside_the_staircase_with_what_was_written_when() -> None:
     value = drawn()["passes"]
-    assert [one["pieces"] for one in value["passes"]] == [["Zwei", "Mann", "Mann", "."], list(SECOND)]
+    assert [one["pieces"] for one in value["passes"]] == [("Zwei", "Mann", "Mann", "."), SECOND]
     assert value["passes"][0]["repeats"] == [False, False, True, False] and value["passes"][1]["masked"] == [False, True, True, False]
     assert value["encoded"] == 2 and value["finished"] == [4, 6] and value["greedy"]["ms"][-1] == 12
     assert value["settled"] == [0, 1, 1, 0] and value["pick"] == {"pos": 2}, "the piece that stands there twice is looked at"

@@ -102,7 +102,7 @@ def test_every_task_may_be_asked_for_and_only_stories_have_a_question() -> None:
     ],
 )
 def test_an_input_longer_than_in_training_carries_a_warning(request_: Request, beyond: bool) -> None:
-    assert (views.warning(request_) is not None) == beyond
+    assert (views.warning(request_, explanation()) is not None) == beyond
 
 
 # ---- what the widgets draw ---------------------------------------------------------------------------------------------------------

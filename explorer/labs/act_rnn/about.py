@@ -11,10 +11,9 @@ from explorer.labels import filled
 from explorer.labs import about, effort
 from explorer.labs.act_rnn import texts
 from explorer.widgets.card import Pair
+from models.act_rnn.records import TASKS, WITHOUT
 
 SLUG = "act_rnn"
-TASKS = ("parity", "addition")
-WITHOUT = "_without"  # what the name of a variant without adaptive computation time ends in
 VARIANTS = tuple(f"{task}{ending}" for task in TASKS for ending in ("", WITHOUT))
 COLOURS = dict(zip(VARIANTS, ("var(--cat-1)", "var(--cat-2)", "var(--cat-3)", "var(--cat-7)"), strict=True))
 RIVAL = "var(--cat-2)"
@@ -45,15 +44,11 @@ def _measured(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     ours = [task for task in TASKS if task in measured]
     if not ours:
         return ()
-    value = _listed({task: measured[task] for task in ours})
+    each = [filled(texts.RIGHT_ONE[task], value=f"{measured[task]['value']:.3f}") for task in ours]
+    value = {language: " · ".join(one[language] for one in each) for language in ("en", "zh")}
     others = {task: measured[task + WITHOUT] for task in ours if task + WITHOUT in measured}
     note = filled(texts.WITHOUT_IT, values=" · ".join(f"{one['value']:.3f}" for one in others.values())) if others else ""
     return (Pair(filled(texts.RIGHT, split=labels.split(measured[ours[0]]["split"])), value, note, texts.UNPUBLISHED),)
-
-
-def _listed(measured: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
-    parts = [filled(texts.RIGHT_ONE[task], value=f"{one['value']:.3f}") for task, one in measured.items()]
-    return {language: " · ".join(part[language] for part in parts) for language in ("en", "zh")}
 
 
 def prose() -> dict[str, str]:
@@ -74,16 +69,8 @@ def difficulty(task: str, mine: tuple[float, float] | None = None) -> dict[str, 
     other = (known.get(task + WITHOUT, {}).get("figure") or {}).get("ponder_by_difficulty", {})
     rivals = [depth.Rival(texts.WITHOUT, [other.get(level, {}).get("accuracy") for level in by], RIVAL)] if other else []
     axis, one, several = texts.DIFFICULTY[task]
-    return effort.drawn(
-        effort.levels(by),
-        axis=axis,
-        units=filled(texts.MEASURED[task], n=f"{measured['n']:,}"),
-        one=one,
-        several=several,
-        mine=mine,
-        rivals=rivals,
-        ours=texts.WITH,
-    )
+    words = (axis, filled(texts.MEASURED[task], n=f"{measured['n']:,}"), one, several)
+    return effort.drawn(effort.levels(by), words, mine=mine, rivals=rivals, ours=texts.WITH)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------
@@ -91,15 +78,6 @@ def difficulty(task: str, mine: tuple[float, float] | None = None) -> dict[str, 
 
 def curves() -> dict[str, object] | None:
     """Wrong answers on held-out inputs over training, with and without ACT; None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS},
-        axes=(texts.TRAINED, texts.WRONG),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
-        per_step=lambda known: 100 / known["steps"],
-        scale=100,
-        show=lambda percent: f"{percent:.1f} %",
-        joint=("; ", "；"),
-    )
+    lines = {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS}
+    percent: Any = {"scale": 100, "show": lambda share: f"{share:.1f} %", "joint": ("; ", "；")}
+    return about.curves(SLUG, facts(), lines, texts, per_step=lambda known: 100 / known["steps"], **percent)

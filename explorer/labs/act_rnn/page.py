@@ -5,35 +5,26 @@ from __future__ import annotations
 from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
-from explorer.program import About, Program, lab_of
-from explorer.views import View
-from explorer.widgets.difficulty import difficulty
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
+from explorer.program import Program, lab_of, program_of
+from explorer.views import in_figure, noted, on_stage
 from models.act_rnn.records import EXAMPLES, Explanation, Request
 
 EXPLAIN = "models.act_rnn.explain:explain"
 
-PROGRAM: Program[Request, Explanation] = Program(
+PROGRAM: Program[Request, Explanation] = program_of(
+    texts,
+    views,
+    about,
     explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.mechanism),
-        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-        View(
-            "difficulty",
-            lambda value: difficulty(value or about.difficulty(EXAMPLES[0].task)),
-            lambda seen, request, _state: about.difficulty(request.task, (seen.difficulty, seen.ponder)),
-            at="side",
-        ),
+        on_stage("ponder", views.mechanism, texts.PONDER),
+        noted(texts, at="wide"),
+        in_figure("difficulty", views.hard, first=lambda: about.difficulty(EXAMPLES[0].task), at="side"),
     ),
     change=adaptive_depth.changes("models.act_rnn.explain:measure", views.WORDS, text=""),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-    first=views.first,
-    answer=views.answer,
-    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-    region=texts.REGION,
 )
 
 
@@ -43,6 +34,7 @@ LAB = lab_of(
     lambda: PROGRAM,
     EXAMPLES,
     texts,
+    views,
     year=2016,
     paper="Adaptive Computation Time for Recurrent Neural Networks",
     authors="Graves",
@@ -58,9 +50,7 @@ LAB = lab_of(
             part("the answer", "回答", "difficulty"),
         ),
     ),
-    steps=views.steps,
     interventions=adaptive_depth.interventions(EXAMPLES[0]),
     exports={"ponder": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
-    thumbnail=views.thumbnail,
     probes=lambda: (Request("parity", "1"), Request("addition", "1+1")),
 )

@@ -117,81 +117,63 @@ CURVE_UNITS: Final = _("wrong answers on held-out inputs, lower is better", "留
 CURVE_SAYS: Final = _("Wrong at the end: {figures}.", "训练结束时答错：{figures}。")
 TRAINED: Final = _("% of the training", "训练进度（%）")
 WRONG: Final = _("% wrong, held out", "留出输入答错（%）")
+CURVE_AXES: Final = (TRAINED, WRONG)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "effort",
-        _("Not every input takes as long", "每个输入花的时间不同"),
-        _(
-            "The digits of a sum arrive one by one, the units first. A network of fixed depth spends the same on each. This one updates "
-            "its state as often as it decides: each bar is one input. The last input, which only brings the carry down, is the shortest.",
-            "加法的数字从个位起逐个到达。深度固定的网络对每个都花同样的力气；这个网络自己决定更新状态多少次：每个条形是一个输入，"
-            "最后一个只需写下进位，所以最短。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "effort": _("Not every input takes as long", "每个输入花的时间不同"),
+    "halts": _("The sum that halts", "让它停下的和"),
+    "remainder": _("The remainder", "余量"),
+    "now": _("If it stopped now", "如果现在停下"),
+    "force": _("Force one update", "强制只更新一次"),
+    "hard": _("More bits, more updates", "比特越多，更新越多"),
+    "price": _("What thinking costs", "思考的代价"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "effort": _(
+        "The digits of a sum arrive one by one, the units first. A network of fixed depth spends the same on each. This one updates "
+        "its state as often as it decides: each bar is one input. The last input, which only brings the carry down, is the shortest.",
+        "加法的数字从个位起逐个到达。深度固定的网络对每个都花同样的力气；这个网络自己决定更新状态多少次：每个条形是一个输入，"
+        "最后一个只需写下进位，所以最短。",
     ),
-    (
-        "halts",
-        _("The sum that halts", "让它停下的和"),
-        _(
-            "After every update the halting unit gives a probability h. They add up, step by step, until 1 − ε = 0.99 is reached: then "
-            "this input is done and the next one comes. Go forward with → and watch the stack grow.",
-            "每次更新之后，停止单元给出一个概率 h。它们一步步相加，到 1 − ε = 0.99 时，这个输入就想完了，下一个输入进来。按 → 前进，"
-            "看它越堆越高。",
-        ),
+    "halts": _(
+        "After every update the halting unit gives a probability h. They add up, step by step, until 1 − ε = 0.99 is reached: then "
+        "this input is done and the next one comes. Go forward with → and watch the stack grow.",
+        "每次更新之后，停止单元给出一个概率 h。它们一步步相加，到 1 − ε = 0.99 时，这个输入就想完了，下一个输入进来。按 → 前进，"
+        "看它越堆越高。",
     ),
-    (
-        "remainder",
-        _("The remainder", "余量"),
-        _(
-            "The last update gets what is left, R = 1 − Σh, so the weights p sum to 1. State and answer are the mean of all updates, "
-            "weighted by p: no update is thrown away, and the gradient learns through R when to stop.",
-            "最后一次更新得到剩下的部分 R = 1 − Σh，于是权重 p 之和为 1。状态和答案是所有更新按 p 的加权平均：没有一次更新被丢掉，"
-            "梯度通过 R 学会何时停下。",
-        ),
+    "remainder": _(
+        "The last update gets what is left, R = 1 − Σh, so the weights p sum to 1. State and answer are the mean of all updates, "
+        "weighted by p: no update is thrown away, and the gradient learns through R when to stop.",
+        "最后一次更新得到剩下的部分 R = 1 − Σh，于是权重 p 之和为 1。状态和答案是所有更新按 p 的加权平均：没有一次更新被丢掉，"
+        "梯度通过 R 学会何时停下。",
     ),
-    (
-        "now",
-        _("If it stopped now", "如果现在停下"),
-        _(
-            "What would the answer be if every input stopped here? After one update it is a guess; step on and watch single digits come "
-            "right, the carries last.",
-            "如果每个输入都在此停下，答案会是什么？只更新一次时还是猜测；一步步往前，看数字逐个变对，进位最后。",
-        ),
+    "now": _(
+        "What would the answer be if every input stopped here? After one update it is a guess; step on and watch single digits come "
+        "right, the carries last.",
+        "如果每个输入都在此停下，答案会是什么？只更新一次时还是猜测；一步步往前，看数字逐个变对，进位最后。",
     ),
-    (
-        "force",
-        _("Force one update", "强制只更新一次"),
-        _(
-            "Now the network runs with one update for every input. The answer breaks, and so do most digits of held-out sums: the number "
-            "says how many points. Give updates back one by one and see what each buys in accuracy, ponder and time.",
-            "现在网络对每个输入只更新一次。答案错了，留出的加法里大多数数位也错了：那个数字是下降的百分点。把更新一次次还回去，"
-            "看每次换来多少正确率、思考量与时间。",
-        ),
+    "force": _(
+        "Now the network runs with one update for every input. The answer breaks, and so do most digits of held-out sums: the number "
+        "says how many points. Give updates back one by one and see what each buys in accuracy, ponder and time.",
+        "现在网络对每个输入只更新一次。答案错了，留出的加法里大多数数位也错了：那个数字是下降的百分点。把更新一次次还回去，"
+        "看每次换来多少正确率、思考量与时间。",
     ),
-    (
-        "hard",
-        _("More bits, more updates", "比特越多，更新越多"),
-        _(
-            "Is the number of ones odd? All bits arrive at once, and each update may change the answer. One or two bits need one update; "
-            "with more bits it takes more, and a network with a single update falls to guessing. The diamond is your own input. For sums "
-            "it is otherwise: there the updates do not simply grow with the carries.",
-            "1 的个数是奇数吗？所有比特同时到达，每次更新都可能改变答案。一两个比特只要更新一次；比特越多更新越多，"
-            "而只更新一次的网络只能靠猜。菱形是您自己的输入。加法则不同：更新次数并不随进位一路增加。",
-        ),
+    "hard": _(
+        "Is the number of ones odd? All bits arrive at once, and each update may change the answer. One or two bits need one update; "
+        "with more bits it takes more, and a network with a single update falls to guessing. The diamond is your own input. For sums "
+        "it is otherwise: there the updates do not simply grow with the carries.",
+        "1 的个数是奇数吗？所有比特同时到达，每次更新都可能改变答案。一两个比特只要更新一次；比特越多更新越多，"
+        "而只更新一次的网络只能靠猜。菱形是您自己的输入。加法则不同：更新次数并不随进位一路增加。",
     ),
-    (
-        "price",
-        _("What thinking costs", "思考的代价"),
-        _(
-            "Nothing in the equations keeps a network from thinking for ever, so training adds a small price for N + R, and M ends it in "
-            "any case. Here ε is 0.8: an input is done as soon as its sum reaches 0.2. Thinking gets cheaper, and digits get wrong: the "
-            "panel says how many.",
-            "公式本身并不阻止网络一直想下去，所以训练时给 N + R 加上小小的代价，M 则无论如何都会让它结束。这里 ε 为 0.8：和达到 0.2 "
-            "就算想完。思考便宜了，数字也错了：面板显示错了多少。",
-        ),
+    "price": _(
+        "Nothing in the equations keeps a network from thinking for ever, so training adds a small price for N + R, and M ends it in "
+        "any case. Here ε is 0.8: an input is done as soon as its sum reaches 0.2. Thinking gets cheaper, and digits get wrong: the "
+        "panel says how many.",
+        "公式本身并不阻止网络一直想下去，所以训练时给 N + R 加上小小的代价，M 则无论如何都会让它结束。这里 ε 为 0.8：和达到 0.2 "
+        "就算想完。思考便宜了，数字也错了：面板显示错了多少。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -224,5 +206,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "price": _("Hold B: fewer updates, and which digit is wrong now?", "按住 B：更新变少了，现在哪一位错了？"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"effort": 1, "halts": 1, "remainder": 3, "now": 2, "force": 3, "hard": 3, "price": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"effort": 1, "halts": 1, "remainder": 3, "force": 3, "hard": 3}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from explorer import runs
 from explorer.controls import Control, Value, query
@@ -11,7 +10,7 @@ from explorer.figures import ponder
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
-from explorer.labs.act_rnn import texts
+from explorer.labs.act_rnn import about, texts
 from explorer.labs.guided import Shown, guided
 from explorer.widgets import ask
 from models.act_rnn.records import EXAMPLES, LIMIT, MAX_BITS, MAX_DIGITS, Explanation, Request
@@ -25,23 +24,8 @@ def say(task: str, answer: str) -> str | Text:
 WORDS = adaptive_depth.Words(texts.INPUT, texts.ONE_UPDATE, texts.UPDATES, texts.NO_SIGNAL, say)
 CONTROLS = (
     Control("task", texts.TASK, "choice", names={"addition": texts.SUM, "parity": texts.BITS}),
-    Control(
-        "text",
-        texts.SUM_PROMPT,
-        "sum",
-        hint=filled(texts.SUM_HINT, digits=MAX_DIGITS),
-        placeholder="478+256",
-        when={"task": ("addition",)},
-    ),
-    Control(
-        "text",
-        texts.BITS_PROMPT,
-        "bits",
-        hint=filled(texts.BITS_HINT, bits=MAX_BITS),
-        placeholder="1011001",
-        places=MAX_BITS,
-        when={"task": ("parity",)},
-    ),
+    adaptive_depth.typed("addition", "sum", texts.SUM_PROMPT, filled(texts.SUM_HINT, digits=MAX_DIGITS), "478+256"),
+    adaptive_depth.typed("parity", "bits", texts.BITS_PROMPT, filled(texts.BITS_HINT, bits=MAX_BITS), "1011001", places=MAX_BITS),
     *adaptive_depth.knobs(WORDS, texts.KNOBS, LIMIT),
 )
 
@@ -60,15 +44,12 @@ def answer(seen: Explanation, request: Request) -> Value:
 
 def mechanism(seen: Explanation, request: Request, state: str) -> Value:
     """What the ponder widget draws: one bar for each input."""
-    return ponder.value(
-        seen,
-        state=state,
-        query=query(request),
-        positions=names(seen, request),
-        axis=texts.INPUT,
-        say=partial(say, request.task),
-        forced=request.forced,
-    )
+    return adaptive_depth.mechanism(seen, request, state, WORDS, names(seen, request))
+
+
+def hard(seen: Explanation, request: Request, _state: str) -> Value | None:
+    """Hard things take longer, with the run in view."""
+    return about.difficulty(request.task, (seen.difficulty, seen.ponder))
 
 
 def names(seen: Explanation, request: Request) -> tuple[str, ...]:
@@ -87,12 +68,9 @@ def telling() -> int:
     return 3 if kept is None else ponder.telling(kept.seen.steps, kept.seen.remainder, kept.seen.wanted)
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """How long the first result thinks about each of its inputs."""
-    kept = first()
-    if kept is None:
-        return None
-    return Thumbnail(adaptive_depth.towers(kept.seen.steps))
+    return Thumbnail(adaptive_depth.towers(seen.steps))
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -7,11 +7,9 @@ from dataclasses import replace
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View, in_bertviz
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, in_bertviz, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
 
 GENERATE = "models.adaptive_span.explain:generate"
@@ -20,33 +18,26 @@ MEASURE = "models.adaptive_span.explain:measure"
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs(*about.size())),
         views=(
-            View("masks", lambda value: stage("masks", value, texts=texts.MASKS, picture="adaptive_span/masks"), views.spans_of),
+            on_stage("masks", views.spans_of, texts.MASKS, picture="adaptive_span/masks"),
             *passages.views(views.text_of, views.text_growing),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             *deeper.PANELS,
             View("standing", lambda _value: figure.measured(about.standing()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(change.readings, MEASURE, change.again),
         examples=tuple((request, title) for request, (title, _) in views.offered()),
         shorts=tuple(short for _, (_, short) in views.offered()),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
         run=passages.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -56,6 +47,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2019,
     paper="Adaptive Attention Span in Transformers",
     authors="Sukhbaatar et al.",
@@ -71,7 +63,6 @@ LAB = lab_of(
             part("next character", "下一个字符", "reading"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),
     },
@@ -83,6 +74,5 @@ LAB = lab_of(
         "saving": FIGURE,
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

@@ -143,75 +143,57 @@ SHARE: Final = _("share of S, %", "占 S 的比例，%")
 CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+CURVE_AXES: Final = (SEEN, BITS)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "differ",
-        _("Heads want different distances", "各头要的距离不同"),
-        _(
-            "Giving all heads the same long span wastes most of it. The bars show how far each head of this trained model looks; S would "
-            "be the full width. In the middle of all heads z is {middle} characters; head {head} keeps {most}. Every bar adds a ramp of "
-            "R to its z. A network this small finds what it needs close by.",
-            "给所有头同样长的跨度，大半都浪费了。这些条显示训练好的模型里每个头看多远：S 是全宽。各头 z 的中位数为 {middle} 个字符；头 "
-            "{head} 保留 {most} 个。每个条在 z 之外还有长为 R 的斜坡。这样小的网络在近处就找到所需要的。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "differ": _("Heads want different distances", "各头要的距离不同"),
+    "mask": _("A soft mask with a ramp", "带斜坡的软掩码"),
+    "price": _("A price on every step", "每一步都有代价"),
+    "short": _("Force all spans short", "强行缩短所有跨度"),
+    "long": _("Force all spans long", "强行放长所有跨度"),
+    "token": _("A span for each token", "每个词元一个跨度"),
+    "saving": _("What it saves", "省下了什么"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "differ": _(
+        "Giving all heads the same long span wastes most of it. The bars show how far each head of this trained model looks; S would "
+        "be the full width. In the middle of all heads z is {middle} characters; head {head} keeps {most}. Every bar adds a ramp of "
+        "R to its z. A network this small finds what it needs close by.",
+        "给所有头同样长的跨度，大半都浪费了。这些条显示训练好的模型里每个头看多远：S 是全宽。各头 z 的中位数为 {middle} 个字符；头 "
+        "{head} 保留 {most} 个。每个条在 z 之外还有长为 R 的斜坡。这样小的网络在近处就找到所需要的。",
     ),
-    (
-        "mask",
-        _("A soft mask with a ramp", "带斜坡的软掩码"),
-        _(
-            "The mask is 1 up to z, then falls to 0 over a ramp of R positions. A hard border would have no gradient; over the ramp, a "
-            "head feels whether looking a little farther would help, and z can be learned like any weight.",
-            "掩码在 z 以内为 1，再沿长为 R 的斜坡降到 0。硬边界没有梯度；有了斜坡，头能感到再看远一点是否有用，z 就能像权重一样学出来。",
-        ),
+    "mask": _(
+        "The mask is 1 up to z, then falls to 0 over a ramp of R positions. A hard border would have no gradient; over the ramp, a "
+        "head feels whether looking a little farther would help, and z can be learned like any weight.",
+        "掩码在 z 以内为 1，再沿长为 R 的斜坡降到 0。硬边界没有梯度；有了斜坡，头能感到再看远一点是否有用，z 就能像权重一样学出来。",
     ),
-    (
-        "price",
-        _("A price on every step", "每一步都有代价"),
-        _(
-            "Training adds λ times the mean span to the loss, so a head looks farther only while that saves more than it costs. Before the "
-            "mask the head would look all over; under it, what is left is brought back to a sum of 1.",
-            "训练在损失里加上 λ 乘以平均跨度，所以只有看得更远划算时头才会伸长。掩码之前它会到处看；掩码之后，剩下的部分重新归一。",
-        ),
+    "price": _(
+        "Training adds λ times the mean span to the loss, so a head looks farther only while that saves more than it costs. Before the "
+        "mask the head would look all over; under it, what is left is brought back to a sum of 1.",
+        "训练在损失里加上 λ 乘以平均跨度，所以只有看得更远划算时头才会伸长。掩码之前它会到处看；掩码之后，剩下的部分重新归一。",
     ),
-    (
-        "short",
-        _("Force all spans short", "强行缩短所有跨度"),
-        _(
-            "Now every head is held at z = 0: only the ramp is left. Watch the loss under the text: which characters become dearer? The "
-            "number says what the learned spans were worth on this page.",
-            "现在每个头都限制在 z = 0，只剩斜坡。看文字下面的损失：哪些字符变贵了？那个数字说明学出的跨度在这一页上值多少。",
-        ),
+    "short": _(
+        "Now every head is held at z = 0: only the ramp is left. Watch the loss under the text: which characters become dearer? The "
+        "number says what the learned spans were worth on this page.",
+        "现在每个头都限制在 z = 0，只剩斜坡。看文字下面的损失：哪些字符变贵了？那个数字说明学出的跨度在这一页上值多少。",
     ),
-    (
-        "long",
-        _("Force all spans long", "强行放长所有跨度"),
-        _(
-            "And now every head may look back all the way, which it never learned to use. Is the loss lower? Weights beyond the learned "
-            "span were never trained: more context is not more knowledge.",
-            "现在每个头都能看到最远，但它从没学过怎样用。损失更低吗？学到的跨度之外的权重从未训练过：更多上文不等于更多知识。",
-        ),
+    "long": _(
+        "And now every head may look back all the way, which it never learned to use. Is the loss lower? Weights beyond the learned "
+        "span were never trained: more context is not more knowledge.",
+        "现在每个头都能看到最远，但它从没学过怎样用。损失更低吗？学到的跨度之外的权重从未训练过：更多上文不等于更多知识。",
     ),
-    (
-        "token",
-        _("A span for each token", "每个词元一个跨度"),
-        _(
-            "The span can follow the character that was read: z is computed from it. The line along the text shows where the model decides "
-            "to look far, and where the last few characters will do.",
-            "跨度可以随读到的字符变化：z 由它算出。沿着文本的曲线显示模型在哪里决定看远，在哪里只看最近几个字符就够了。",
-        ),
+    "token": _(
+        "The span can follow the character that was read: z is computed from it. The line along the text shows where the model decides "
+        "to look far, and where the last few characters will do.",
+        "跨度可以随读到的字符变化：z 由它算出。沿着文本的曲线显示模型在哪里决定看远，在哪里只看最近几个字符就够了。",
     ),
-    (
-        "saving",
-        _("What it saves", "省下了什么"),
-        _(
-            "Only what lies within a head’s span and ramp is computed, and only that must be remembered to go on writing. Positions, "
-            "operations and bytes, counted from these spans and measured beside the model with the full span.",
-            "只计算跨度与斜坡之内的部分，继续写作也只需记住这些。位置、运算与字节都由这些跨度数出，并与全跨度模型对照实测。",
-        ),
+    "saving": _(
+        "Only what lies within a head’s span and ramp is computed, and only that must be remembered to go on writing. Positions, "
+        "operations and bytes, counted from these spans and measured beside the model with the full span.",
+        "只计算跨度与斜坡之内的部分，继续写作也只需记住这些。位置、运算与字节都由这些跨度数出，并与全跨度模型对照实测。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -244,5 +226,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "saving": _("Read the share that is left of positions, operations and bytes.", "读出位置、运算与字节各剩下多少。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"differ": 1, "mask": 1, "price": 3, "short": 3, "long": 2, "token": 2, "saving": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"differ": 1, "mask": 1, "price": 3, "short": 3, "saving": 3}

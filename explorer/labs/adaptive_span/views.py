@@ -251,12 +251,8 @@ def bertviz(seen: Explanation) -> drawing.Attention:
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The soft masks of all heads as rows, for the family map: how far each of them looks, the longest last."""
-    kept = first()
-    if kept is None:
-        return None
-    seen = kept.seen
     z = np.sort(seen.z.mean(2).ravel())
     farthest = min(seen.span, float(z.max()) + seen.ramp) * 1.2
     distance = np.linspace(farthest, 0, 2 * len(z))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from explorer.figures.bertviz import VIEWS
-from explorer.lab import FIGURE, Text, part
+from explorer.lab import FIGURE, part
 from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View, in_bertviz
-from explorer.widgets.figure import measured, own
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, in_bertviz, in_figure, noted, on_stage
+from explorer.widgets.figure import measured
 from models.bert.records import EXAMPLES, OFFERED, Explanation, Request
 from models.plane import Head
 
@@ -28,37 +24,28 @@ FIRST = (Head("mlm", 1, 1), Head("minilm", 1, 1))  # of whose queries the plane 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which networks are there is looked up when it is built."""
 
-    def picture(name: str, words: Mapping[str, Text], draw: Any, **how: Any) -> View[Request, Explanation]:
-        return View(name, lambda value: stage(name, value, texts=words, picture=f"bert/{name}"), draw, **how)
-
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=EXPLAIN,
         kind=Request,
         controls=views.controls(),
         views=(
-            picture("arrows", texts.ARROWS, views.arrows, at="above", task="mlm"),
-            picture("finder", texts.FINDER, views.finder, at="above", task="minilm"),
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
-            View("sink", lambda value: own("sink", value), views.sink, at="beside", task="minilm"),
+            on_stage("arrows", views.arrows, texts.ARROWS, picture="bert/arrows", at="above", task="mlm"),
+            on_stage("finder", views.finder, texts.FINDER, picture="bert/finder", at="above", task="minilm"),
+            on_stage("attention", views.maps),
+            in_figure("sink", views.sink, at="beside", task="minilm"),
             View("labelled", lambda _value: measured(about.judging(), "labelled"), task="mlm"),
-            View("similarity", lambda value: own("similarity", value), views.similarity, task="minilm"),
+            in_figure("similarity", views.similarity, task="minilm"),
             in_one_plane(
                 PLANES, texts.NAMES, sizes(about.facts()), *FIRST, name="bert", of=lambda request: {request.variant: request.variant}
             ),
             in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(views.difference),
         examples=tuple((request, {"en": request.text, "zh": request.text}) for request in EXAMPLES),
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
     )
 
 
@@ -68,6 +55,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2018,
     paper="BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
     authors="Devlin et al.",
@@ -84,12 +72,10 @@ LAB = lab_of(
             part("the sentence's vector", "句子向量", "similarity"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "side": replace(OFFERED[0], side="left"),
         "positions": replace(OFFERED[0], positions=False),
         "silenced": replace(OFFERED[0], silenced=tuple(("mlm", 3, head) for head in range(4))),
     },
     exports={**dict.fromkeys(("arrows", "finder", "sink", "similarity", "attention"), FIGURE), "change": ("TXT", "CSV")},
-    thumbnail=views.thumbnail,
 )

@@ -304,5 +304,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "labels": _("Go along the curves from left to right: who leads at each number of labels?", "沿曲线从左看到右：每个标签数下谁领先？"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"left": 1, "both": 1, "draw": 2, "patterns": 1, "sink": 2, "grammar": 1, "vectors": 2, "labels": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"left": 1, "both": 1, "patterns": 1, "grammar": 1}

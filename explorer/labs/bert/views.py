@@ -297,12 +297,9 @@ def _turned(before: Explanation, after: Explanation, what: Text) -> change.Diffe
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head on the stored first sentence, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    kind, cell = kinds(kept.seen)[0], _cell(kept.seen)
+    kind, cell = kinds(seen)[0], _cell(seen)
     return Thumbnail(kind.weights[cell["layer"], cell["head"]], tuple(kind.queries), tuple(kind.keys), (cell["row"], cell["col"]))
 
 

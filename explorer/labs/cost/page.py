@@ -8,10 +8,9 @@ from functools import partial
 from explorer.lab import FIGURE, part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import changed
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, noted
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
 from models.cost.records import EXAMPLES, Explanation, Request
 
 EXPLAIN = "models.cost.explain:explain"
@@ -26,7 +25,10 @@ def program() -> Program[Request, Explanation]:
     def stored(what: str, at: str) -> View[Request, Explanation]:
         return View(what, lambda _value: figure.own(what, about.chart(what), main=True), at=at)  # type: ignore[arg-type]
 
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=EXPLAIN,
         kind=Request,
         controls=views.controls(),
@@ -44,15 +46,10 @@ def program() -> Program[Request, Explanation]:
             drawn("errors", "heads", "side", heads.errors),
             stored("seconds", "wide"),
             stored("bytes", "wide"),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(changed),
         examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, lambda: None),
-        region=texts.REGION,
-        run=texts.RUN,
         progress=clock.progress,
     )
 
@@ -63,6 +60,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2017,
     paper="Attention Is All You Need, table 1",
     authors="Vaswani et al.",
@@ -82,7 +80,6 @@ LAB = lab_of(
             part("the whole family", "整个家族", "seconds"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "window": Request(length=256, width=64, window=256),
         "fused": Request(length=256, width=64, fused=False),
@@ -95,6 +92,5 @@ LAB = lab_of(
         **dict.fromkeys(("seconds", "bytes"), FIGURE),
         "change": ("TXT", "CSV"),
     },
-    thumbnail=views.thumbnail,
     probe=None,
 )

@@ -329,74 +329,55 @@ AT_MOST: Final = _("a run", "每次运行")
 SECONDS: Final = _("at most {n} s", "最多 {n} 秒")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "paths",
-        _("Far words, long paths", "远处的词，长长的路"),
-        _(
-            "A sequence may have any length. Recurrence carries far words through every step between; a convolution needs several "
-            "layers to reach them; self-attention joins any two in one step. Read the column “path”.",
-            "序列可以任意长。循环让远处的词经过中间的每一步；卷积要好几层才够得到；自注意力一步就连接任意两个。请看“路径”一栏。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "paths": _("Far words, long paths", "远处的词，长长的路"),
+    "paper": _("What does a layer cost?", "一层要多少开销？"),
+    "clock": _("Set L and d, and time it", "设定 L 与 d，然后计时"),
+    "scale": _("Why √d_k?", "为什么是 √d_k？"),
+    "scores": _("Additive or dot product?", "加性还是点积？"),
+    "heads": _("Nine heads make a filter", "九个头构成滤波器"),
+    "family": _("The whole family on one chart", "整个家族在一张图上"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "paths": _(
+        "A sequence may have any length. Recurrence carries far words through every step between; a convolution needs several "
+        "layers to reach them; self-attention joins any two in one step. Read the column “path”.",
+        "序列可以任意长。循环让远处的词经过中间的每一步；卷积要好几层才够得到；自注意力一步就连接任意两个。请看“路径”一栏。",
     ),
-    (
-        "paper",
-        _("What does a layer cost?", "一层要多少开销？"),
-        _(
-            "At L = d = 1,000 and k = 3: 4·10⁹ operations for self-attention, 16·10⁹ for an LSTM, 6·10⁹ for a convolution. "
-            "Restricted to r keys, attention pays for r pairs instead of L.",
-            "L = d = 1,000、k = 3 时：自注意力 4·10⁹ 次运算，LSTM 16·10⁹ 次，卷积 6·10⁹ 次。限制在 r 个键以内时，每个查询只付 r "
-            "对的代价，而不是 L 对。",
-        ),
+    "paper": _(
+        "At L = d = 1,000 and k = 3: 4·10⁹ operations for self-attention, 16·10⁹ for an LSTM, 6·10⁹ for a convolution. "
+        "Restricted to r keys, attention pays for r pairs instead of L.",
+        "L = d = 1,000、k = 3 时：自注意力 4·10⁹ 次运算，LSTM 16·10⁹ 次，卷积 6·10⁹ 次。限制在 r 个键以内时，每个查询只付 r "
+        "对的代价，而不是 L 对。",
     ),
-    (
-        "clock",
-        _("Set L and d, and time it", "设定 L 与 d，然后计时"),
-        _(
-            "The same work on a real machine: does the clock follow the formula? Where does the square win, where does it lose? "
-            "Choose L and d and press Run; the points come one by one.",
-            "在真实机器上做同样的工作：时钟与公式一致吗？平方项在哪里占优，在哪里吃亏？选择 L 与 d，按“运行”，各点逐个出现。",
-        ),
+    "clock": _(
+        "The same work on a real machine: does the clock follow the formula? Where does the square win, where does it lose? "
+        "Choose L and d and press Run; the points come one by one.",
+        "在真实机器上做同样的工作：时钟与公式一致吗？平方项在哪里占优，在哪里吃亏？选择 L 与 d，按“运行”，各点逐个出现。",
     ),
-    (
-        "scale",
-        _("Why √d_k?", "为什么是 √d_k？"),
-        _(
-            "A dot product of d_k numbers has variance d_k. Not divided, the softmax hardens as d_k grows, its rows collapse to "
-            "one cell and its gradient dies. Set the power to 0 and see.",
-            "d_k 个数的点积方差为 d_k。若不除，d_k 越大归一化越硬，每行塌缩到一格，梯度随之消失。把指数设为 0 看看。",
-        ),
+    "scale": _(
+        "A dot product of d_k numbers has variance d_k. Not divided, the softmax hardens as d_k grows, its rows collapse to "
+        "one cell and its gradient dies. Set the power to 0 and see.",
+        "d_k 个数的点积方差为 d_k。若不除，d_k 越大归一化越硬，每行塌缩到一格，梯度随之消失。把指数设为 0 看看。",
     ),
-    (
-        "scores",
-        _("Additive or dot product?", "加性还是点积？"),
-        _(
-            "Additive scores pass a tanh: they stay small whatever d_k is, but hold L × L × d_k numbers on the way. The dot "
-            "product is one matrix product; divided by √d_k it behaves as well.",
-            "加性分数经过 tanh：无论 d_k 多大都保持较小，但途中要存 L × L × d_k 个数。点积只是一次矩阵乘法；除以 √d_k 后同样稳定。",
-        ),
+    "scores": _(
+        "Additive scores pass a tanh: they stay small whatever d_k is, but hold L × L × d_k numbers on the way. The dot "
+        "product is one matrix product; divided by √d_k it behaves as well.",
+        "加性分数经过 tanh：无论 d_k 多大都保持较小，但途中要存 L × L × d_k 个数。点积只是一次矩阵乘法；除以 √d_k 后同样稳定。",
     ),
-    (
-        "heads",
-        _("Nine heads make a filter", "九个头构成滤波器"),
-        _(
-            "A convolution has another map for each distance, attention one map weighted by content, relative attention both. Nine "
-            "heads that look at nine shifts are a 3 × 3 filter: make them less sharp, or silence one.",
-            "卷积对每个距离有自己的映射，注意力只有一个由内容加权的映射，相对注意力两者兼有。看向九个偏移的九个头就是 3 × 3 "
-            "滤波器：让它们变钝，或关掉一个。",
-        ),
+    "heads": _(
+        "A convolution has another map for each distance, attention one map weighted by content, relative attention both. Nine "
+        "heads that look at nine shifts are a 3 × 3 filter: make them less sharp, or silence one.",
+        "卷积对每个距离有自己的映射，注意力只有一个由内容加权的映射，相对注意力两者兼有。看向九个偏移的九个头就是 3 × 3 "
+        "滤波器：让它们变钝，或关掉一个。",
     ),
-    (
-        "family",
-        _("The whole family on one chart", "整个家族在一张图上"),
-        _(
-            "Every attention of the family against length. All that pay for L² pairs rise twice as steeply; what keeps the map in "
-            "memory runs out of it first. Every later lab pays this price more cleverly.",
-            "家族中每种注意力随长度的变化。为 L² 对付费的，斜率是两倍；把整张图留在内存里的最先用尽内存。"
-            "后面的每个实验都把这笔开销付得更巧妙。",
-        ),
+    "family": _(
+        "Every attention of the family against length. All that pay for L² pairs rise twice as steeply; what keeps the map in "
+        "memory runs out of it first. Every later lab pays this price more cleverly.",
+        "家族中每种注意力随长度的变化。为 L² 对付费的，斜率是两倍；把整张图留在内存里的最先用尽内存。"
+        "后面的每个实验都把这笔开销付得更巧妙。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -440,5 +421,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "family": _("Ask who is still in the picture at the right edge, and who ran out of memory.", "问：右端还剩下谁，谁用尽了内存？"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"paths": 1, "paper": 3, "clock": 2, "scale": 1, "scores": 3, "heads": 3, "family": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"paths": 1, "paper": 3, "scale": 1, "scores": 3, "heads": 3}

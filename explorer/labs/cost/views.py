@@ -68,12 +68,11 @@ def controls() -> tuple[Control, ...]:
 SIDE = 48  # cells of the picture on the family map
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail | None:
     """The stored run: the times of each layer as a curve over the length, both logarithmic."""
-    kept = first()
-    if kept is None or kept.seen.clock is None:
+    if seen.clock is None:
         return None
-    picture, points = np.full((SIDE, SIDE), np.nan, np.float32), own(kept.seen.clock.points)
+    picture, points = np.full((SIDE, SIDE), np.nan, np.float32), own(seen.clock.points)
     ends = np.log([[min(values), max(values)] for values in ([p.length for p in points], [p.seconds for p in points])])
     for number, layer in enumerate(LAYERS):
         mine = sorted((point.length, point.seconds) for point in points if point.layer == layer)

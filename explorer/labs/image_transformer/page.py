@@ -6,11 +6,9 @@ from dataclasses import replace
 
 from explorer.lab import part
 from explorer.labs.image_transformer import about, change, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.image_transformer.records import EXAMPLES, Explanation, Request, offered
 
 GENERATE = "models.image_transformer.explain:generate"
@@ -20,38 +18,21 @@ MEASURE = "models.image_transformer.explain:measure"
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View(
-                "spans",
-                lambda value: stage("spans", value, texts=texts.SPANS, picture="image_transformer/spans"),
-                views.spans,
-                views.growing,
-            ),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View(
-                "surprise",
-                lambda value: stage("surprise", value, texts=texts.SURPRISE, picture="image_transformer/surprise"),
-                views.surprise,
-                at="beside",
-            ),
+            on_stage("spans", views.spans, texts.SPANS, picture="image_transformer/spans", grow=views.spans_growing),
+            noted(texts, at="wide"),
+            on_stage("surprise", views.surprise, texts.SURPRISE, picture="image_transformer/surprise", at="beside"),
             *(View(name, lambda _value, of=of: figure.figure(about.ladder(of)), at="side") for name, of in LADDERS if about.ladder(of)),  # type: ignore[misc]
         ),
         change=Change(change.difference, MEASURE, change.again),
         examples=tuple((one, title) for one, title in zip(EXAMPLES, texts.EXAMPLES, strict=True) if one in offered()),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -63,6 +44,7 @@ LAB = lab_of(
     program,
     offered(),
     texts,
+    views,
     year=2018,
     paper="Image Transformer",
     authors="Parmar et al.",
@@ -78,7 +60,6 @@ LAB = lab_of(
             part("next pixel", "下一个像素", "surprise"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "silence": replace(CHANGED, silenced=(("local_1d", 0, 0),)),
         "memory": replace(CHANGED, memory_rows=1),
@@ -89,6 +70,5 @@ LAB = lab_of(
         "surprise": ("PNG", "SVG", "HTML", "CSV", "NPZ"),
         "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (replace(offered()[0], seed=1),),
 )

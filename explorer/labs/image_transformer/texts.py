@@ -197,77 +197,59 @@ CURVE_UNEQUAL: Final = _(
 AFTER: Final = _("{name} {value} after {seen}", "{name} 看过 {seen} 张后 {value}")
 SEEN: Final = _("pictures seen", "看过的图")
 HELD_OUT: Final = _("bits/dim, held out", "留出图的比特/维")
+CURVE_AXES: Final = (SEEN, HELD_OUT)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "grow",
-        _("A boot, pixel by pixel", "一只短靴，逐像素"),
-        _(
-            "One probability for the whole picture, as a product over its pixels: each is drawn given all that came before, and nothing "
-            "is ever taken back. Press play and watch it again; Generate with another seed makes another boot.",
-            "整张图的概率写成各像素概率之积：每个像素都以之前的全部为条件来抽取，从不反悔。按播放键再看一遍；换一个种子再按“生成”，"
-            "就是另一只靴子。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "grow": _("A boot, pixel by pixel", "一只短靴，逐像素"),
+    "query": _("The block that asks", "提问的块"),
+    "memory": _("The block it may see", "能看到的块"),
+    "order": _("In rows or in tiles", "按行还是按块"),
+    "surprise": _("What surprised it", "什么让它意外"),
+    "enlarge": _("A small picture made larger", "把小图放大"),
+    "cut": _("Cut the memory", "切掉记忆"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "grow": _(
+        "One probability for the whole picture, as a product over its pixels: each is drawn given all that came before, and nothing "
+        "is ever taken back. Press play and watch it again; Generate with another seed makes another boot.",
+        "整张图的概率写成各像素概率之积：每个像素都以之前的全部为条件来抽取，从不反悔。按播放键再看一遍；换一个种子再按“生成”，"
+        "就是另一只靴子。",
     ),
-    (
-        "query",
-        _("The block that asks", "提问的块"),
-        _(
-            "All pixels looking at all pixels would be 784 × 784 weights; a 32 × 32 photo in colour, 3,072². So pixels ask in blocks: "
-            "the vermilion frame is the block of queries this pixel belongs to.",
-            "每个像素看所有像素，要 784 × 784 个权重；32 × 32 的彩色照片要 3,072²。所以像素按块提问：朱红色的框就是这个像素所在的查询块。",
-        ),
+    "query": _(
+        "All pixels looking at all pixels would be 784 × 784 weights; a 32 × 32 photo in colour, 3,072². So pixels ask in blocks: "
+        "the vermilion frame is the block of queries this pixel belongs to.",
+        "每个像素看所有像素，要 784 × 784 个权重；32 × 32 的彩色照片要 3,072²。所以像素按块提问：朱红色的框就是这个像素所在的查询块。",
     ),
-    (
-        "memory",
-        _("The block it may see", "能看到的块"),
-        _(
-            "Every query of the block sees the same memory, the blue frame, and its own block so far. The yellow says where this head "
-            "looks: nearby strokes, and often straight up, where the same edge ran before.",
-            "块内每个查询看到同一块记忆（蓝框）和本块已画好的部分。黄色是这个头看的地方：附近的笔触，常常是正上方，同一条边刚从那里经过。",
-        ),
+    "memory": _(
+        "Every query of the block sees the same memory, the blue frame, and its own block so far. The yellow says where this head "
+        "looks: nearby strokes, and often straight up, where the same edge ran before.",
+        "块内每个查询看到同一块记忆（蓝框）和本块已画好的部分。黄色是这个头看的地方：附近的笔触，常常是正上方，同一条边刚从那里经过。",
     ),
-    (
-        "order",
-        _("In rows or in tiles", "按行还是按块"),
-        _(
-            "1D keeps the order of reading and remembers whole rows. 2D makes the picture tile by tile, so left, right and above are "
-            "near. Scrub to any pixel in both and compare what it could know.",
-            "1D 按阅读顺序，记住整行；2D 一块一块地画，左、右、上方都在近处。在两边拖到任一像素，比较它各能知道什么。",
-        ),
+    "order": _(
+        "1D keeps the order of reading and remembers whole rows. 2D makes the picture tile by tile, so left, right and above are "
+        "near. Scrub to any pixel in both and compare what it could know.",
+        "1D 按阅读顺序，记住整行；2D 一块一块地画，左、右、上方都在近处。在两边拖到任一像素，比较它各能知道什么。",
     ),
-    (
-        "surprise",
-        _("What surprised it", "什么让它意外"),
-        _(
-            "A test picture, its top half given. Bits per pixel say how surprised a model was: edges and texture cost, black costs "
-            "almost nothing. Fewer bits in all is what a better model means; the ladder compares.",
-            "一张测试图，给出上半部分。每像素的比特数说明模型有多意外：边缘和纹理贵，黑色几乎不花钱。总比特越少，模型越好；阶梯作了比较。",
-        ),
+    "surprise": _(
+        "A test picture, its top half given. Bits per pixel say how surprised a model was: edges and texture cost, black costs "
+        "almost nothing. Fewer bits in all is what a better model means; the ladder compares.",
+        "一张测试图，给出上半部分。每像素的比特数说明模型有多意外：边缘和纹理贵，黑色几乎不花钱。总比特越少，模型越好；阶梯作了比较。",
     ),
-    (
-        "enlarge",
-        _("A small picture made larger", "把小图放大"),
-        _(
-            "The encoder sees the small picture of 8 × 8 whole; the decoder draws 16 × 16 in colour, each pixel given the small picture "
-            "and what was drawn before it. Three draws: the small picture fixes the mean of every 2 × 2 block, the details differ. Told "
-            "this much, a level costs {bits} bits.",
-            "编码器看到整张 8 × 8 的小图；解码器画出 16 × 16 的彩色图，每个像素以小图和已经画好的部分为条件。画了三次：小图定下每个 2 × "
-            "2 块的平均值，细节各不相同。知道了这些，每个数值平均只需 {bits} 比特。",
-        ),
+    "enlarge": _(
+        "The encoder sees the small picture of 8 × 8 whole; the decoder draws 16 × 16 in colour, each pixel given the small picture "
+        "and what was drawn before it. Three draws: the small picture fixes the mean of every 2 × 2 block, the details differ. Told "
+        "this much, a level costs {bits} bits.",
+        "编码器看到整张 8 × 8 的小图；解码器画出 16 × 16 的彩色图，每个像素以小图和已经画好的部分为条件。画了三次：小图定下每个 2 × "
+        "2 块的平均值，细节各不相同。知道了这些，每个数值平均只需 {bits} 比特。",
     ),
-    (
-        "cut",
-        _("Cut the memory", "切掉记忆"),
-        _(
-            "Now the 2D model sees nothing beyond its own tile, and tiles no longer fit together. B shows the picture before; the number "
-            "says what that picture costs the model more. Give the flange back pixel by pixel; the 1D memory can be cut too, row by row.",
-            "现在 2D 模型看不到本块以外的任何东西，块与块接不上了。按 B 看之前的图；那个数字是之前那张图多花的比特。"
-            "再把翼缘一个像素一个像素地还回去；1D 的记忆也可以一行行减掉。",
-        ),
+    "cut": _(
+        "Now the 2D model sees nothing beyond its own tile, and tiles no longer fit together. B shows the picture before; the number "
+        "says what that picture costs the model more. Give the flange back pixel by pixel; the 1D memory can be cut too, row by row.",
+        "现在 2D 模型看不到本块以外的任何东西，块与块接不上了。按 B 看之前的图；那个数字是之前那张图多花的比特。"
+        "再把翼缘一个像素一个像素地还回去；1D 的记忆也可以一行行减掉。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -304,5 +286,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "cut": _("Hold B for the picture with its memory; look at the borders of the tiles.", "按住 B 看有记忆时的图；看各块的边界。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"grow": 1, "query": 3, "memory": 1, "order": 3, "surprise": 2, "enlarge": 3, "cut": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"grow": 1, "query": 3, "memory": 1, "order": 3, "enlarge": 3}

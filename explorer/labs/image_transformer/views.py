@@ -156,7 +156,7 @@ def progress(steps: Sequence[Step], request: Request) -> Text:
     return filled(texts.AT_PIXEL, at=_at(steps) // layout.channels, of=layout.length // layout.channels)
 
 
-def growing(steps: Sequence[Step], request: Request) -> Value:
+def spans_growing(steps: Sequence[Step], request: Request) -> Value:
     """What the spans draw while a picture is made. steps: all so far."""
     layouts = _layouts(request)
     layers, heads = sizes()[layouts[0].pattern]
@@ -249,10 +249,10 @@ def telling() -> Mapping[str, Any]:
     return _telling(kept.seen)
 
 
-def thumbnail() -> Picture | None:
+def thumbnail(seen: Explanation) -> Picture | None:
     """The first picture, half made, with the block that asks and the block it may see in 1D, for the family map."""
-    kept = first()
-    if kept is None or (made := kept.seen.made[0]).pattern == COLOUR:
+    made = seen.made[0]
+    if made.pattern == COLOUR:
         return None
     layout = image.laid_out(made)
     position = int(layout.length * 0.7)

@@ -79,8 +79,6 @@ def curves() -> dict[str, object] | None:
         SLUG,
         facts(),
         {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in VARIANTS},
-        axes=(texts.SEEN, texts.BITS),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
+        texts,
         per_step=lambda known: known["recipe"]["batch"] * known["config"]["window"] / 1e6,
     )

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from explorer.lab import FIGURE, Text, part
+from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.labelled import labelled
 from explorer.labs.language_model import about, labels, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View, in_bertviz
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, in_bertviz, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.language_model.records import EXAMPLES, KINDS, VARIANTS, Explanation, Request
 from models.plane import Head
 
@@ -29,41 +25,32 @@ MEASURE = "models.language_model.explain:measure"
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
 
-    def own(name: str, words: Mapping[str, Text], draw: Any, picture: str = "language_model/", **how: Any) -> View[Request, Any]:
-        return View(name, lambda value: stage(name, value, texts=words, picture=f"{picture}{name}"), draw, **how)
-
     sizes = {KINDS[0]: about.size(VARIANTS[0])}
     plane = in_one_plane(PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, Head(KINDS[0], 1, 1), name="language-model")
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=views.controls(),
         views=(
-            own("tower", texts.TOWER, views.tower, "", task=WRITES),
-            own("tree", texts.TREE, views.tree, at="beside", task=WRITES),
+            on_stage("tower", views.tower, texts.TOWER, task=WRITES),
+            on_stage("tree", views.tree, texts.TREE, picture="language_model/tree", at="beside", task=WRITES),
             *passages.views(views.text_of, views.text_growing, task=KINDS[0]),
-            own("surprise", texts.SURPRISE, views.pieces, grow=views.pieces_growing, task=KINDS[1]),
+            on_stage("surprise", views.pieces, texts.SURPRISE, picture="language_model/surprise", grow=views.pieces_growing, task=KINDS[1]),
             View("learning", lambda _value: figure.measured(about.standing(), "learning"), task=WRITES),
             View("labels", partial(figure.own, "labels", main=True), labels.drawn, labels.growing, task="labels"),
             View("labelled", lambda _value: figure.measured(labelled(about.SLUG), "labelled"), task="labels"),
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below", task=WRITES),
+            on_stage("attention", views.maps, at="below", task=WRITES),
             replace(plane, task=KINDS[0]),
             replace(in_bertviz(("head", "model"), views.bertviz), task=WRITES),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL, links={views.beside(): texts.BESIDE}), at="below"),
+            noted(texts, links={views.beside(): texts.BESIDE}),
         ),
         change=Change(views.difference, MEASURE, views.again),
         examples=tuple((request, title) for request, (title, _) in views.offered()),
         shorts=tuple(short for _, (_, short) in views.offered()),
-        first=views.first,
         others=(views.learned,),
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        progress=views.progress,
     )
 
 
@@ -73,6 +60,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2018,
     paper="Improving Language Understanding by Generative Pre-Training",
     authors="Radford et al.",
@@ -89,7 +77,6 @@ LAB = lab_of(
             part("verdict", "判断", "labels"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "temperature": replace(EXAMPLES[0], length=16, temperature=1.6),
         "silenced": replace(EXAMPLES[0], length=16, silenced=tuple((KINDS[0], 0, head) for head in range(4))),
@@ -100,6 +87,5 @@ LAB = lab_of(
         **dict.fromkeys(("tower", "tree", "surprise", "reading", "reach", "attention", "labels"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request("It was late.", length=2),),
 )

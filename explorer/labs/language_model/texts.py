@@ -173,6 +173,7 @@ BOOKS: Final = _("public domain", "公有领域")
 METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
 BITS: Final = _("bits per character", "每字符比特数")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+CURVE_AXES: Final = (SEEN, BITS)
 STANDING: Final = _("What does each lesson buy?", "每一种学习换来什么？")
 # What each model of the books has learned from; the order is the figure's.
 LESSONS: Final[Mapping[str, Text]] = {
@@ -299,14 +300,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "curve": _("Go along the curves from left to right; then back to one at 500 labels.", "沿曲线从左看到右；再回到 500 个标签处。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "predict": 1,
-    "positions": 2,
-    "layers": 1,
-    "temperature": 2,
-    "unicorn": 2,
-    "copy": 1,
-    "labels": 2,
-    "curve": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"predict": 1, "layers": 1, "copy": 1}

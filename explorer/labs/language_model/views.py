@@ -331,12 +331,8 @@ def difference(seen: tuple[Explanation, Explanation], losses: tuple[Losses | Non
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head over the first symbols of the stored run, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    seen = kept.seen
     layer, head, pos = telling(seen)
     here = slice(max(0, pos + 1 - SHOWN), pos + 1)
     weights = seen.weights[layer, head, here, here].astype(np.float32)

@@ -181,12 +181,4 @@ def _order(values: Mapping[str, float], order: Sequence[str]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss of the chorale models over training, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.RUNGS[variant], COLOURS[variant]) for variant in COLOURS},
-        axes=(texts.SEEN, texts.HELD_OUT),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
-        show=three,
-    )
+    return about.curves(SLUG, facts(), {variant: (texts.RUNGS[variant], COLOURS[variant]) for variant in COLOURS}, texts, show=three)

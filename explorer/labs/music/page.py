@@ -6,11 +6,9 @@ from dataclasses import replace
 
 from explorer.lab import FIGURE, part
 from explorer.labs.music import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.music.records import CHORALES, EXAMPLES, PIANO, Explanation, Request, melody, styles
 
 GENERATE = "models.music.explain:generate"
@@ -20,34 +18,23 @@ MEASURE = "models.music.explain:measure"
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
     titles = views.titles()
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View(
-                "roll",
-                lambda value: stage("roll", value, texts=texts.ROLLS, picture="music/roll"),
-                views.rolls_of,
-                views.rolls_growing,
-            ),
+            on_stage("roll", views.rolls_of, texts.ROLLS, picture="music/roll", grow=views.rolls_growing),
             View("standings", lambda _value: [figure.figure(standing) for standing in about.standings()]),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View("heads", lambda value: stage("heads", value, texts=texts.HEADS, picture="music/heads"), views.heads_of, at="beside"),
+            noted(texts, at="wide"),
+            on_stage("heads", views.heads_of, texts.HEADS, picture="music/heads", at="beside"),
             *deeper.panels(),
         ),
         change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in titles), strict=True)),
         shorts=tuple(short for _, short in titles),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -65,6 +52,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2018,
     paper="Music Transformer: Generating Music with Long-Term Structure",
     authors="Huang et al.",
@@ -81,7 +69,6 @@ LAB = lab_of(
             part("next note", "下一个音符", "standings"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "silence": replace(CHANGED, silenced=(("jsb_relative", 1, 1),)),
         "relative": replace(CHANGED, farthest=0),
@@ -95,6 +82,5 @@ LAB = lab_of(
         "lengths": FIGURE,
         "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=probes,
 )

@@ -202,93 +202,72 @@ CURVE_UNITS: Final = _("nats per cell of held-out chorales, lower is better", "�
 CURVE_SAYS: Final = _("At the end of training: {figures} nats a cell.", "训练结束时：{figures} 纳特/格。")
 SEEN: Final = _("chorales read", "读过的众赞歌")
 HELD_OUT: Final = _("nats per cell, held out", "留出曲子的每格纳特")
+CURVE_AXES: Final = (SEEN, HELD_OUT)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "language",
-        _("Music as a language", "音乐是一种语言"),
-        _(
-            "The grey melody was given; the other three voices were made. A model reads soprano, alto, tenor, bass of each sixteenth, "
-            "one after another like words, and says what comes next. Press play: one cursor runs through all rolls.",
-            "灰色的旋律是给定的，另外三个声部是生成的。模型像读词一样，依次读每个十六分音符的女高音、女低音、男高音、男低音，"
-            "再说下一个是什么。按播放键：一条光标走过所有钢琴卷帘。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "language": _("Music as a language", "音乐是一种语言"),
+    "motifs": _("A motif comes back", "动机回来了"),
+    "motif": _("The same motif, side by side", "同一个动机，并排来看"),
+    "motif_piano": _("The same motif, three models", "同一个动机，三个模型"),
+    "distance": _("How far apart", "相隔多远"),
+    "skew": _("The skewing trick", "倾斜的技巧"),
+    "arcs": _("Which earlier notes", "看向哪些更早的音"),
+    "lengths": _("Beyond the trained length", "超过训练的长度"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "language": _(
+        "The grey melody was given; the other three voices were made. A model reads soprano, alto, tenor, bass of each sixteenth, "
+        "one after another like words, and says what comes next. Press play: one cursor runs through all rolls.",
+        "灰色的旋律是给定的，另外三个声部是生成的。模型像读词一样，依次读每个十六分音符的女高音、女低音、男高音、男低音，"
+        "再说下一个是什么。按播放键：一条光标走过所有钢琴卷帘。",
     ),
-    (
-        "motifs",
-        _("A motif comes back", "动机回来了"),
-        _(
-            "Given are two lines of Bach's chorale and, again, the first notes of the first line. Brackets join a motif and its return. "
-            "In the soprano the Music Transformer goes on with the first line; the Transformer leaves it. Choose a note inside the "
-            "second bracket: do its arcs reach back to the same place of the first?",
-            "给出的是巴赫众赞歌的两行，之后又是第一行开头的几个音。括号连起一个动机和它的再现。女高音里，音乐 Transformer 接着写完第一行，"
-            "Transformer 则离开了它。选后一个括号里的一个音：它的弧线是否回到前一个括号的同一处？",
-        ),
+    "motifs": _(
+        "Given are two lines of Bach's chorale and, again, the first notes of the first line. Brackets join a motif and its return. "
+        "In the soprano the Music Transformer goes on with the first line; the Transformer leaves it. Choose a note inside the "
+        "second bracket: do its arcs reach back to the same place of the first?",
+        "给出的是巴赫众赞歌的两行，之后又是第一行开头的几个音。括号连起一个动机和它的再现。女高音里，音乐 Transformer 接着写完第一行，"
+        "Transformer 则离开了它。选后一个括号里的一个音：它的弧线是否回到前一个括号的同一处？",
     ),
-    (
-        "motif",
-        _("The same motif, side by side", "同一个动机，并排来看"),
-        _(
-            "The same tune, seed and temperature for each model; only the way they know where a note stands differs. The number beside "
-            "each name says how unsure it was: nats per event it made. Listen to one, then to the other, from the same place.",
-            "各模型用同样的旋律、种子和温度，不同的只是怎样知道一个音的位置。名字旁的数字说明它有多拿不准：所生成的每个事件多少纳特。"
-            "先听一个，再从同一处听另一个。",
-        ),
+    "motif": _(
+        "The same tune, seed and temperature for each model; only the way they know where a note stands differs. The number beside "
+        "each name says how unsure it was: nats per event it made. Listen to one, then to the other, from the same place.",
+        "各模型用同样的旋律、种子和温度，不同的只是怎样知道一个音的位置。名字旁的数字说明它有多拿不准：所生成的每个事件多少纳特。"
+        "先听一个，再从同一处听另一个。",
     ),
-    (
-        "motif_piano",
-        _("The same motif, three models", "同一个动机，三个模型"),
-        _(
-            "Given a motif, the paper found, an LSTM soon drifts, a Transformer repeats at first and later falls apart, and relative "
-            "attention keeps the thread. Here is each, with the same seed. Listen in turn: do they?",
-            "论文发现：给定一个动机，LSTM 很快跑题，Transformer 先是重复、后来散掉，相对注意力则能抓住主线。这里三者用同一个种子。"
-            "轮流听一听：是这样吗？",
-        ),
+    "motif_piano": _(
+        "Given a motif, the paper found, an LSTM soon drifts, a Transformer repeats at first and later falls apart, and relative "
+        "attention keeps the thread. Here is each, with the same seed. Listen in turn: do they?",
+        "论文发现：给定一个动机，LSTM 很快跑题，Transformer 先是重复、后来散掉，相对注意力则能抓住主线。这里三者用同一个种子。"
+        "轮流听一听：是这样吗？",
     ),
-    (
-        "distance",
-        _("How far apart", "相隔多远"),
-        _(
-            "A weighted average forgets distance; a convolution has another map for each. The relative term joins both: Q Kᵀ says what a "
-            "note is, Q E_rᵀ how far back it lies. Now the term is off: the number says what the same music costs without it.",
-            "加权平均会忘记距离；卷积对每个距离各用一个映射。相对项把两者结合：Q Kᵀ 说音是什么，Q E_rᵀ 说它在多远之前。"
-            "现在这一项被去掉了：那个数字是同样的音乐因此多花的代价。",
-        ),
+    "distance": _(
+        "A weighted average forgets distance; a convolution has another map for each. The relative term joins both: Q Kᵀ says what a "
+        "note is, Q E_rᵀ how far back it lies. Now the term is off: the number says what the same music costs without it.",
+        "加权平均会忘记距离；卷积对每个距离各用一个映射。相对项把两者结合：Q Kᵀ 说音是什么，Q E_rᵀ 说它在多远之前。"
+        "现在这一项被去掉了：那个数字是同样的音乐因此多花的代价。",
     ),
-    (
-        "skew",
-        _("The skewing trick", "倾斜的技巧"),
-        _(
-            "Told directly, every pair of notes gets its own vector: an L × L × D tensor, 8.5 GB a layer at L = 2,048. Skewing "
-            "multiplies first, by distance, then moves rows until keys stand in columns: 4.2 MB. Each board is a step; the last equals "
-            "the direct way.",
-            "直接做法为每一对音各取一个向量：L × L × D 的张量，L = 2,048 时每层 8.5 GB。倾斜变换先按距离相乘，再移动各行，"
-            "直到每一列是一个键：4.2 MB。每块板是一步，最后一块与直接做法相等。",
-        ),
+    "skew": _(
+        "Told directly, every pair of notes gets its own vector: an L × L × D tensor, 8.5 GB a layer at L = 2,048. Skewing "
+        "multiplies first, by distance, then moves rows until keys stand in columns: 4.2 MB. Each board is a step; the last equals "
+        "the direct way.",
+        "直接做法为每一对音各取一个向量：L × L × D 的张量，L = 2,048 时每层 8.5 GB。倾斜变换先按距离相乘，再移动各行，"
+        "直到每一列是一个键：4.2 MB。每块板是一步，最后一块与直接做法相等。",
     ),
-    (
-        "arcs",
-        _("Which earlier notes", "看向哪些更早的音"),
-        _(
-            "A distance that was learned is the same anywhere in a piece, so, the paper found, such a model holds beyond the length it "
-            "was trained on. Arcs show which earlier notes a note leans on; ↑ and ↓ go through the heads: some look one beat back, "
-            "others bars.",
-            "学到的距离在曲子的任何位置都一样，所以论文发现，这样的模型在超过训练长度时仍然成立。弧线显示一个音依靠哪些更早的音；"
-            "按 ↑ 和 ↓ 换头：有的看一拍之前，有的看几小节之前。",
-        ),
+    "arcs": _(
+        "A distance that was learned is the same anywhere in a piece, so, the paper found, such a model holds beyond the length it "
+        "was trained on. Arcs show which earlier notes a note leans on; ↑ and ↓ go through the heads: some look one beat back, "
+        "others bars.",
+        "学到的距离在曲子的任何位置都一样，所以论文发现，这样的模型在超过训练长度时仍然成立。弧线显示一个音依靠哪些更早的音；"
+        "按 ↑ 和 ↓ 换头：有的看一拍之前，有的看几小节之前。",
     ),
-    (
-        "lengths",
-        _("Beyond the trained length", "超过训练的长度"),
-        _(
-            "Read to twice the length they were trained on, who keeps the loss? A distance that was learned is the same anywhere in a "
-            "piece, an absolute position past the end was never seen. The curves are measured; the arcs above show what a note leans on.",
-            "读到训练长度的两倍，谁的损失不变？学到的距离在曲子的任何位置都一样，而末尾之后的绝对位置从未见过。曲线是实测的；"
-            "上方的弧线显示一个音依靠什么。",
-        ),
+    "lengths": _(
+        "Read to twice the length they were trained on, who keeps the loss? A distance that was learned is the same anywhere in a "
+        "piece, an absolute position past the end was never seen. The curves are measured; the arcs above show what a note leans on.",
+        "读到训练长度的两倍，谁的损失不变？学到的距离在曲子的任何位置都一样，而末尾之后的绝对位置从未见过。曲线是实测的；"
+        "上方的弧线显示一个音依靠什么。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -329,14 +308,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "lengths": _("Point at the trained length, then at what becomes of each line beyond it.", "指向训练时的长度，再看每条线在它之后怎样。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "language": 1,
-    "motifs": 3,
-    "motif": 3,
-    "motif_piano": 2,
-    "distance": 3,
-    "skew": 1,
-    "arcs": 3,
-    "lengths": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"language": 1, "motifs": 3, "motif": 3, "distance": 3, "skew": 1, "arcs": 3}

@@ -173,15 +173,15 @@ def telling() -> Mapping[str, Any] | None:
     return None if kept is None else roll.telling(kept.seen.made, look, kept.request.style)
 
 
-def thumbnail() -> Picture | None:
+def thumbnail(seen: Explanation) -> Picture | None:
     """The first roll of the stored result up to its telling note, which is outlined with the note that it looks at most."""
-    kept, pick = first(), telling()
-    if kept is None or pick is None:
+    pick = telling()
+    if pick is None:
         return None
-    made = next(one for one in kept.seen.made if one.variant == pick["model"])
+    made = next(one for one in seen.made if one.variant == pick["model"])
     note = int(pick["note"])
     layer, head = (int(part) - 1 for part in str(pick["head"]).split("."))
-    weights = roll.by_note(look(made, layer, head, [int(made.at[note])]), roll.owners(made, kept.request.style), len(made.notes))[0]
+    weights = roll.by_note(look(made, layer, head, [int(made.at[note])]), roll.owners(made, EXAMPLES[0].style), len(made.notes))[0]
     weights[made.notes[:, 0] >= made.notes[note, 0]] = 0  # itself, held on, is no look back
     key = int(weights.argmax())
     end = max(SHOWN, int(made.notes[note, 1]) + 1)

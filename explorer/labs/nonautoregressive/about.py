@@ -11,6 +11,7 @@ from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.lined import lined
 from explorer.labs.nonautoregressive import texts
+from explorer.labs.translated import metric
 from explorer.widgets.card import Pair
 from models.nonautoregressive.records import VARIANTS
 
@@ -42,13 +43,12 @@ def pairs() -> tuple[Pair, ...]:
     known, found = facts(), measured()
     reached: list[Pair] = []
     for variant, figure in list(found.items())[:1]:
-        metric = filled(texts.METRIC, metric=figure["metric"], split=labels.split(figure["split"].removesuffix("_flickr")))
         note = filled(texts.AT, times=figure["times"])
         if GREEDY in found and variant != GREEDY:
             note = filled(texts.BESIDE, times=figure["times"], greedy=f"{found[GREEDY]['value']:.1f}")
         printed = known[variant].get("published")
         why = about.published(figure, printed)[1] if printed else None
-        reached.append(Pair(metric, f"{figure['value']:.1f}", note, why))
+        reached.append(Pair(metric(figure), f"{figure['value']:.1f}", note, why))
     return about.pairs(known, Pair(labels.CARD["data"], "Multi30k", "en→de"), reached, texts.EACH_MODEL)
 
 
@@ -105,4 +105,4 @@ def _ms(one: Mapping[str, Any], sentences: int) -> float:
 def curves() -> dict[str, object] | None:
     """Held-out loss over training; None where no log is shipped. Slow at first: it imports Plotly."""
     lines = {variant: (texts.BRIEF[variant], COLOURS[variant]) for variant in (*VARIANTS, GREEDY)}
-    return about.curves(SLUG, facts(), lines, axes=texts.CURVE_AXES, units=texts.CURVE_UNITS, says=texts.CURVE_SAYS)
+    return about.curves(SLUG, facts(), lines, texts)

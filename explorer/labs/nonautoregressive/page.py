@@ -9,11 +9,10 @@ from explorer.lab import FIGURE, part
 from explorer.labs.about import sizes
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View, in_bertviz, unfolded
-from explorer.widgets.figure import opened, own
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
+from explorer.labs.translated import LICENCE
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import in_bertviz, in_figure, noted, on_stage, unfolded
+from explorer.widgets.figure import opened
 from models.nonautoregressive.records import SPACE, Explanation, Request
 from models.plane import Head
 
@@ -27,19 +26,18 @@ START = views.OFFERED[0][0]
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which networks are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=EXPLAIN,
         kind=Request,
         controls=views.controls(),
         views=(
-            View("passes", lambda value: stage("passes", value, texts=texts.PASSES, picture="nonautoregressive/passes"), views.passes),
-            View("lengths", lambda value: own("lengths", value), views.lengths, at="beside"),
-            *(
-                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="side")]
-                if about.quality()
-                else ()
-            ),
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
+            on_stage("passes", views.passes, texts.PASSES, picture="nonautoregressive/passes"),
+            in_figure("lengths", views.lengths, at="beside"),
+            *([in_figure("quality", views.quality, first=about.quality, at="side")] if about.quality() else ()),
+            on_stage("attention", views.maps),
             unfolded(
                 "neighbours",
                 lambda: opened("neighbours", texts.NEIGHBOURS, asks=("pos",)),
@@ -56,19 +54,10 @@ def program() -> Program[Request, Explanation]:
                 of=lambda request: {kind: f"{request.variant}.{kind}" for kind in texts.KINDS_LAST},
             ),
             in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(views.difference, REREAD, views.again),
         examples=views.OFFERED,
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        run=texts.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        pick=views.pick,
-        items=views.items,
     )
 
 
@@ -78,11 +67,12 @@ LAB = lab_of(
     program,
     [request for request, _ in views.OFFERED],
     texts,
+    views,
     year=2018,
     paper="Mask-Predict: Parallel Decoding of Conditional Masked Language Models",
     authors="Gu et al., Ghazvininejad et al.",
     arxiv="1904.09324",
-    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    licence=LICENCE,
     ancestors=("translation",),
     changed="cost",
     network=(
@@ -97,7 +87,6 @@ LAB = lab_of(
             part("pieces", "词片", "passes"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "offset": replace(START, offset=3),
         "pinned": replace(START, pinned=((0, f"{SPACE}Drei"),)),
@@ -107,6 +96,5 @@ LAB = lab_of(
         **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
         "change": ("TXT", "CSV"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in about.there()),
 )

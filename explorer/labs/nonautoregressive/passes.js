@@ -3,7 +3,7 @@
 // explorer/labs/nonautoregressive/views.py.
 
 import { offers } from "../../widgets/lib/dom.js";
-import { lang, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { flipped, oneOf } from "../../widgets/lib/looking.js";
 import { colour, ink, shade } from "../../widgets/lib/pen.js";
 import { placed, sign } from "../../widgets/lib/signs.js";
@@ -35,6 +35,14 @@ const TEXT = {
   kept: { en: "kept, with its old probability {p}", zh: "沿用，概率仍为旧值 {p}" },
   does: { en: "click: mask it again · shift-click: pin it", zh: "点击：再次遮住 · shift-点击：固定" },
   free: { en: "click: let go of it", zh: "点击：放开" },
+  going: { en: "At {now} ms: {n} of {of} passes {n|is|are} over; greedy decoding has written {many} of {all} pieces.", zh: "{now} ms 时：{of} 轮中完成了 {n} 轮；贪心解码写出了 {all} 个词片中的 {many} 个。" },
+  over: { en: "{of} {of|pass is|passes are} over at {a}; one after the other, {all} pieces take until {b} ms, {ratio} times as long.", zh: "{of} 轮在 {a} 完成；一个接一个写 {all} 个词片要到 {b} ms，是它的 {ratio} 倍。" },
+  twice: { en: " Repeated after {pass}: {which}{end}", zh: "{pass}之后重复：{which}{end}" },
+  comma: { en: ", ", zh: "，" },
+  more: { en: ", …", zh: "，等等。" },
+  end: { en: ".", zh: "。" },
+  stays: { en: " Position {at} is pinned at {piece}.", zh: "位置 {at} 固定为 {piece}。" },
+  became: { en: " Position {at}: {list}.", zh: "位置 {at}：{list}。" },
   mask: { en: "Mask {piece} again", zh: "再次遮住 {piece}" },
   unmask: { en: "Do not mask {piece} again", zh: "不再遮住 {piece}" },
   pin: { en: "Pin {piece}", zh: "固定 {piece}" },
@@ -54,8 +62,6 @@ const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]; // ms
 const show = (piece) => [...piece].map((letter) => sign(letter.codePointAt(0))).join("");
 const quoted = (piece) => `“${show(piece)}”`;
 const named = (run, at) => placed(show(run.target[at]), at);
-/** Brackets as Chinese writes them. */
-const marks = (text) => text.replaceAll(" (", "（").replaceAll(")", "）");
 const two = (p) => p.toFixed(2);
 const ms = (value) => value.toFixed(1);
 const masks = (run, at) => ({ again: flipped(run.again, at).join(",") });
@@ -243,40 +249,26 @@ function card(run, n, i) {
  * wrote it.
  */
 function history(run, at, until) {
-  const zh = lang() === "zh";
   const place_ = { text: String(at), role: "query" };
-  if (run.pinned.includes(at)) return zh ? ["位置 ", place_, ` 固定为 ${quoted(run.target[at])}。`]
-    : ["Position ", place_, ` is pinned at ${quoted(run.target[at])}.`];
+  if (run.pinned.includes(at)) return parts(TEXT.stays, { at: place_, piece: quoted(run.target[at]) });
   const became = run.passes.slice(0, until).flatMap(({ pieces, p }, n) =>
     (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
-    : [`${passName(n)} ${quoted(pieces[at])} (${two(p[at])})`]));
+    : [`${passName(n)} ${placed(show(pieces[at]), two(p[at]))}`]));
   const list = became.length > 3 ? [became[0], "…", became.at(-1)] : became;
-  return zh ? ["位置 ", place_, `：${marks(list.join("，"))}。`]
-    : ["Position ", place_, `: ${list.join(", ")}.`];
+  return parts(TEXT.became, { at: place_, list: list.join(t(TEXT.comma)) });
 }
 
 function sentence(run, look) {
-  const zh = lang() === "zh";
-  const now = run.moments[look.moment];
-  const [n, many, of, all] = [over(run.finished, now), over(run.greedy.ms, now), run.passes.length,
-    run.greedy.pieces.length];
-  const out = [];
-  if (n < of || many < all) out.push(zh ? `${ms(now)} ms 时：${of} 轮中完成了 ${n} 轮；贪心解码写出了 ${all} 个词片中的 ${many} 个。`
-    : `At ${ms(now)} ms: ${n} of ${of} passes ${n === 1 ? "is" : "are"} over; greedy decoding has written ${many} of ${all} pieces.`);
-  else {
-    const [a, b] = [ms(run.finished.at(-1)), ms(run.greedy.ms.at(-1))];
-    const ratio = (run.greedy.ms.at(-1) / run.finished.at(-1)).toFixed(1);
-    out.push(...(zh ? [`${of} 轮在 `, { text: `${a} ms`, role: "out" }, ` 完成；一个接一个写 ${all} 个词片要到 ${b} ms，是它的 ${ratio} 倍。`]
-      : [t("{of} {of|pass is|passes are} over at ", { of }), { text: `${a} ms`, role: "out" },
-        `; one after the other, ${all} pieces take until ${b} ms, ${ratio} times as long.`]));
-  }
-  const shown = run.passes[Math.max(0, n - 1)];
-  const twice = n ? shown.repeats.flatMap((yes, at) => (yes ? [`${quoted(shown.pieces[at])} (${at})`] : [])) : [];
-  const [named_, more] = [twice.slice(0, MOST), twice.length > MOST];
-  if (twice.length) out.push(zh ? `${passName(n - 1)}之后重复：${marks(named_.join("，"))}${more ? "，等等" : ""}。`
-    : ` Repeated after ${passName(n - 1)}: ${named_.join(", ")}${more ? ", …" : "."}`);
-  if (n && look.pos !== null) out.push(zh ? "" : " ", ...history(run, look.pos, n));
-  return out;
+  const [now, of, all] = [run.moments[look.moment], run.passes.length, run.greedy.pieces.length];
+  const [n, many] = [over(run.finished, now), over(run.greedy.ms, now)];
+  const [a, b] = [run.finished.at(-1), run.greedy.ms.at(-1)];
+  const out = parts(n < of || many < all ? TEXT.going : TEXT.over, { now: ms(now), n, of, many, all, b: ms(b),
+    a: { text: `${ms(a)} ms`, role: "out" }, ratio: (b / a).toFixed(1) });
+  const last = run.passes[n - 1];
+  const twice = last ? last.repeats.flatMap((yes, at) => (yes ? [placed(show(last.pieces[at]), at)] : [])) : [];
+  if (twice.length) out.push(t(TEXT.twice, { pass: passName(n - 1), which: twice.slice(0, MOST).join(t(TEXT.comma)),
+    end: t(twice.length > MOST ? TEXT.more : TEXT.end) }));
+  return last && look.pos !== null ? [...out, ...history(run, look.pos, n)] : out;
 }
 
 /** Buttons for the position in view: what a click does in the picture, for a keyboard and a finger. */

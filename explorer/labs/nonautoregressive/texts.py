@@ -91,8 +91,6 @@ ONE_ALONE: Final = _(
 )
 
 # ---- views ----
-ENGLISH: Final = _("English", "英文")
-GERMAN: Final = _("German", "德文")
 PASSES: Final = {
     "title": _("One after the other, or all at once?", "一个接一个，还是一次全写？"),
     "empty": _("Nothing has been translated yet.", "还没有翻译。"),
@@ -200,7 +198,6 @@ NOTES: Final[tuple[Text, ...]] = (
 
 # ---- the card ----
 EACH_MODEL: Final = _("each network", "每个网络")
-METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 AT: Final = _("T = {times}", "T = {times}")
 BESIDE: Final = _("T = {times} · greedy {greedy}", "T = {times} · 贪心 {greedy}")
 CURVE_UNITS: Final = _("nats per masked piece on held-out pairs, lower is better", "留出句对上每个被遮词片的纳特，越低越好")
@@ -307,14 +304,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "pays": _("Follow the curve from one pass to ten: the first four bring most of it.", "沿曲线从一轮看到十轮：头四轮带来大部分提高。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "after": 1,
-    "stop": 3,
-    "at_once": 1,
-    "length": 2,
-    "mixed": 1,
-    "distil": 2,
-    "iterate": 1,
-    "pays": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"after": 1, "stop": 3, "at_once": 1, "mixed": 1, "iterate": 1}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from explorer import runs
 from explorer.controls import Control, Item, Value, query, written
@@ -18,8 +19,10 @@ from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled, joined
 from explorer.labs.guided import Shown, guided
 from explorer.labs.nonautoregressive import about, texts
+from explorer.labs.translated import GERMAN, choosable, kind, place
+from explorer.labs.translated import answer as answer
 from explorer.views import Found
-from explorer.widgets import ask, change
+from explorer.widgets import change
 from explorer.widgets.figure import Mark, shown
 from explorer.widgets.folded import Question
 from models.nonautoregressive import records
@@ -68,11 +71,8 @@ def _again(places: Sequence[int]) -> Text:
 
 def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
     """The pieces of the translation: each can be pinned where it stands, or masked once more."""
-    pieces = [(piece, at > 0 and not space) for at, (piece, space) in enumerate(zip(seen.target, seen.target_space, strict=True))]
-    return {
-        "pinned": tuple(Item(one, *piece) for one, piece in zip(_spelled(seen), pieces, strict=True)),
-        "again": tuple(Item(str(at), *piece) for at, piece in enumerate(pieces)),
-    }
+    pieces = (seen.target, seen.target_space)
+    return {"pinned": choosable(pieces, _spelled(seen)), "again": choosable(pieces)}
 
 
 def _spelled(seen: Explanation) -> list[str]:
@@ -81,11 +81,6 @@ def _spelled(seen: Explanation) -> list[str]:
         written(((at, records.written(piece, bool(space))),))
         for at, (piece, space) in enumerate(zip(seen.target, seen.target_space, strict=True))
     ]
-
-
-def answer(seen: Explanation, _request: Request) -> Value:
-    """The translation, as it stands beside the sentence."""
-    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability)
 
 
 def warning(_request: Request, seen: Explanation) -> Text | None:
@@ -110,33 +105,25 @@ def telling(seen: Explanation) -> int:
 
 def passes(seen: Explanation, request: Request, state: str) -> Value:
     """The staircase of greedy decoding and the passes, on one axis of milliseconds."""
-    each = [
-        {
-            "pieces": list(seen.pieces[t]),
-            "masked": seen.masked[t].tolist(),
-            "p": np.round(seen.confidence[t].astype(float), 4).tolist(),
-            "repeats": seen.repeats[t].tolist(),
-            "candidates": [list(one) for one in seen.candidates[t]],
-            "chances": np.round(seen.candidate_p[t].astype(float), 4).tolist(),
-        }
-        for t in range(len(seen.pieces))
-    ]
+    p, chances = _rounded(seen.confidence), _rounded(seen.candidate_p)
+    each = zip(seen.pieces, seen.masked.tolist(), p, seen.repeats.tolist(), seen.candidates, chances, strict=True)
+    names = ("pieces", "masked", "p", "repeats", "candidates", "chances")
     return {
         "state": state,
         "query": query(request),
         "source": request.sentence,
         "target": list(seen.target),
         "spelled": _spelled(seen),
-        "passes": each,
+        "passes": [dict(zip(names, one, strict=True)) for one in each],
         "ran": seen.ran,
         "settled": seen.settled.tolist(),
         "encoded": round(seen.encoded_ms, 3),
-        "finished": _milliseconds(seen.finished_ms),
+        "finished": _rounded(seen.finished_ms, 3),
         "greedy": {
             "pieces": list(seen.greedy_target),
-            "p": np.round(np.exp(seen.greedy_log_probabilities.astype(float)), 4).tolist(),
+            "p": _rounded(np.exp(seen.greedy_log_probabilities)),
             "encoded": round(seen.greedy_encoded_ms, 3),
-            "ms": _milliseconds(seen.greedy_ms),
+            "ms": _rounded(seen.greedy_ms, 3),
         },
         "pinned": sorted(at for at, _ in request.pinned),
         "again": sorted(request.again),
@@ -144,8 +131,9 @@ def passes(seen: Explanation, request: Request, state: str) -> Value:
     }
 
 
-def _milliseconds(times: Iterable[float]) -> list[float]:
-    return [round(float(one), 3) for one in times]
+def _rounded(values: ArrayLike, digits: int = 4) -> list[Any]:
+    found: list[Any] = np.round(np.asarray(values, np.float64), digits).tolist()
+    return found
 
 
 # ---- the length --------------------------------------------------------------------------------------------------------------------
@@ -182,35 +170,15 @@ def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
 
 def kinds(seen: Explanation) -> list[attention.Kind]:
     """The attention of the encoder, then of the decoder and across in the first pass, the middle one and the last, which has bare names."""
-    english = (seen.source, seen.source_space)
-    found = [_kind("encoder", "encoder", texts.ENCODER, seen.encoder, english, english)]
-    final = len(seen.pieces) - 1
+    english, final = (seen.source, seen.source_space), len(seen.pieces) - 1
+    found = [kind("encoder", texts.ENCODER, seen.encoder, english, english, texts.QUESTIONS["encoder"])]
     for name, weights in (("decoder", seen.decoder), ("cross", seen.cross)):
         for t in sorted({0, final // 2, final}):
             german = (seen.pieces[t], seen.spaces[t])
             label = filled(texts.KINDS[name], n=t + 1) if t < seen.ran else texts.KINDS_AGAIN[name]
-            key = name if t == final else f"{name}{t + 1}"
-            found.append(_kind(name, key, label, weights[t], german, german if name == "decoder" else english))
+            keys, key = german if name == "decoder" else english, name if t == final else f"{name}{t + 1}"
+            found.append(kind(name, label, weights[t], german, keys, texts.QUESTIONS[name], key=key))
     return found
-
-
-Words = tuple[Sequence[str], Sequence[bool]]  # pieces, and where a space stands before them
-
-
-def _kind(name: str, key: str, label: Text, weights: records.Array, queries: Words, keys: Words) -> attention.Kind:
-    roles = {"encoder": (texts.ENGLISH, texts.ENGLISH), "decoder": (texts.GERMAN, texts.GERMAN), "cross": (texts.GERMAN, texts.ENGLISH)}
-    return attention.Kind(
-        key,
-        label,
-        weights,
-        queries[0],
-        keys[0],
-        queries[1],
-        keys[1],
-        through="encoder" if name == "cross" else None,
-        question=texts.QUESTIONS[name],
-        roles=roles[name],
-    )
 
 
 def last(seen: Explanation) -> list[attention.Kind]:
@@ -231,9 +199,7 @@ def _cell(seen: Explanation) -> dict[str, Any]:
 
 def pick(seen: Explanation, _request: Request) -> Value:
     """What is looked at on arrival, as an address names it."""
-    cell = _cell(seen)
-    head = f"{cell['layer'] + 1}.{cell['head'] + 1}"
-    return {"kind": "cross", "head": head, "row": cell["row"], "col": cell["col"], "pos": telling(seen)}
+    return {**place(_cell(seen)), "pos": telling(seen)}
 
 
 def bertviz(seen: Explanation) -> list[drawing.Attention]:
@@ -241,12 +207,9 @@ def bertviz(seen: Explanation) -> list[drawing.Attention]:
     return [drawing.Attention(kind.key, kind.label, kind.weights, kind.queries, kind.keys) for kind in last(seen)]
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head of the stored first result, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    cell, seen = _cell(kept.seen), kept.seen
+    cell = _cell(seen)
     return Thumbnail(seen.cross[-1, cell["layer"], cell["head"]], seen.target, seen.source, (cell["row"], cell["col"]))
 
 
@@ -333,7 +296,7 @@ def difference(
         (texts.P_LENGTH, "p_length", lambda one: float(one.lengths[len(one.target) - one.shortest]), 2),
     )
     rows = [change.Row(texts.RUN_ITSELF, name, key, of(before), of(after), digits=digits) for name, key, of, digits in counts]
-    text = change.Row(texts.RUN_ITSELF, texts.GERMAN, "german", before.text, after.text, verdict=verdict, kind="same" if same else "other")
+    text = change.Row(texts.RUN_ITSELF, GERMAN, "german", before.text, after.text, verdict=verdict, kind="same" if same else "other")
     return change.moved(change.Number(first, last), texts.NUMBER, [*rows, text], texts.MOVES, texts.STAYS, first=told)
 
 
@@ -342,7 +305,7 @@ def difference(
 
 def _before_the_stop(seen: Explanation) -> int:
     """The moment, of those that the picture steps through, at which greedy decoding has written all but the stop token."""
-    ends = [0.0, *_milliseconds((seen.encoded_ms, seen.greedy_encoded_ms, *seen.finished_ms, *seen.greedy_ms))]
+    ends = [0.0, *_rounded((seen.encoded_ms, seen.greedy_encoded_ms, *seen.finished_ms, *seen.greedy_ms), 3)]
     return sorted(set(ends)).index(ends[-2])
 
 

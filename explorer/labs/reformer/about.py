@@ -245,9 +245,7 @@ def curves() -> dict[str, object] | None:
         SLUG,
         facts(),
         {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS["word"]},
-        axes=(texts.STEPS_SEEN, texts.WRONG),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
+        texts,
         per_step=lambda _known: 1,
         show=lambda share: f"{100 * share:.2f} %",
     )

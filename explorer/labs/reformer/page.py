@@ -16,9 +16,8 @@ from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, part
 from explorer.labs.reformer import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View, in_bertviz
-from explorer.widgets.figure import own
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, in_bertviz, in_figure, on_stage
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import looked, stage
 from models.errors import InputError, whole
@@ -79,15 +78,18 @@ async def looks(engine: Engine, detail: object, session: str) -> AsyncGenerator[
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=EXPLAIN,
         kind=Request,
         controls=(*views.asked(), *change.knobs({**about.sizes("word"), **about.sizes("text")})),
         views=(
             View("hashing", hashing, views.hashed, wire=follow),
-            View("spelling", lambda value: stage("spelling", value, texts=texts.SPELLING, picture="reformer/spelling"), views.spelling_of),
-            View("rounds", lambda value: own("rounds", value or about.table()), views.rounds_of),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("spelling", views.spelling_of, texts.SPELLING, picture="reformer/spelling"),
+            in_figure("rounds", views.rounds_of, first=about.table),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             *deeper.PANELS,
             in_bertviz(OPENED, views.bertviz),
             View(
@@ -98,11 +100,6 @@ def program() -> Program[Request, Explanation]:
         ),
         change=Change(change.difference),
         examples=tuple(zip(views.given(), (*texts.EXAMPLES, texts.TEXT_EXAMPLE), strict=False)),
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
-        warning=views.warning,
         pick=views.telling,
     )
 
@@ -116,6 +113,7 @@ LAB = lab_of(
     program,
     views.given(),
     texts,
+    views,
     year=2020,
     paper="Reformer: The Efficient Transformer",
     authors="Kitaev et al.",
@@ -132,7 +130,6 @@ LAB = lab_of(
             part("next letter", "下一个字母", "spelling"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "rounds": replace(CHANGED, rounds=1),
         "buckets": replace(CHANGED, buckets=2),
@@ -149,6 +146,5 @@ LAB = lab_of(
         "rewind": FIGURE * 4,
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request(text="a"),),
 )

@@ -141,6 +141,7 @@ CURVE_SAYS: Final = _(
 )
 STEPS_SEEN: Final = _("steps", "训练步数")
 WRONG: Final = _("share wrong", "错误率")
+CURVE_AXES: Final = (STEPS_SEEN, WRONG)
 
 # ---- rounds of training and of evaluation ------------------------------------------------------------------------------------------
 
@@ -216,89 +217,65 @@ TEXT_NOTE: Final = _(
 NOTES_LABEL: Final = _("Small print", "说明")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "neighbours",
-        _("Few keys count", "只有少数键重要"),
-        _(
-            "Softmax is ruled by its largest products: of all keys before it, a position listens to a handful. Look along the locked "
-            "row. Comparing with all of them costs L² products; can the few be found without?",
-            "softmax 由最大的几个乘积决定：在它之前的所有键中，一个位置只听从少数几个。看锁定的那一行。与所有键比较要 L² 次乘积；"
-            "能否不比较就找到那几个？",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "neighbours": _("Few keys count", "只有少数键重要"),
+    "hash": _("Hash", "哈希"),
+    "sort": _("Sort, chunk, attend", "排序、分块、注意"),
+    "round": _("One round only", "只有一轮"),
+    "missed": _("What was missed", "漏掉了什么"),
+    "table": _("Rounds of training, rounds of use", "训练轮数与使用轮数"),
+    "saving": _("What it saves", "省下了什么"),
+    "rewind": _("Layers that run backwards", "可以倒着走的层"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "neighbours": _(
+        "Softmax is ruled by its largest products: of all keys before it, a position listens to a handful. Look along the locked "
+        "row. Comparing with all of them costs L² products; can the few be found without?",
+        "softmax 由最大的几个乘积决定：在它之前的所有键中，一个位置只听从少数几个。看锁定的那一行。与所有键比较要 L² 次乘积；"
+        "能否不比较就找到那几个？",
     ),
-    (
-        "hash",
-        _("Hash", "哈希"),
-        _(
-            "Rotate a vector at random and ask which direction it points along most: h(x) = argmax[xR; −xR]. Vectors that point the same "
-            "way fall into the same bucket. A query is its own key here: {asks}, which asks, and {wanted}, the letter that it is to say, "
-            "both have the number {bucket}.",
-            "随机旋转一个向量，看它最靠近哪个方向：h(x) = argmax[xR; −xR]。方向相同的向量落入同一个桶。这里查询就是自己的键："
-            "提问的 {asks} 和它要说出的字母 {wanted} 都得到号码 {bucket}。",
-        ),
+    "hash": _(
+        "Rotate a vector at random and ask which direction it points along most: h(x) = argmax[xR; −xR]. Vectors that point the same "
+        "way fall into the same bucket. A query is its own key here: {asks}, which asks, and {wanted}, the letter that it is to say, "
+        "both have the number {bucket}.",
+        "随机旋转一个向量，看它最靠近哪个方向：h(x) = argmax[xR; −xR]。方向相同的向量落入同一个桶。这里查询就是自己的键："
+        "提问的 {asks} 和它要说出的字母 {wanted} 都得到号码 {bucket}。",
     ),
-    (
-        "sort",
-        _("Sort, chunk, attend", "排序、分块、注意"),
-        _(
-            "Buckets are uneven, so positions are sorted by bucket and cut into chunks of one size. Each chunk attends to itself and to "
-            "the one before, never to the future. L log L for the sort, and a fixed cost for every chunk.",
-            "桶有大有小，所以按桶给位置排序，再切成等长的块。每块只看自己和前一块，绝不看将来。排序 L log L，每块的代价固定。",
-        ),
+    "sort": _(
+        "Buckets are uneven, so positions are sorted by bucket and cut into chunks of one size. Each chunk attends to itself and to "
+        "the one before, never to the future. L log L for the sort, and a fixed cost for every chunk.",
+        "桶有大有小，所以按桶给位置排序，再切成等长的块。每块只看自己和前一块，绝不看将来。排序 L log L，每块的代价固定。",
     ),
-    (
-        "round",
-        _("One round only", "只有一轮"),
-        _(
-            "Two neighbours may fall on two sides of a border, and then they never meet. Here every model gets a single round: red "
-            "letters are those that it lost. Add rounds one by one in the panel; how many does the word need?",
-            "两个邻居可能落在边界两侧，于是从不相遇。这里每个模型只有一轮：红色的字母是丢掉的。在面板里一轮一轮加：这个词需要几轮？",
-        ),
+    "round": _(
+        "Two neighbours may fall on two sides of a border, and then they never meet. Here every model gets a single round: red "
+        "letters are those that it lost. Add rounds one by one in the panel; how many does the word need?",
+        "两个邻居可能落在边界两侧，于是从不相遇。这里每个模型只有一轮：红色的字母是丢掉的。在面板里一轮一轮加：这个词需要几轮？",
     ),
-    (
-        "missed",
-        _("What was missed", "漏掉了什么"),
-        _(
-            "The weight that full attention would give to pairs that no round brought together. It falls with every round, since each "
-            "draws a rotation of its own; more buckets mean smaller neighbourhoods, and more is missed.",
-            "完整注意力会给予、却没有任何一轮碰到的那些位置对的权重。每轮的旋转各不相同，所以轮数越多漏得越少；桶越多，邻域越小，"
-            "漏得越多。",
-        ),
+    "missed": _(
+        "The weight that full attention would give to pairs that no round brought together. It falls with every round, since each "
+        "draws a rotation of its own; more buckets mean smaller neighbourhoods, and more is missed.",
+        "完整注意力会给予、却没有任何一轮碰到的那些位置对的权重。每轮的旋转各不相同，所以轮数越多漏得越少；桶越多，邻域越小，漏得越多。",
     ),
-    (
-        "table",
-        _("Rounds of training, rounds of use", "训练轮数与使用轮数"),
-        _(
-            "Rounds may be chosen anew after training. Read the table along the rows: what does a model gain from more rounds than it "
-            "was trained with, and lose with fewer? And what happens to one that never hashed, once it has to?",
-            "训练之后可以重新选择轮数。沿着行看表：比训练时更多的轮数能得到什么，更少又会失去什么？从没用过哈希的模型，"
-            "突然要用时又会怎样？",
-        ),
+    "table": _(
+        "Rounds may be chosen anew after training. Read the table along the rows: what does a model gain from more rounds than it "
+        "was trained with, and lose with fewer? And what happens to one that never hashed, once it has to?",
+        "训练之后可以重新选择轮数。沿着行看表：比训练时更多的轮数能得到什么，更少又会失去什么？从没用过哈希的模型，突然要用时又会怎样？",
     ),
-    (
-        "saving",
-        _("What it saves", "省下了什么"),
-        _(
-            "A page of a novel that no training has seen, read in chunks of 8 with 4 rounds. The panel says which share of all pairs is "
-            "compared, and what the page costs in bits. Set the rounds to full attention: how much better does it read when everything "
-            "is compared?",
-            "训练时没见过的小说的一页，每块 8 个位置、4 轮哈希来读。面板显示比较了全部位置对的多大比例，以及这一页的代价（比特）。"
-            "把轮数设为完整注意力：全部比较时，又能好多少？",
-        ),
+    "saving": _(
+        "A page of a novel that no training has seen, read in chunks of 8 with 4 rounds. The panel says which share of all pairs is "
+        "compared, and what the page costs in bits. Set the rounds to full attention: how much better does it read when everything "
+        "is compared?",
+        "训练时没见过的小说的一页，每块 8 个位置、4 轮哈希来读。面板显示比较了全部位置对的多大比例，以及这一页的代价（比特）。"
+        "把轮数设为完整注意力：全部比较时，又能好多少？",
     ),
-    (
-        "rewind",
-        _("Layers that run backwards", "可以倒着走的层"),
-        _(
-            "The other half of the paper: y₁ = x₁ + attention(x₂), y₂ = x₂ + FF(y₁). The inputs follow from the outputs, so nothing need "
-            "be kept for the way back. The first picture runs this model's layers back; the second shows the memory of training over "
-            "depth: ordinary layers need more with each layer, reversible ones do not.",
-            "论文的另一半：y₁ = x₁ + attention(x₂)，y₂ = x₂ + FF(y₁)。由输出可算回输入，所以不必为反向传播保存什么。"
-            "第一幅图把这个模型的层倒着走一遍；第二幅是训练内存随深度的变化：普通的层每加一层就多一份，可逆的层则不变。",
-        ),
+    "rewind": _(
+        "The other half of the paper: y₁ = x₁ + attention(x₂), y₂ = x₂ + FF(y₁). The inputs follow from the outputs, so nothing need "
+        "be kept for the way back. The first picture runs this model's layers back; the second shows the memory of training over "
+        "depth: ordinary layers need more with each layer, reversible ones do not.",
+        "论文的另一半：y₁ = x₁ + attention(x₂)，y₂ = x₂ + FF(y₁)。由输出可算回输入，所以不必为反向传播保存什么。"
+        "第一幅图把这个模型的层倒着走一遍；第二幅是训练内存随深度的变化：普通的层每加一层就多一份，可逆的层则不变。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -344,14 +321,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     ),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "neighbours": 1,
-    "hash": 1,
-    "sort": 2,
-    "round": 3,
-    "missed": 2,
-    "table": 3,
-    "saving": 3,
-    "rewind": 2,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"neighbours": 1, "hash": 1, "round": 3, "table": 3, "saving": 3}

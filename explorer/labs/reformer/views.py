@@ -308,12 +308,9 @@ def bertviz(seen: Explanation) -> drawing.Attention:
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The buckets of the first example's letters, for the family map: as they are read above, and sorted below."""
-    kept = first()
-    if kept is None:
-        return None
-    read = kept.seen.read[0]
+    read = seen.read[0]
     buckets = read.buckets[0, 0, 0].astype(np.float32)
     high = len(buckets) // 2 - 2
     rows = [np.tile(one / max(1, float(buckets.max())), (high, 1)) for one in (buckets, np.sort(buckets))]

@@ -11,6 +11,7 @@ from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
+from explorer.labs.translated import metric
 from explorer.widgets.card import Pair
 from models.rnn_attention.records import VARIANTS
 
@@ -46,9 +47,8 @@ def _reached(found: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     if not with_weights or "none" not in found:
         return ()
     one = found["none"]
-    metric = filled(texts.METRIC, metric=one["metric"], split=labels.split(one["split"].removesuffix("_flickr")))
     value = filled(texts.BEST, best=f"{max(with_weights):.1f}", none=f"{one['value']:.1f}")
-    return (Pair(metric, value, "", texts.UNPUBLISHED),)
+    return (Pair(metric(one), value, "", texts.UNPUBLISHED),)
 
 
 def prose() -> dict[str, str]:
@@ -101,4 +101,4 @@ def _order(found: Mapping[str, Mapping[str, Any]], best: str) -> Mapping[str, st
 def curves() -> dict[str, object] | None:
     """Held-out loss over training, all four; None where no log is shipped. Slow at first: it imports Plotly."""
     lines = {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS}
-    return about.curves(SLUG, facts(), lines, axes=texts.CURVE_AXES, units=texts.CURVE_UNITS, says=texts.CURVE_SAYS)
+    return about.curves(SLUG, facts(), lines, texts)

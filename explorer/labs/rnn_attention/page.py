@@ -6,40 +6,34 @@ from dataclasses import replace
 
 from explorer.lab import FIGURE, part
 from explorer.labs.rnn_attention import about, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View
+from explorer.labs.translated import LICENCE
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, in_figure, noted, on_stage
 from explorer.widgets.figure import own
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.rnn_attention.records import EXAMPLES, VARIANTS, Explanation, Request
 
 EXPLAIN = "models.rnn_attention.explain:explain"
 
-PROGRAM: Program[Request, Explanation] = Program(
+PROGRAM: Program[Request, Explanation] = program_of(
+    texts,
+    views,
+    about,
     explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above", task="attention"),
-        View("remains", lambda value: own("remains", value), views.remains),
+        on_stage("attention", views.maps, at="above", task="attention"),
+        in_figure("remains", views.remains),
         View(
             "quality",
             lambda value: own("quality", value or about.quality()),
             lambda seen, _request, _state: about.quality(len(seen.source)),
         ),
-        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        noted(texts),
         *deeper.PANELS,
     ),
     change=Change(views.difference, "models.rnn_attention.explain:measure", views.again),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-    first=views.first,
-    answer=views.answer,
-    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-    region=texts.REGION,
-    run=texts.RUN,
-    warning=views.warning,
-    pick=views.pick,
-    items=views.items,
 )
 
 
@@ -49,11 +43,12 @@ LAB = lab_of(
     lambda: PROGRAM,
     EXAMPLES,
     texts,
+    views,
     year=2015,
     paper="Neural Machine Translation by Jointly Learning to Align and Translate",
     authors="Bahdanau et al.",
     arxiv="1409.0473",
-    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    licence=LICENCE,
     ancestors=(),
     changed="input",
     network=(
@@ -67,7 +62,6 @@ LAB = lab_of(
             part("decoder", "解码器", "change"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "weight": replace(EXAMPLES[0], words=(0,), rows=(2,)),
         "context": replace(EXAMPLES[0], context="uniform"),
@@ -77,6 +71,5 @@ LAB = lab_of(
         **dict.fromkeys(("attention", "remains", "quality", "sum", "overlap", "distance"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),
 )

@@ -7,6 +7,7 @@ from typing import Final
 
 from explorer.labels import Text
 from explorer.labels import text as _
+from explorer.labs.translated import ENGLISH, GERMAN
 
 TITLE: Final = _("RNN with attention", "带注意力的 RNN")
 SHORT: Final = _("RNN", "RNN")
@@ -96,8 +97,6 @@ LONG: Final = _(
 )
 
 # ---- views ----
-ENGLISH: Final = _("English", "英文")
-GERMAN: Final = _("German", "德文")
 ATTENTION: Final = _("Decoder to encoder", "解码器到编码器")
 QUESTION: Final = _("Which English word does the next German word need?", "下一个德文词需要哪个英文词？")
 
@@ -191,7 +190,6 @@ NOTES: Final[tuple[Text, ...]] = (
 
 # ---- the card ----
 EACH_MODEL: Final = _("each of four models", "四个模型各约")
-METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 BEST: Final = _("{best}; without attention {none}", "{best}；无注意力 {none}")
 UNPUBLISHED: Final = _(
     "Bahdanau et al. (2015) translate English news into French; nothing of theirs can be compared.",
@@ -305,5 +303,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     ),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"vector": 1, "diluted": 3, "needs": 2, "sum": 1, "moves": 3, "drag": 2, "scores": 3, "onward": 2}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"vector": 1, "diluted": 3, "sum": 1, "moves": 3, "scores": 3}

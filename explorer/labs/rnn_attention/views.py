@@ -18,7 +18,10 @@ from explorer.labels import Text, change_sentence, filled
 from explorer.labs.guided import Shown, guided
 from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
-from explorer.widgets import ask, change
+from explorer.labs.translated import answer as answer
+from explorer.labs.translated import choosable, place
+from explorer.labs.translated import kind as between
+from explorer.widgets import change
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Again, Explanation, Request
 
 
@@ -56,17 +59,7 @@ CONTROLS = (
 
 def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
     """The English pieces, which can be given weight, and the German ones, at whose rows they get it."""
-    sides = {"words": (seen.source, seen.source_space), "rows": (seen.target, seen.target_space)}
-    return {
-        field: tuple(Item(str(at), piece, inner=at > 0 and not space) for at, (piece, space) in enumerate(zip(*side, strict=True)))
-        for field, side in sides.items()
-    }
-
-
-def answer(seen: Explanation, request: Request) -> Value:
-    """The translation, as it stands beside the sentence."""
-    hypotheses = seen.hypotheses if request.beam > 1 else ()
-    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability, hypotheses=hypotheses)
+    return {"words": choosable((seen.source, seen.source_space)), "rows": choosable((seen.target, seen.target_space))}
 
 
 def warning(_request: Request, seen: Explanation) -> Text | None:
@@ -83,9 +76,8 @@ def warning(_request: Request, seen: Explanation) -> Text | None:
 
 def kind(seen: Explanation) -> attention.Kind:
     """The weights of one translation: German rows, English columns."""
-    words = (seen.target, seen.source, seen.target_space, seen.source_space)
-    told = {"question": texts.QUESTION, "roles": (texts.GERMAN, texts.ENGLISH), "through": "encoder"}
-    return attention.Kind("cross", texts.ATTENTION, seen.weights[None, None], *words, **told)  # type: ignore[arg-type]
+    german, english = (seen.target, seen.target_space), (seen.source, seen.source_space)
+    return between("cross", texts.ATTENTION, seen.weights[None, None], german, english, texts.QUESTION)
 
 
 def maps(seen: Explanation, request: Request, state: str) -> Value:
@@ -97,16 +89,13 @@ def pick(seen: Explanation, _request: Request) -> Value | None:
     """The cell that is looked at on arrival, as an address names it."""
     if not len(seen.weights):
         return None
-    return {"head": "1.1", **{name: attention.pick(kind(seen))[name] for name in ("kind", "row", "col")}}
+    return place(attention.pick(kind(seen)))
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The weights of the stored first result, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    cell = attention.pick(kind(kept.seen))
-    return Thumbnail(kept.seen.weights, kept.seen.target, kept.seen.source, (cell["row"], cell["col"]))
+    cell = attention.pick(kind(seen))
+    return Thumbnail(seen.weights, seen.target, seen.source, (cell["row"], cell["col"]))
 
 
 # ---- the last states ---------------------------------------------------------------------------------------------------------------

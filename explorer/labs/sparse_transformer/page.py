@@ -10,8 +10,8 @@ import gradio as gr
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, change, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
@@ -40,40 +40,27 @@ def measured() -> None:
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
             View("patterns", lambda _value: mechanism(), at="above"),
-            View(
-                "digits",
-                lambda value: stage("digits", value, texts=texts.DRAWN, picture="sparse_transformer/digits"),
-                views.digits_of,
-                views.digits_growing,
-                task="digit",
-            ),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), task="digit"),
+            on_stage("digits", views.digits_of, texts.DRAWN, picture="sparse_transformer/digits", grow=views.digits_growing, task="digit"),
+            noted(texts, task="digit", at="wide"),
             *passages.views(views.text_of, views.text_growing, task="text"),
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),
             View("standing", lambda _value: figure.figure(about.standing()), at="side", task="digit"),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             View("measured", lambda _value: measured(), at="below"),
         ),
         change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (*texts.EXAMPLES, *(title for title, _ in texts.TEXT_EXAMPLES)), strict=False)),
         shorts=(*texts.EXAMPLES, *(short for _, short in texts.TEXT_EXAMPLES))[: len(EXAMPLES)],
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
         run=passages.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -92,6 +79,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2019,
     paper="Generating Long Sequences with Sparse Transformers",
     authors="Child et al.",
@@ -108,7 +96,6 @@ LAB = lab_of(
             part("surprise", "意外程度", "standing"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "pattern": replace(CHANGED, pattern="full"),
         "stride": replace(CHANGED, stride=7),
@@ -122,6 +109,5 @@ LAB = lab_of(
         "attention": FIGURE,
         "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },  # of a digit
-    thumbnail=views.thumbnail,
     probes=probes,
 )

@@ -287,84 +287,63 @@ CURVE_UNEQUAL: Final = _(
 )
 AFTER: Final = _("{name} {value} after {seen}", "{name} 看过 {seen} 个后 {value}")
 SEEN: Final = _("digits seen", "看过的数字")
+CURVE_AXES: Final = (SEEN, HELD_OUT)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "split",
-        _("Split the keys in two", "把键分成两组"),
-        _(
-            "Every position looking at everything before it: the number of pairs grows with the square. Split it into two small sets "
-            "instead, one near and one far, each about √L. Most of the matrix stays dark.",
-            "每个位置都看之前的一切，位置对的数目按平方增长。改为两个小集合，一近一远，各约 √L 个。矩阵的大部分变暗了。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "split": _("Split the keys in two", "把键分成两组"),
+    "strided": _("Strided: made for images", "跨步：为图像而设"),
+    "fixed": _("Fixed: made for text", "固定：为文本而设"),
+    "paths": _("Two steps reach everything", "两步到达一切"),
+    "digit": _("One digit, every model", "同一个数字，每个模型"),
+    "wrong": _("A stride that misses the column", "错开一列的步长"),
+    "swap": _("The other pattern", "换一种模式"),
+    "text": _("Here the paper’s order does not hold. Why?", "这里与论文的顺序不同，为什么？"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "split": _(
+        "Every position looking at everything before it: the number of pairs grows with the square. Split it into two small sets "
+        "instead, one near and one far, each about √L. Most of the matrix stays dark.",
+        "每个位置都看之前的一切，位置对的数目按平方增长。改为两个小集合，一近一远，各约 √L 个。矩阵的大部分变暗了。",
     ),
-    (
-        "strided",
-        _("Strided: made for images", "跨步：为图像而设"),
-        _(
-            "The last l positions are the row so far and the end of the row above; every l-th before stands straight above. "
-            "With l as long as a row, that is what a pixel needs.",
-            "最近 l 个位置是这一行已画的部分和上一行的末尾；再往前每隔 l 个，正好在正上方。l 等于一行的长度时，这正是像素所需要的。",
-        ),
+    "strided": _(
+        "The last l positions are the row so far and the end of the row above; every l-th before stands straight above. "
+        "With l as long as a row, that is what a pixel needs.",
+        "最近 l 个位置是这一行已画的部分和上一行的末尾；再往前每隔 l 个，正好在正上方。l 等于一行的长度时，这正是像素所需要的。",
     ),
-    (
-        "fixed",
-        _("Fixed: made for text", "固定：为文本而设"),
-        _(
-            "Here each position sees its own block, and the last c cells of every earlier block. Those cells carry summaries onward, "
-            "wherever the block stands: text has no column to look up.",
-            "这里每个位置看自己的块，以及之前每块的最后 c 个位置。这些位置把摘要传下去，不管块在哪里：文本没有“正上方”可看。",
-        ),
+    "fixed": _(
+        "Here each position sees its own block, and the last c cells of every earlier block. Those cells carry summaries onward, "
+        "wherever the block stands: text has no column to look up.",
+        "这里每个位置看自己的块，以及之前每块的最后 c 个位置。这些位置把摘要传下去，不管块在哪里：文本没有“正上方”可看。",
     ),
-    (
-        "paths",
-        _("Two steps reach everything", "两步到达一切"),
-        _(
-            "Click any cell: what it sees directly, and what it reaches over one cell between. Nothing is lost, it only takes "
-            "one more layer: p factors, paths of at most p + 1.",
-            "点任一格：它直接看到什么，隔一格又能到达什么。什么都没有丢，只是多走一层：p 个因子，路径最长 p + 1 步。",
-        ),
+    "paths": _(
+        "Click any cell: what it sees directly, and what it reaches over one cell between. Nothing is lost, it only takes "
+        "one more layer: p factors, paths of at most p + 1.",
+        "点任一格：它直接看到什么，隔一格又能到达什么。什么都没有丢，只是多走一层：p 个因子，路径最长 p + 1 步。",
     ),
-    (
-        "digit",
-        _("One digit, every model", "同一个数字，每个模型"),
-        _(
-            "The top half is given, each model goes on with the same random numbers. Lock a pixel and see what a trained head does with "
-            "what its pattern allows.",
-            "上半部分已给出，每个模型用同样的随机数接着画。锁定一个像素，看训练好的头怎样使用模式所允许的位置。",
-        ),
+    "digit": _(
+        "The top half is given, each model goes on with the same random numbers. Lock a pixel and see what a trained head does with "
+        "what its pattern allows.",
+        "上半部分已给出，每个模型用同样的随机数接着画。锁定一个像素，看训练好的头怎样使用模式所允许的位置。",
     ),
-    (
-        "wrong",
-        _("A stride that misses the column", "错开一列的步长"),
-        _(
-            "Stride 27 on a picture of 28 columns: every step up slips one pixel to the right. The number says what the same digit "
-            "costs more. Structure of the data and pattern belong together.",
-            "在 28 列的图上用步长 27：每往上一行就向右错一个像素。那个数字说明同一个数字多花多少。数据的结构与模式要相配。",
-        ),
+    "wrong": _(
+        "Stride 27 on a picture of 28 columns: every step up slips one pixel to the right. The number says what the same digit "
+        "costs more. Structure of the data and pattern belong together.",
+        "在 28 列的图上用步长 27：每往上一行就向右错一个像素。那个数字说明同一个数字多花多少。数据的结构与模式要相配。",
     ),
-    (
-        "swap",
-        _("The other pattern", "换一种模式"),
-        _(
-            "Now every model looks with the fixed pattern, learned or not. The dense model suffers too, although all that it sees was "
-            "there before. Which layer still finds its way?",
-            "现在每个模型都用固定模式去看，无论学没学过。稠密模型也受损，虽然它看到的都是原来就看得到的。哪一层还能找到路？",
-        ),
+    "swap": _(
+        "Now every model looks with the fixed pattern, learned or not. The dense model suffers too, although all that it sees was "
+        "there before. Which layer still finds its way?",
+        "现在每个模型都用固定模式去看，无论学没学过。稠密模型也受损，虽然它看到的都是原来就看得到的。哪一层还能找到路？",
     ),
-    (
-        "text",
-        _("Here the paper’s order does not hold. Why?", "这里与论文的顺序不同，为什么？"),
-        _(
-            "The paper found the fixed pattern better for text; here, one seed each, the strided one is. In a block of {block} "
-            "the fixed model pays {first} bits per character more in the first quarter, {middle} in the middle, {last} in the last. First "
-            "places see few recent letters; last ones also carry the summary, perhaps too much to learn.",
-            "论文发现固定模式更适合文本；这里各用一个种子，却是跨步模式更省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 "
-            "{first} 比特，中间 {middle}，后四分之一 {last}。块首几乎看不到最近的字母；块尾还要携带摘要，对小模型也许太多。",
-        ),
+    "text": _(
+        "The paper found the fixed pattern better for text; here, one seed each, the strided one is. In a block of {block} "
+        "the fixed model pays {first} bits per character more in the first quarter, {middle} in the middle, {last} in the last. First "
+        "places see few recent letters; last ones also carry the summary, perhaps too much to learn.",
+        "论文发现固定模式更适合文本；这里各用一个种子，却是跨步模式更省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 "
+        "{first} 比特，中间 {middle}，后四分之一 {last}。块首几乎看不到最近的字母；块尾还要携带摘要，对小模型也许太多。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -402,5 +381,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "text": _("Compare the figure above each column of text.", "比较每栏文字上方的数字。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"split": 1, "strided": 2, "fixed": 2, "paths": 3, "digit": 1, "wrong": 2, "swap": 3, "text": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"split": 1, "paths": 3, "digit": 1, "swap": 3, "text": 3}

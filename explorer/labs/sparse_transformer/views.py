@@ -345,12 +345,9 @@ def jobs(seen: Explanation, wholes: Sequence[Overview], least: float = 0.2) -> l
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The attention of the first model among some rows of the first digit, for the family map: rows, columns, and the dark between."""
-    kept = first()
-    if kept is None:
-        return None
-    whole = overview(kept.seen.made[0])
+    whole = overview(seen.made[0])
     end = whole.pooled.shape[2] // 2 + SHOWN // 2
     shown = whole.pooled.max((0, 1))[end - SHOWN : end, end - SHOWN : end]
     weights = np.sqrt(shown / shown.max()).astype(np.float32)

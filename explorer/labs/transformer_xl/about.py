@@ -138,8 +138,6 @@ def curves() -> dict[str, object] | None:
         SLUG,
         facts(),
         {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS},
-        axes=(texts.SEEN, texts.BITS),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
+        texts,
         per_step=lambda known: known["recipe"]["lanes"] * known["recipe"]["segments"] * known["config"]["segment"] / 1e6,
     )

@@ -7,11 +7,9 @@ from dataclasses import replace
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View, in_bertviz
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, in_bertviz, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.transformer_xl.explain:generate"
@@ -20,39 +18,27 @@ MEASURE = "models.transformer_xl.explain:measure"
 
 def program() -> Program[Request, Explanation]:
     """What the page declares."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View(
-                "segments",
-                lambda value: stage("segments", value, texts=texts.SEGMENTS, picture="transformer_xl/segments"),
-                views.border,
-                views.border_growing,
-            ),
+            on_stage("segments", views.border, texts.SEGMENTS, picture="transformer_xl/segments", grow=views.border_growing),
             *passages.views(views.text_of, views.text_growing),
             View("wave", lambda _value: figure.measured(about.wave(), "wave")),
-            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+            on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
             *deeper.PANELS,
             View("speed", lambda _value: figure.measured(about.speed()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(change.readings, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in texts.EXAMPLES), strict=True)),
         shorts=tuple(short for _, short in texts.EXAMPLES),
-        first=views.first,
-        answer=lambda _seen, _request: None,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-        region=texts.REGION,
         run=passages.RUN,
-        warning=views.warning,
-        notice=views.notice,
-        lines=views.lines,
-        pick=views.pick,
-        prepare=views.prepare,
-        progress=views.progress,
     )
 
 
@@ -64,6 +50,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2019,
     paper="Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context",
     authors="Dai et al.",
@@ -80,7 +67,6 @@ LAB = lab_of(
             part("next character", "下一个字符", "reading"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "memory": replace(CHANGED, memory=0),
         "cut": replace(CHANGED, intervention="cut"),
@@ -97,6 +83,5 @@ LAB = lab_of(
         "memories": FIGURE,
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

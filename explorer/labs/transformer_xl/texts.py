@@ -135,6 +135,7 @@ CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better",
 CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
 BITS: Final = _("bits per character", "每字符比特数")
+CURVE_AXES: Final = (SEEN, BITS)
 
 SPEED: Final = _("What does a character of a long text cost to evaluate?", "评估长文本的一个字符要多久？")
 SPEED_UNITS: Final = _(
@@ -210,76 +211,57 @@ ALONG_SAYS: Final = _(
 )
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "fixed",
-        _("A fixed segment", "固定的片段"),
-        _(
-            "A Transformer without a memory reads 128 characters at a time. Nothing crosses the border: the first characters of a segment "
-            "are said without any context. Look at the bars where a segment begins, in the right column.",
-            "没有记忆的 Transformer 一次读 128 个字符。什么都过不了边界：片段开头的字符没有任何上文可依。看右栏里片段开始处的损失条。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "fixed": _("A fixed segment", "固定的片段"),
+    "memory": _("Remember the last segments", "记住前面的片段"),
+    "depth": _("The span grows with depth", "跨度随深度增长"),
+    "terms": _("Four terms", "四项"),
+    "cut": _("Cut the memory", "切断记忆"),
+    "foreign": _("Another book in mind", "心里想着另一本书"),
+    "memories": _("What memory buys", "记忆换来什么"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "fixed": _(
+        "A Transformer without a memory reads 128 characters at a time. Nothing crosses the border: the first characters of a segment "
+        "are said without any context. Look at the bars where a segment begins, in the right column.",
+        "没有记忆的 Transformer 一次读 128 个字符。什么都过不了边界：片段开头的字符没有任何上文可依。看右栏里片段开始处的损失条。",
     ),
-    (
-        "memory",
-        _("Remember the last segments", "记住前面的片段"),
-        _(
-            "Transformer-XL keeps the states of the last 512 characters: keys and values of each layer come from there too, computed once, "
-            "and no gradient flows into them. The locked character looks across the border of its segment.",
-            "Transformer-XL 保留最近 512 个字符的状态：每层的键与值也来自那里，只算一次，梯度不会流入。锁定的字符越过片段边界往回看。",
-        ),
+    "memory": _(
+        "Transformer-XL keeps the states of the last 512 characters: keys and values of each layer come from there too, computed once, "
+        "and no gradient flows into them. The locked character looks across the border of its segment.",
+        "Transformer-XL 保留最近 512 个字符的状态：每层的键与值也来自那里，只算一次，梯度不会流入。锁定的字符越过片段边界往回看。",
     ),
-    (
-        "depth",
-        _("The span grows with depth", "跨度随深度增长"),
-        _(
-            "One layer sees one memory back. What it saw there had itself seen one memory farther: after n layers a character can know of "
-            "n memories. Follow the cone from the locked character down to the inputs.",
-            "一层能往回看一段记忆。它看到的状态自己又看过更早的一段：n 层之后，一个字符能知道 n 段记忆以外的内容。"
-            "沿着锥形从锁定的字符往下看到输入。",
-        ),
+    "depth": _(
+        "One layer sees one memory back. What it saw there had itself seen one memory farther: after n layers a character can know of "
+        "n memories. Follow the cone from the locked character down to the inputs.",
+        "一层能往回看一段记忆。它看到的状态自己又看过更早的一段：n 层之后，一个字符能知道 n 段记忆以外的内容。"
+        "沿着锥形从锁定的字符往下看到输入。",
     ),
-    (
-        "terms",
-        _("Four terms", "四项"),
-        _(
-            "Absolute positions would repeat in every segment, so only distances may count. The score is a sum of four terms: content "
-            "(query times key), content-dependent position bias (query times distance), global content bias (u times key) and global "
-            "position bias (v times distance).",
-            "绝对位置会在每个片段里重复，所以只有距离能算数。分数是四项之和：内容（查询乘键）、依赖内容的位置偏置（查询乘距离）、"
-            "全局内容偏置（u 乘键）、全局位置偏置（v 乘距离）。",
-        ),
+    "terms": _(
+        "Absolute positions would repeat in every segment, so only distances may count. The score is a sum of four terms: content "
+        "(query times key), content-dependent position bias (query times distance), global content bias (u times key) and global "
+        "position bias (v times distance).",
+        "绝对位置会在每个片段里重复，所以只有距离能算数。分数是四项之和：内容（查询乘键）、依赖内容的位置偏置（查询乘距离）、"
+        "全局内容偏置（u 乘键）、全局位置偏置（v 乘距离）。",
     ),
-    (
-        "cut",
-        _("Cut the memory", "切断记忆"),
-        _(
-            "The same model reads the same text and remembers nothing. At each border the loss jumps up, and it falls again as the segment "
-            "fills: the figure shows this wave over the whole held-out book. The number in the panel is what the memory was worth on this "
-            "page.",
-            "同一个模型读同一段文本，但什么都不记。每到边界，损失就跳上去，随着片段变长又降下来：图中是整本留出书上的这道波。"
-            "面板里的数字就是记忆在这一页上的价值。",
-        ),
+    "cut": _(
+        "The same model reads the same text and remembers nothing. At each border the loss jumps up, and it falls again as the segment "
+        "fills: the figure shows this wave over the whole held-out book. The number in the panel is what the memory was worth on this "
+        "page.",
+        "同一个模型读同一段文本，但什么都不记。每到边界，损失就跳上去，随着片段变长又降下来：图中是整本留出书上的这道波。"
+        "面板里的数字就是记忆在这一页上的价值。",
     ),
-    (
-        "foreign",
-        _("Another book in mind", "心里想着另一本书"),
-        _(
-            "Now the memory holds a whale hunt in place of the novel’s own pages. Names and subjects that were remembered are gone, and "
-            "wrong ones are there instead. Is that worse than remembering nothing?",
-            "现在记忆里是一场捕鲸，而不是小说自己的内容。记得的人名和话题没有了，换成了错误的。这比什么都不记更糟吗？",
-        ),
+    "foreign": _(
+        "Now the memory holds a whale hunt in place of the novel’s own pages. Names and subjects that were remembered are gone, and "
+        "wrong ones are there instead. Is that worse than remembering nothing?",
+        "现在记忆里是一场捕鲸，而不是小说自己的内容。记得的人名和话题没有了，换成了错误的。这比什么都不记更糟吗？",
     ),
-    (
-        "memories",
-        _("What memory buys", "记忆换来什么"),
-        _(
-            "Lengthen the memory and the loss falls, up to what training knew and a little beyond. The paper asks how far more context "
-            "still helps: its relative effective context length, measured here on a held-out book.",
-            "记忆越长，损失越低，直到训练时的长度并略微超出。论文问：更多的上文到多远还有用？这里在留出的书上测得它的相对有效上下文长度。",
-        ),
+    "memories": _(
+        "Lengthen the memory and the loss falls, up to what training knew and a little beyond. The paper asks how far more context "
+        "still helps: its relative effective context length, measured here on a held-out book.",
+        "记忆越长，损失越低，直到训练时的长度并略微超出。论文问：更多的上文到多远还有用？这里在留出的书上测得它的相对有效上下文长度。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -316,5 +298,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "memories": _("Point at the length that training knew, then at the end of the line.", "指向训练时用过的长度，再指线的末端。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"fixed": 1, "memory": 1, "depth": 3, "terms": 2, "cut": 2, "foreign": 3, "memories": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"fixed": 1, "memory": 1, "depth": 3, "foreign": 3, "memories": 3}

@@ -310,12 +310,9 @@ def pick(run: Run, _request: Request) -> Value | None:
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """Where the first example's model looks, for the family map: every block of characters at its own segment and at the memory."""
-    kept = first()
-    if kept is None:
-        return None
-    maps = overview(kept.seen.readings[0], SHOWN).pooled
+    maps = overview(seen.readings[0], SHOWN).pooled
     mean = np.sqrt(maps.mean((0, 1)))
     weights = (mean / mean.max(1, keepdims=True)).astype(np.float32)
     row = len(weights) - 4

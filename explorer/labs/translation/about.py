@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer import labels
-from explorer.figures.curves import Curve, curves
+from explorer.figures.curves import Curve
+from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
+from explorer.labs.translated import metric
 from explorer.labs.translation import texts
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
@@ -37,7 +39,7 @@ def _measured(known: Mapping[str, Any]) -> tuple[Pair, ...]:
         return ()
     return (
         Pair(
-            filled(texts.METRIC, metric=measured["metric"], split=labels.split(measured["split"].removesuffix("_flickr"))),
+            metric(measured),
             f"{measured['value']:.1f}",
             *about.published(measured, published),
         ),
@@ -55,7 +57,7 @@ def heads() -> dict[str, tuple[int, int]]:
     return dict.fromkeys(KINDS, (config["n_layers"], config["n_heads"])) if config else {}
 
 
-def curve() -> dict[str, object] | None:
+def curves() -> dict[str, object] | None:
     """The training curve as the figure widget draws it, or None where no log is shipped. Slow at first: it imports Plotly."""
     log = about.log(SLUG)
     if not log:
@@ -68,7 +70,7 @@ def curve() -> dict[str, object] | None:
         for n, (key, name) in enumerate((("loss", texts.LEARNED), ("validation", texts.HELD_OUT)), 1)
     ]
     return figure.value(
-        lambda language: curves(lines, axes[language], language, up=span),
+        lambda language: figure_of(lines, axes[language], language, up=span),
         title=labels.CARD["curve"],
         units=texts.CURVE_UNITS,
         sentence=filled(

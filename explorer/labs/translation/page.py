@@ -10,12 +10,12 @@ import gradio as gr
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
 from explorer.labs.plane import in_one_plane
+from explorer.labs.translated import LICENCE
 from explorer.labs.translation import about, deeper, texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View, in_bertviz
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, in_bertviz, on_stage
 from explorer.widgets.bertviz import ENCODER_DECODER
 from explorer.widgets.figure import own
-from explorer.widgets.stage import stage
 from models.plane import Head
 from models.translation.records import EXAMPLES, Explanation, Request
 
@@ -34,12 +34,15 @@ def asked(value: Mapping[str, object] | None) -> gr.HTML:
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which model is there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        about,
         explain=GENERATE,
         kind=Request,
         controls=views.controls(),
         views=(
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above"),
+            on_stage("attention", views.maps, at="above"),
             View("roles", asked, views.roles_of, at="below"),
             *deeper.PANELS,
             in_one_plane(PLANES, texts.KINDS, about.heads(), FIRST, name="translation"),
@@ -47,17 +50,6 @@ def program() -> Program[Request, Explanation]:
         ),
         change=Change(views.difference, MEASURE, views.again),
         examples=tuple((example, dict.fromkeys(("en", "zh"), example.sentence)) for example in EXAMPLES),
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curve),
-        region=texts.REGION,
-        run=texts.RUN,
-        warning=views.warning,
-        lines=views.lines,
-        pick=views.pick,
-        progress=views.progress,
-        growing=views.growing,
-        items=views.items,
     )
 
 
@@ -67,11 +59,12 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2017,
     paper="Attention Is All You Need",
     authors="Vaswani et al.",
     arxiv="1706.03762",
-    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    licence=LICENCE,
     ancestors=("rnn_attention",),
     changed="input",
     network=(
@@ -86,7 +79,6 @@ LAB = lab_of(
             part("next word", "下一个词", "beam", beam="open"),
         ),
     ),
-    steps=views.steps,
     interventions={
         "silence": replace(EXAMPLES[0], silenced=(("cross", 0, 1),)),
         "hide": replace(EXAMPLES[0], hidden=(1,)),
@@ -100,6 +92,5 @@ LAB = lab_of(
         "forced": FIGURE,
         "positions": FIGURE * 3,
     },
-    thumbnail=views.thumbnail,
     probes=lambda: (Request("A dog runs."),),
 )

@@ -45,11 +45,8 @@ QUESTIONS: Final[Mapping[str, Text]] = {
     "decoder": _("Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"),
     "cross": _("Which English word does each German word come from?", "每个德文词来自哪个英文词？"),
 }
-ENGLISH: Final = _("English", "英文")
-GERMAN: Final = _("German", "德文")
 WRITTEN: Final = _("German so far", "已写出的德文")
 
-METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 HIDDEN: Final = _("hidden words", "遮住的词")
 HEADS_OF: Final[Mapping[str, Text]] = {
     "encoder": _("the encoder", "编码器"),
@@ -171,100 +168,74 @@ WORD_FALLS: Final = _("“{word}” goes from a probability of {was} to {now}", 
 WORDS_TITLE: Final = _("probability of each word of the same translation", "同一句译文中每个词的概率")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling heads in the stored run.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "asks",
-        _("One word asks", "一个词在问"),
-        _(
-            "Each German piece asks a question, its query. Every English word offers a key; query times key, scaled and put "
-            "through the softmax, says how much of each word's value is taken. The panel works one weight of this row out.",
-            "每个德文词元提出一个问题，即查询；每个英文词给出一个键。查询乘键，缩放之后经过 softmax，就是从每个词的值里各取多少。"
-            "面板把这一行的一个权重逐步算了出来。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "asks": _("One word asks", "一个词在问"),
+    "scale": _("Why scores are divided", "得分为什么要除"),
+    "heads": _("Several heads, several questions", "几个头，几种问题"),
+    "order": _("Attention knows no order", "注意力不知道顺序"),
+    "mask": _("No look ahead", "不许看未来"),
+    "beam": _("One word at a time", "一次一个词"),
+    "silence": _("Silence a head", "关掉一个头"),
+    "residual": _("Residual paths", "残差路径"),
+    "training": _("How it learned", "它怎样学会的"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "asks": _(
+        "Each German piece asks a question, its query. Every English word offers a key; query times key, scaled and put "
+        "through the softmax, says how much of each word's value is taken. The panel works one weight of this row out.",
+        "每个德文词元提出一个问题，即查询；每个英文词给出一个键。查询乘键，缩放之后经过 softmax，就是从每个词的值里各取多少。"
+        "面板把这一行的一个权重逐步算了出来。",
     ),
-    (
-        "scale",
-        _("Why scores are divided", "得分为什么要除"),
-        _(
-            "A product of long vectors is large, and a softmax over large numbers takes one cell and forgets the rest. Here scores are "
-            "no longer divided by the square root of the vectors' length: rows harden, and the same translation costs more.",
-            "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里得分不再除以向量长度的平方根："
-            "各行变硬，同一句译文的代价也更高。",
-        ),
+    "scale": _(
+        "A product of long vectors is large, and a softmax over large numbers takes one cell and forgets the rest. Here scores are "
+        "no longer divided by the square root of the vectors' length: rows harden, and the same translation costs more.",
+        "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里得分不再除以向量长度的平方根："
+        "各行变硬，同一句译文的代价也更高。",
     ),
-    (
-        "heads",
-        _("Several heads, several questions", "几个头，几种问题"),
-        _(
-            "One head can only average. Several ask at once: who? did what? to whom? Each row is the clearest head for one question on "
-            "this sentence, over the same words: from the verb to who acts, from there to the verb, from the verb to what it is done to. "
-            "On another sentence other heads may answer.",
-            "一个头只能取平均。几个头可以同时问：谁？做什么？对谁？每一行是这句话上对一个问题最清楚的头，都画在同样的词上："
-            "从动词到做的人，从做的人到动词，从动词到它的对象。换一个句子，答话的可能是别的头。",
-        ),
+    "heads": _(
+        "One head can only average. Several ask at once: who? did what? to whom? Each row is the clearest head for one question on "
+        "this sentence, over the same words: from the verb to who acts, from there to the verb, from the verb to what it is done to. "
+        "On another sentence other heads may answer.",
+        "一个头只能取平均。几个头可以同时问：谁？做什么？对谁？每一行是这句话上对一个问题最清楚的头，都画在同样的词上："
+        "从动词到做的人，从做的人到动词，从动词到它的对象。换一个句子，答话的可能是别的头。",
     ),
-    (
-        "order",
-        _("Attention knows no order", "注意力不知道顺序"),
-        _(
-            "Shuffle the words: without the position signal the encoder gives the very same vectors, in another order. So sines and "
-            "cosines are added to the words, and the similarity of two positions depends on their distance.",
-            "把词打乱：没有位置信号时，编码器给出的还是同样的向量，只是换了次序。所以给词加上正弦和余弦，两个位置有多相似，"
-            "只看它们的距离。",
-        ),
+    "order": _(
+        "Shuffle the words: without the position signal the encoder gives the very same vectors, in another order. So sines and "
+        "cosines are added to the words, and the similarity of two positions depends on their distance.",
+        "把词打乱：没有位置信号时，编码器给出的还是同样的向量，只是换了次序。所以给词加上正弦和余弦，两个位置有多相似，只看它们的距离。",
     ),
-    (
-        "mask",
-        _("No look ahead", "不许看未来"),
-        _(
-            "The decoder writes one word at a time, so a row may only look at what is already written; here the mask is taken away, and "
-            "rows look at words yet to come. English needs no mask, in the encoder or across: the whole sentence is there.",
-            "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。"
-            "编码器自注意力和交叉注意力看的都是英文，整句一开始就在，所以不需要掩码。",
-        ),
+    "mask": _(
+        "The decoder writes one word at a time, so a row may only look at what is already written; here the mask is taken away, and "
+        "rows look at words yet to come. English needs no mask, in the encoder or across: the whole sentence is there.",
+        "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。"
+        "编码器自注意力和交叉注意力看的都是英文，整句一开始就在，所以不需要掩码。",
     ),
-    (
-        "beam",
-        _("One word at a time", "一次一个词"),
-        _(
-            "Greedy takes the best word at every step and never looks back. A beam keeps four guesses until each writes the stop "
-            "token; without it none would end. As every word costs probability, short ones win unless α evens it out.",
-            "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；没有终止符，谁也不会结束。"
-            "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
-        ),
+    "beam": _(
+        "Greedy takes the best word at every step and never looks back. A beam keeps four guesses until each writes the stop "
+        "token; without it none would end. As every word costs probability, short ones win unless α evens it out.",
+        "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；没有终止符，谁也不会结束。"
+        "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
     ),
-    (
-        "silence",
-        _("Silence a head", "关掉一个头"),
-        _(
-            "What was this head for? Its output is multiplied by 0, and another word is chosen. Below, the translation of before is read "
-            "again: each word with its probability before and after. Most heads can be spared on this sentence: try others, several at "
-            "once, or hide a word.",
-            "这个头有什么用？把它的输出乘以 0，译文就换了一个词。下方再读一遍原来的译文：每个词之前和之后的概率。"
-            "这句话上大多数头都可以省掉：也试试别的头，几个一起，或者遮住一个词。",
-        ),
+    "silence": _(
+        "What was this head for? Its output is multiplied by 0, and another word is chosen. Below, the translation of before is read "
+        "again: each word with its probability before and after. Most heads can be spared on this sentence: try others, several at "
+        "once, or hide a word.",
+        "这个头有什么用？把它的输出乘以 0，译文就换了一个词。下方再读一遍原来的译文：每个词之前和之后的概率。"
+        "这句话上大多数头都可以省掉：也试试别的头，几个一起，或者遮住一个词。",
     ),
-    (
-        "residual",
-        _("Residual paths", "残差路径"),
-        _(
-            "A sublayer's result is added to what went in, so what stands in a vector at the foot, its position too, has a way to the top. "
-            "These networks learned alike, with such paths and without. R² of a position, read at the top: {each}.",
-            "子层的结果加在它的输入上，所以向量里原有的东西，包括位置，都有路可以一直传到顶层。这些网络训练方式相同，有的有路径，有的没有。"
-            "从顶层读出位置的 R²：{each}。",
-        ),
+    "residual": _(
+        "A sublayer's result is added to what went in, so what stands in a vector at the foot, its position too, has a way to the top. "
+        "These networks learned alike, with such paths and without. R² of a position, read at the top: {each}.",
+        "子层的结果加在它的输入上，所以向量里原有的东西，包括位置，都有路可以一直传到顶层。这些网络训练方式相同，有的有路径，有的没有。"
+        "从顶层读出位置的 R²：{each}。",
     ),
-    (
-        "training",
-        _("How it learned", "它怎样学会的"),
-        _(
-            "Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the last checkpoints. The true word goes in, "
-            "whatever was predicted. Beside it stands what translating cost in its time.",
-            "带预热的 Adam、每次相加之前的丢弃、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
-            "旁边是当年翻译所花的代价。",
-        ),
+    "training": _(
+        "Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the last checkpoints. The true word goes in, "
+        "whatever was predicted. Beside it stands what translating cost in its time.",
+        "带预热的 Adam、每次相加之前的丢弃、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
+        "旁边是当年翻译所花的代价。",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -320,15 +291,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "training": _("Point at the lowest held-out loss: training stops there.", "指向验证损失的最低点：训练停在那里。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {
-    "asks": 1,
-    "scale": 3,
-    "heads": 1,
-    "order": 2,
-    "mask": 2,
-    "beam": 3,
-    "silence": 2,
-    "residual": 2,
-    "training": 3,
-}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"asks": 1, "scale": 3, "heads": 1, "beam": 3, "training": 3}

@@ -15,10 +15,12 @@ from explorer.controls import Control, Item, query
 from explorer.figures import attention, roles
 from explorer.figures import bertviz as drawing
 from explorer.figures.maps import MapPair
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, change_sentence, filled
-from explorer.labs.guided import Shown
+from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced, without
+from explorer.labs.translated import GERMAN, choosable, kind, place
+from explorer.labs.translated import answer as answer
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who
 from explorer.labs.translation.deeper import paths
@@ -41,44 +43,13 @@ first = runs.kept("translation", EXAMPLES[0], Explanation)
 def kinds(seen: Explanation, request: Request = EXAMPLES[0]) -> tuple[attention.Kind, ...]:
     """The three attentions of one translation, cross-attention last; queries and keys as the visitor reads them. request: whether the
     causal mask is left out."""
-    _, inputs = tokens(seen)
+    english, german = (seen.source, seen.source_space), (seen.target, seen.target_space)
+    so_far, ask_ = (tokens(seen)[1], (True, *seen.target_space[:-1])), texts.QUESTIONS
+    mask, roles_ = None if "mask" in request.without else "causal", (GERMAN, texts.WRITTEN)
     return (
-        attention.Kind(
-            "encoder",
-            texts.KINDS["encoder"],
-            seen.encoder,
-            seen.source,
-            seen.source,
-            seen.source_space,
-            seen.source_space,
-            question=texts.QUESTIONS["encoder"],
-            roles=(texts.ENGLISH, texts.ENGLISH),
-        ),
-        attention.Kind(
-            "decoder",
-            texts.KINDS["decoder"],
-            seen.decoder,
-            seen.target,
-            inputs,
-            seen.target_space,
-            (True, *seen.target_space[:-1]),
-            mask=None if "mask" in request.without else "causal",
-            question=texts.QUESTIONS["decoder"],
-            roles=(texts.GERMAN, texts.WRITTEN),
-            first_key=-1,
-        ),
-        attention.Kind(
-            "cross",
-            texts.KINDS["cross"],
-            seen.cross,
-            seen.target,
-            seen.source,
-            seen.target_space,
-            seen.source_space,
-            through="encoder",
-            question=texts.QUESTIONS["cross"],
-            roles=(texts.GERMAN, texts.ENGLISH),
-        ),
+        kind("encoder", texts.KINDS["encoder"], seen.encoder, english, english, ask_["encoder"]),
+        kind("decoder", texts.KINDS["decoder"], seen.decoder, german, so_far, ask_["decoder"], mask=mask, roles=roles_, first_key=-1),
+        kind("cross", texts.KINDS["cross"], seen.cross, german, english, ask_["cross"]),
     )
 
 
@@ -124,16 +95,13 @@ def _cell(seen: Explanation) -> dict[str, Any]:
     return {"kind": found["kind"], "layer": layer + found["layer"], "head": head + found["head"], "row": found["row"], "col": found["col"]}
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The head of the stored first result with the telling cell, for the family map."""
-    result = first()
-    if result is None:
-        return None
-    cell = _cell(result.seen)
+    cell = _cell(seen)
     return Thumbnail(
-        weights=result.seen.cross[cell["layer"], cell["head"]],
-        queries=result.seen.target,
-        keys=result.seen.source,
+        weights=seen.cross[cell["layer"], cell["head"]],
+        queries=seen.target,
+        keys=seen.source,
         pick=(cell["row"], cell["col"]),
     )
 
@@ -171,14 +139,7 @@ def without_parts(parts: Sequence[str]) -> Text:
 
 def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
     """The pieces of the sentence in view, each of which can be hidden."""
-    pieces = enumerate(zip(seen.source, seen.source_space, strict=True))
-    return {"hidden": tuple(Item(str(at), piece, inner=at > 0 and not space) for at, (piece, space) in pieces)}
-
-
-def answer(seen: Explanation, request: Request) -> Value:
-    """The translation, as it stands beside the sentence."""
-    hypotheses = seen.hypotheses if request.beam > 1 else ()
-    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability, hypotheses=hypotheses)
+    return {"hidden": choosable((seen.source, seen.source_space))}
 
 
 def growing(steps: Sequence[Step], _request: Request) -> Value:
@@ -199,8 +160,7 @@ def lines(_seen: Explanation, request: Request) -> tuple[Text, ...]:
 
 def pick(seen: Explanation, _request: Request) -> Value:
     """The cell that is looked at on arrival, as an address names it."""
-    cell = _cell(seen)
-    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"]}
+    return place(_cell(seen))
 
 
 def warning(_request: Request, seen: Explanation) -> Text | None:
@@ -413,15 +373,11 @@ def steps() -> tuple[GuidedStep, ...]:
         "residual": ("", {"kind": "encoder", "stat": "mean", "paths": "open"}, ""),
         "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}, ""),
     }
-    if stored_first is not None:
-        heads, mask = _jobs(stored_first.seen)
-        shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
+    heads, mask = ({"kind": "encoder"},) * 2 if stored_first is None else _jobs(stored_first.seen)
+    shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
     read = paths.told()  # a lab has eight steps: what residual paths carry takes the place of a silenced head
-    return tuple(
-        GuidedStep(title, filled(say, each=read or ""), *shown.get(key, ("", {"kind": "encoder"}, "attention")), **in_lecture(texts, key))
-        for key, title, say in texts.STEPS
-        if key != ("silence" if read else "residual")
-    )
+    del shown["silence" if read else "residual"]
+    return guided(texts, shown, each=read or "")
 
 
 def _jobs(seen: Explanation) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -109,7 +109,6 @@ def hardness(task: str, mine: tuple[float, float] | None = None) -> dict[str, ob
     ponder = measured.get("ponder_by_facts") or measured.get("ponder_by_difficulty")
     if not ponder:
         return None
-    axis, units, one, several = texts.HARD[task]
     found = effort.levels(ponder, _accuracy(measured, task))
     names = list(ponder)
     rivals = [
@@ -117,7 +116,7 @@ def hardness(task: str, mine: tuple[float, float] | None = None) -> dict[str, ob
         for kind in KINDS[1:]
         if (others := runs(task, kind)) and (share := _accuracy(others[0].get("figure") or {}, task))
     ]
-    drawn = effort.drawn(found, axis=axis, units=units, one=one, several=several, mine=mine, rivals=rivals, ours=texts.BRIEF[""])
+    drawn = effort.drawn(found, texts.HARD[task], mine=mine, rivals=rivals, ours=texts.BRIEF[""])
     printed = (ours[0].get("published") or {}).get("ponder")
     if drawn is None or not printed or task != "stories":
         return drawn
@@ -234,9 +233,7 @@ def curves() -> dict[str, object] | None:
         SLUG,
         facts(),
         {f"stories{kind}": (texts.BRIEF[kind], COLOURS[kind]) for kind in KINDS},
-        axes=(texts.SEEN, texts.WRONG),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
+        texts,
         one=texts.CURVE_EACH,
         show=lambda share: f"{100 * share:.1f} %",
     )

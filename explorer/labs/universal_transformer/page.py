@@ -11,12 +11,9 @@ from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.plane import in_one_plane
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.program import About, Program, lab_of
-from explorer.views import View, in_bertviz
+from explorer.program import Program, lab_of, program_of
+from explorer.views import View, in_bertviz, in_figure, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.difficulty import difficulty
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.plane import Head
 from models.universal_transformer.records import EXAMPLES, LIMIT, TASKS, Explanation, Request
 
@@ -32,14 +29,17 @@ VECTORS = "models.universal_transformer.explain:vectors"
 PLANES = "models.universal_transformer.explain:planes"
 STEPS = {f"{task}.self": (LIMIT, 4) for task in TASKS}  # and heads
 
-PROGRAM: Program[Request, Explanation] = Program(
+PROGRAM: Program[Request, Explanation] = program_of(
+    texts,
+    views,
+    about,
     explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.thinking),
-        View("difficulty", lambda value: difficulty(value or None), lambda seen, request, _state: views.hard(seen, request), at="side"),
-        View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
+        on_stage("ponder", views.thinking, texts.PONDER),
+        in_figure("difficulty", views.hard, at="side"),
+        on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),
         in_one_plane(
             PLANES,
@@ -50,15 +50,10 @@ PROGRAM: Program[Request, Explanation] = Program(
             of=lambda request: {"self": f"{request.task}.self"},
         ),
         in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
-        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        noted(texts),
     ),
     change=adaptive_depth.changes("models.universal_transformer.explain:measure", views.WORDS, text="", question=""),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-    first=views.first,
-    answer=views.answer,
-    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-    region=texts.REGION,
-    warning=lambda request, _seen: views.warning(request),
 )
 
 
@@ -68,6 +63,7 @@ LAB = lab_of(
     lambda: PROGRAM,
     EXAMPLES,
     texts,
+    views,
     year=2019,
     paper="Universal Transformers",
     authors="Dehghani et al.",
@@ -83,9 +79,7 @@ LAB = lab_of(
             part("the answer", "回答", "difficulty"),
         ),
     ),
-    steps=views.steps,
     interventions=adaptive_depth.interventions(EXAMPLES[0]),
     exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
-    thumbnail=views.thumbnail,
     probes=lambda: (Request("copy", "a", ""),),
 )

@@ -211,6 +211,7 @@ CURVE_SAYS: Final = _(
 CURVE_EACH: Final = _("{name} {value} wrong", "{name} 错 {value}")
 SEEN: Final = _("inputs seen", "看过的输入")
 WRONG: Final = _("wrong", "答错")
+CURVE_AXES: Final = (SEEN, WRONG)
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
@@ -234,78 +235,59 @@ NOTES: Final[tuple[Text, ...]] = (
 NOTES_LABEL: Final = _("Small print", "说明")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling positions in the stored run.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "block",
-        _("One block, again and again", "同一个块，反复使用"),
-        _(
-            "A Transformer has a stack of layers, each with weights of its own. This one has a single block, used step after step on all "
-            "positions at once: the sentences of a story and its question. Scrub, and read what it would answer if it stopped now.",
-            "普通 Transformer 是一叠各有权重的层。这里只有一个块，一步一步作用于所有位置：故事的句子和问题。"
-            "拖动步数，看若此刻停下，它会怎么回答。",
-        ),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "block": _("One block, again and again", "同一个块，反复使用"),
+    "halting": _("When is it enough?", "何时算够？"),
+    "stopped": _("Each stops by itself", "各自停止"),
+    "signal": _("A place and a step", "位置与步"),
+    "facts": _("One fact, two facts, three", "一个、两个、三个事实"),
+    "carries": _("A carry that runs", "一路传递的进位"),
+    "forced": _("No time to think", "不给时间想"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "block": _(
+        "A Transformer has a stack of layers, each with weights of its own. This one has a single block, used step after step on all "
+        "positions at once: the sentences of a story and its question. Scrub, and read what it would answer if it stopped now.",
+        "普通 Transformer 是一叠各有权重的层。这里只有一个块，一步一步作用于所有位置：故事的句子和问题。"
+        "拖动步数，看若此刻停下，它会怎么回答。",
     ),
-    (
-        "halting",
-        _("When is it enough?", "何时算够？"),
-        _(
-            "After each step a unit says how likely it is to stop, h. The sum grows to 1 − ε; what is left of 1 is the remainder R. "
-            "What comes out is the mean of the states, weighted by these very numbers. The cost N + R keeps it from thinking for ever.",
-            "每走一步，一个单元给出停止的概率 h。h 累加到 1 − ε 为止，离 1 还差的是余量 R。输出是各步状态按这些数的加权平均。"
-            "代价 N + R 使它不会一直想下去。",
-        ),
+    "halting": _(
+        "After each step a unit says how likely it is to stop, h. The sum grows to 1 − ε; what is left of 1 is the remainder R. "
+        "What comes out is the mean of the states, weighted by these very numbers. The cost N + R keeps it from thinking for ever.",
+        "每走一步，一个单元给出停止的概率 h。h 累加到 1 − ε 为止，离 1 还差的是余量 R。输出是各步状态按这些数的加权平均。"
+        "代价 N + R 使它不会一直想下去。",
     ),
-    (
-        "stopped",
-        _("Each stops by itself", "各自停止"),
-        _(
-            "Every position chooses its depth. One that has stopped is copied on: its row is grey in the attention view, nothing of it "
-            "is computed, yet the question can still look at it. That saves time. (The paper still adds each step's signal to it; the "
-            "model card says what that changes.)",
-            "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计算，但问题仍可看向它。这样就省下时间。"
-            "（论文仍给它加上每一步的步信号；模型卡说明有何不同。）",
-        ),
+    "stopped": _(
+        "Every position chooses its depth. One that has stopped is copied on: its row is grey in the attention view, nothing of it "
+        "is computed, yet the question can still look at it. That saves time. (The paper still adds each step's signal to it; the "
+        "model card says what that changes.)",
+        "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计算，但问题仍可看向它。这样就省下时间。"
+        "（论文仍给它加上每一步的步信号；模型卡说明有何不同。）",
     ),
-    (
-        "signal",
-        _("A place and a step", "位置与步"),
-        _(
-            "The block is the same every time, so each step is told which one it is: sinusoids of the step are added beside those of the "
-            "place. Here that signal is off, and the word is no longer written backwards. The panel says how many held-out words are.",
-            "每次都是同一个块，所以要告诉它现在是第几步：除了位置的正弦信号，还加上步的正弦信号。这里关掉了步信号，单词便倒写不对了；"
-            "面板显示留出的单词还有多少能写对。",
-        ),
+    "signal": _(
+        "The block is the same every time, so each step is told which one it is: sinusoids of the step are added beside those of the "
+        "place. Here that signal is off, and the word is no longer written backwards. The panel says how many held-out words are.",
+        "每次都是同一个块，所以要告诉它现在是第几步：除了位置的正弦信号，还加上步的正弦信号。这里关掉了步信号，单词便倒写不对了；"
+        "面板显示留出的单词还有多少能写对。",
     ),
-    (
-        "facts",
-        _("One fact, two facts, three", "一个、两个、三个事实"),
-        _(
-            "Where she went last is enough: this answer needs one fact, the ringed sentence. Over held-out stories a question costs "
-            "{one} with one fact, {two} with two and {three} with three: the network thinks longer where more has to be put together. "
-            "The diamond is this story; the first story needs three.",
-            "知道她最后去了哪里就够了：这个答案只需一个事实，即圈出的句子。在留出的故事里，一个事实的问题平均代价 {one}，两个 {two}，"
-            "三个 {three}：要拼起来的越多，想得越久。菱形就是这个故事；第一个故事需要三个事实。",
-        ),
+    "facts": _(
+        "Where she went last is enough: this answer needs one fact, the ringed sentence. Over held-out stories a question costs "
+        "{one} with one fact, {two} with two and {three} with three: the network thinks longer where more has to be put together. "
+        "The diamond is this story; the first story needs three.",
+        "知道她最后去了哪里就够了：这个答案只需一个事实，即圈出的句子。在留出的故事里，一个事实的问题平均代价 {one}，两个 {two}，"
+        "三个 {three}：要拼起来的越多，想得越久。菱形就是这个故事；第一个故事需要三个事实。",
     ),
-    (
-        "carries",
-        _("A carry that runs", "一路传递的进位"),
-        _(
-            "95,678 + 4,322: the last digits give a carry, and it runs through every column. All digits of the answer are filled in at "
-            "once, so what runs from column to column has to do so in steps. Which digits think longest?",
-            "95,678 + 4,322：末位产生进位，一路传过每一列。答案的所有数字同时填写，要逐列传递的东西只能一步一步传。哪些数字想得最久？",
-        ),
+    "carries": _(
+        "95,678 + 4,322: the last digits give a carry, and it runs through every column. All digits of the answer are filled in at "
+        "once, so what runs from column to column has to do so in steps. Which digits think longest?",
+        "95,678 + 4,322：末位产生进位，一路传过每一列。答案的所有数字同时填写，要逐列传递的东西只能一步一步传。哪些数字想得最久？",
     ),
-    (
-        "forced",
-        _("No time to think", "不给时间想"),
-        _(
-            "The sum again, and every position gets one step and no more. The panel says what becomes of this answer and of held-out ones. "
-            "Give steps back one by one: how many does the answer need?",
-            "还是那个算式，每个位置只给一步。面板显示这个答案和留出的答案变成什么样。再一步步还给它：答案需要几步？",
-        ),
+    "forced": _(
+        "The sum again, and every position gets one step and no more. The panel says what becomes of this answer and of held-out ones. "
+        "Give steps back one by one: how many does the answer need?",
+        "还是那个算式，每个位置只给一步。面板显示这个答案和留出的答案变成什么样。再一步步还给它：答案需要几步？",
     ),
-)
+}
 
 
 # What each step asks: the projector's title.
@@ -335,5 +317,5 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "forced": _("Hold B for the answer with time to think.", "按住 B 看有时间思考时的答案。"),
 }
 
-# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"block": 1, "halting": 3, "stopped": 2, "signal": 3, "facts": 2, "carries": 1, "forced": 3}
+# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {"block": 1, "halting": 3, "signal": 3, "carries": 1, "forced": 3}

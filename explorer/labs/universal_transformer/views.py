@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer import controls, runs
 from explorer.controls import Control, Value, Words, query
-from explorer.figures import attention, ponder
+from explorer.figures import attention
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Thumbnail
@@ -51,7 +50,7 @@ VOCABULARY = (  # all words that the network knows, as they are put into a story
 def typed(task: str, kind: controls.Kind, placeholder: str, words: Sequence[Words] = ()) -> Control:
     """How the text of a task is asked for."""
     hint = filled(texts.HINTS[task], facts=MAX_FACTS, digits=MAX_DIGITS, letters=MAX_LETTERS)
-    return Control("text", texts.PROMPTS[task], kind, hint=hint, placeholder=placeholder, words=words, when={"task": (task,)})
+    return adaptive_depth.typed(task, kind, texts.PROMPTS[task], hint, placeholder, words=words)
 
 
 WORDS = adaptive_depth.Words(texts.PLACE, texts.STEP, texts.STEPS_OF, texts.NO_SIGNAL, say)
@@ -66,7 +65,7 @@ CONTROLS = (
 )
 
 
-def warning(request: Request) -> Text | None:
+def warning(request: Request, _seen: Explanation) -> Text | None:
     """What to say of an input that is longer than any in training; None for others."""
     if request.task == "addition":
         longest = max((len(number.strip().lstrip("0")) for number in request.text.replace("=", "").split("+")), default=0)
@@ -87,17 +86,7 @@ def answer(seen: Explanation, request: Request) -> Value:
 
 def thinking(seen: Explanation, request: Request, state: str) -> Value:
     """How long each position thought, and what it made of it."""
-    return ponder.value(
-        seen,
-        state=state,
-        query=query(request),
-        positions=seen.positions,
-        axis=texts.AXIS,
-        say=partial(say, request.task),
-        forced=request.forced,
-        marks=seen.facts,
-        pick=longest(seen),
-    )
+    return adaptive_depth.mechanism(seen, request, state, WORDS, seen.positions, marks=seen.facts, pick=longest(seen))
 
 
 def longest(seen: Explanation) -> int:
@@ -150,7 +139,7 @@ def bertviz(seen: Explanation) -> drawing.Attention:
     return drawing.Attention("self", texts.KIND, weights, seen.positions, seen.positions)
 
 
-def hard(seen: Explanation, request: Request) -> Value:
+def hard(seen: Explanation, request: Request, _state: str) -> Value:
     """Hard things take longer, with the run in view; {} before anything was measured."""
     return about.hardness(request.task, (float(seen.difficulty), seen.ponder_of_answer)) or {}
 
@@ -158,12 +147,9 @@ def hard(seen: Explanation, request: Request) -> Value:
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """How long the first result thinks about each of its positions: they lie below each other, as they do in its picture."""
-    kept = first()
-    if kept is None:
-        return None
-    return Thumbnail(np.flip(adaptive_depth.towers(kept.seen.steps), 0).T.copy())
+    return Thumbnail(np.flip(adaptive_depth.towers(seen.steps), 0).T.copy())
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -16,10 +16,9 @@ from explorer.labels import CARD, Text, filled
 from explorer.labels import text as _
 from explorer.packing import pack
 from explorer.program import About, Program, lab_of
-from explorer.views import View, in_bertviz
+from explorer.views import in_bertviz, on_stage
 from explorer.widgets import ask
 from explorer.widgets.card import Pair
-from explorer.widgets.stage import stage
 from models.your_model.records import MOST_PARAMETERS, MOST_TOKENS, Explanation, Facts, Request, here
 
 EXPLAIN = "models.your_model.explain:explain"
@@ -202,8 +201,8 @@ def lab() -> Lab:
         kind=Request,
         controls=(Control("text", filled(TEXT, tokens=known.tokens), "sentence", placeholder=asked[0].text),),
         views=(
-            View("attention", lambda value: stage("attention", value, texts={}), maps, at="above"),
-            View("tower", lambda value: stage("tower", value, texts=TOWER), tower, at="below"),
+            on_stage("attention", maps, at="above"),
+            on_stage("tower", tower, TOWER, at="below"),
             in_bertviz(("head", "model"), bertviz),
         ),
         change=None,
@@ -220,6 +219,7 @@ def lab() -> Lab:
         lambda: program,
         asked,
         SimpleNamespace(**vars(WORDS), EQUATION=EQUATIONS[known.shape]),
+        SimpleNamespace(steps=lambda: (), first=lambda: None),
         year=year,
         paper=paper,
         authors=authors,
@@ -228,10 +228,8 @@ def lab() -> Lab:
         ancestors=ancestors,
         changed="reading" if known.shape == "bert" else "input",
         network=((part("the text", "文本", "ask"), part("attention", "注意力", "attention"), part("layers", "各层", "tower")),),
-        steps=lambda: (),
         interventions={},
         exports=dict.fromkeys(("attention", "tower"), FIGURE),
-        thumbnail=lambda: None,
         own=True,
         stored=None,
     )

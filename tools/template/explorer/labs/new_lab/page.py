@@ -6,11 +6,9 @@ from dataclasses import replace
 
 from explorer.lab import FIGURE, part
 from explorer.labs.new_lab import texts, views
-from explorer.program import About, Change, Program, lab_of
-from explorer.views import View
+from explorer.program import Change, Program, lab_of, program_of
+from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
-from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
 from models.new_lab.records import EVERY_HEAD, EXAMPLES, Explanation, Request
 
 EXPLAIN, MEASURE = "models.new_lab.explain:explain", "models.new_lab.explain:measure"
@@ -18,21 +16,20 @@ EXPLAIN, MEASURE = "models.new_lab.explain:explain", "models.new_lab.explain:mea
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which model is there is looked up when it is built."""
-    return Program(
+    return program_of(
+        texts,
+        views,
+        views,
         explain=EXPLAIN,
         kind=Request,
         controls=views.controls(),
         views=(
-            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
+            on_stage("attention", views.maps),
             View("lengths", lambda _value: figure.figure(views.by_length()), at="side"),
-            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+            noted(texts),
         ),
         change=Change(views.difference, MEASURE),
         examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-        first=views.first,
-        answer=views.answer,
-        about=About(texts.KICKER, texts.SPOKEN, views.pairs, views.prose, views.curves),
-        region=texts.REGION,
     )
 
 
@@ -42,6 +39,7 @@ LAB = lab_of(
     program,
     EXAMPLES,
     texts,
+    views,
     year=2017,
     paper="Attention Is All You Need",
     authors="Vaswani et al.",
@@ -49,7 +47,6 @@ LAB = lab_of(
     licence="Apache-2.0: the generator and these weights",
     ancestors=(),
     changed="input",
-    steps=views.steps,
     network=(
         (part("what is given", "给定的部分", "ask"), part("attention", "注意力", "attention"), part("the answer", "回答", "lengths")),
     ),
@@ -58,5 +55,4 @@ LAB = lab_of(
         "layers": replace(EXAMPLES[0], layers=1),
     },
     exports={"attention": FIGURE, "change": ("TXT", "CSV")},
-    thumbnail=views.thumbnail,
 )

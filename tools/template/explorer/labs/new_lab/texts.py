@@ -72,38 +72,26 @@ CURVE_UNITS: Final = _("share of wrong digits on held-out inputs, lower is bette
 CURVE_SAYS: Final = _("At the end of training, of held-out digits are wrong: {figures}.", "训练结束时留出数字的错误率：{figures}。")
 SEEN: Final = _("inputs seen", "看过的输入")
 WRONG: Final = _("share wrong", "错误率")
+CURVE_AXES: Final = (SEEN, WRONG)
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
-STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
-    (
-        "answer",
-        _("[to write] The answer", "【待写】答案"),
-        _("All places of the answer are written at once, one for each digit.", "答案的各个位置同时写出，每位数字一个。"),
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "answer": _("[to write] The answer", "【待写】答案"),
+    "head": _("[to write] One head", "【待写】一个头"),
+    "row": _("[to write] One row", "【待写】一行"),
+    "shorter": _("[to write] A shorter input", "【待写】更短的输入"),
+    "silence": _("[to write] Silence heads", "【待写】关掉注意力头"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "answer": _("All places of the answer are written at once, one for each digit.", "答案的各个位置同时写出，每位数字一个。"),
+    "head": _("This head looks from each place to the digit that belongs there.", "这个头从每个位置看向应写在那里的数字。"),
+    "row": _("The first place asks: its row of weights adds up to 1.", "第一个位置在提问：它这一行的权重之和为 1。"),
+    "shorter": _("With fewer digits the same head still finds the other end.", "数字更少时，同一个头仍能找到另一端。"),
+    "silence": _(
+        "Without the heads of the first layer it answers again; the number says how many held-out digits are still right.",
+        "关掉第一层的头再答一遍；数字说明留出的数字还有多少是对的。",
     ),
-    (
-        "head",
-        _("[to write] One head", "【待写】一个头"),
-        _("This head looks from each place to the digit that belongs there.", "这个头从每个位置看向应写在那里的数字。"),
-    ),
-    (
-        "row",
-        _("[to write] One row", "【待写】一行"),
-        _("The first place asks: its row of weights adds up to 1.", "第一个位置在提问：它这一行的权重之和为 1。"),
-    ),
-    (
-        "shorter",
-        _("[to write] A shorter input", "【待写】更短的输入"),
-        _("With fewer digits the same head still finds the other end.", "数字更少时，同一个头仍能找到另一端。"),
-    ),
-    (
-        "silence",
-        _("[to write] Silence heads", "【待写】关掉注意力头"),
-        _(
-            "Without the heads of the first layer it answers again; the number says how many held-out digits are still right.",
-            "关掉第一层的头再答一遍；数字说明留出的数字还有多少是对的。",
-        ),
-    ),
-)
+}
 
 # What a lecture needs of each step: its question, what the lecturer does, 1: always, 2: may be skipped, 3: for a long lecture.
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
@@ -120,7 +108,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "shorter": _("[to write] Compare with the longer input.", "【待写】与更长的输入比较。"),
     "silence": _("[to write] Hold B for the run before.", "【待写】按住 B 看之前的运行。"),
 }
-STEP_RANKS: Final[Mapping[str, int]] = {"answer": 1, "head": 1, "row": 2, "shorter": 3, "silence": 2}
+STEP_RANKS: Final[Mapping[str, int]] = {"answer": 1, "head": 1, "shorter": 3}
 # What the hall guesses before the lecturer opens the projected figure.
 STEP_GUESSES: Final[Mapping[str, Text]] = {
     "head": _("[to write] Which digit does the first place look at?", "【待写】第一个位置看向哪一位数字？"),

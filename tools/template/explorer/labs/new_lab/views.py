@@ -10,9 +10,10 @@ from explorer import labels, runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention
 from explorer.figures import curves as drawn
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs import about
+from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
 from explorer.labs.new_lab import texts
 from explorer.widgets import ask, change, figure
@@ -51,13 +52,7 @@ def prose() -> dict[str, str]:
 def curves() -> Value | None:
     """Wrong digits on held-out inputs over training, or None where no log is shipped. Slow at first."""
     return about.curves(
-        SLUG,
-        about.models(SLUG, ("base",)),
-        {"base": (texts.SHORT, COLOUR)},
-        axes=(texts.SEEN, texts.WRONG),
-        units=texts.CURVE_UNITS,
-        says=texts.CURVE_SAYS,
-        show=lambda share: f"{100 * share:.1f} %",
+        SLUG, about.models(SLUG, ("base",)), {"base": (texts.SHORT, COLOUR)}, texts, show=lambda share: f"{100 * share:.1f} %"
     )
 
 
@@ -155,12 +150,9 @@ def telling(seen: Explanation) -> dict[str, Any]:
     return attention.pick(kind(seen))
 
 
-def thumbnail() -> Thumbnail | None:
+def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head of the stored run, for the family map."""
-    kept = first()
-    if kept is None:
-        return None
-    cell, seen = telling(kept.seen), kept.seen
+    cell = telling(seen)
     return Thumbnail(seen.attention[cell["layer"], cell["head"]], seen.digits, seen.digits, (cell["row"], cell["col"]))
 
 
@@ -169,11 +161,11 @@ def steps() -> tuple[GuidedStep, ...]:
     kept = first()
     head = {} if kept is None else {"head": "{layer}.{head}".format(**{name: telling(kept.seen)[name] + 1 for name in ("layer", "head")})}
     start = EXAMPLES[0]
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, Shown] = {
         "answer": ("", {}, "ask"),
         "head": ("", head, "attention"),
         "row": ("", {**head, "row": "0"}, "attention"),
         "shorter": (query(EXAMPLES[-1]), head, "attention"),
         "silence": (query(replace(start, silenced=EVERY_HEAD[:HEADS])), {}, "change"),
     }
-    return tuple(GuidedStep(title, said, *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS)
+    return guided(texts, shown)

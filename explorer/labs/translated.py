@@ -1,0 +1,50 @@
+"""What the pages of networks that write German for English draw alike: the answer, pieces that can be chosen, attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from explorer import labels
+from explorer.controls import Item, Value
+from explorer.figures.attention import Array, Kind
+from explorer.labels import Text, filled
+from explorer.labels import text as _
+from explorer.widgets import ask
+
+Words = tuple[Sequence[str], Sequence[bool]]  # pieces, and where a space stands before them
+
+ENGLISH: Final = _("English", "英文")
+GERMAN: Final = _("German", "德文")
+METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
+LICENCE: Final = "research and teaching only: the images behind Multi30k are licensed for non-commercial research and education"
+ROLES: Final = {"encoder": (ENGLISH, ENGLISH), "decoder": (GERMAN, GERMAN), "cross": (GERMAN, ENGLISH)}
+
+
+def answer(seen: Any, request: Any) -> Value:
+    """The translation, as it stands beside the sentence; of a wider search with its other hypotheses."""
+    hypotheses = seen.hypotheses if getattr(request, "beam", 1) > 1 else ()
+    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability, hypotheses=hypotheses)
+
+
+def choosable(words: Words, values: Sequence[str] = ()) -> tuple[Item, ...]:
+    """Pieces that a control of kind "items" offers, by their positions or by `values`."""
+    pieces = enumerate(zip(*words, strict=True))
+    return tuple(Item(values[at] if values else str(at), piece, inner=at > 0 and not space) for at, (piece, space) in pieces)
+
+
+def kind(name: str, label: Text, weights: Array, queries: Words, keys: Words, question: Text, **how: Any) -> Kind:
+    """An attention that is called `name`: of the "encoder", of the "decoder" or from one to the other, "cross". how: as of `Kind`."""
+    words = (queries[0], keys[0], queries[1], keys[1])
+    told = {"key": name, "through": "encoder" if name == "cross" else None, "roles": ROLES[name], **how}
+    return Kind(told.pop("key"), label, weights, *words, question=question, **told)
+
+
+def place(cell: Mapping[str, Any]) -> Value:
+    """A cell {kind, layer, head, row, col}, all from 0, as an address names it."""
+    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"]}
+
+
+def metric(figure: Mapping[str, Any]) -> Text:
+    """What a figure measures, and on which split."""
+    return filled(METRIC, metric=figure["metric"], split=labels.split(figure["split"].removesuffix("_flickr")))
