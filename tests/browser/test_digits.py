@@ -166,6 +166,7 @@ def test_digits_grow_in_place_each_at_its_own_pixel_and_are_played_again_without
     expect(words(picture)).to_contain_text(
         re.compile(r"The 14 given rows cost strided [\d.]+ nats, dense [\d.]+ and fixed [\d.]+; for the 392 pixels")
     )
+    picture.find(".tfe-stage-transport input").fill("440")
     quiet(page, faults)
     asked_for = len(faults.requests)
     picture.find(".tfe-stage-step.is-play").click()

@@ -241,9 +241,8 @@ def test_a_span_that_follows_the_token_is_drawn_along_the_text(page_watch: Page,
     own = seen.z[2, 3]
     here, low, high = (f"{round(float(one), 1):g}" for one in (own[600], own.min(), own.max()))
     expect(picture.find(".tfe-words")).to_contain_text(f"z is {here}, between {low} and {high} in this text")
-    letters = [
-        one for one in picture.marks("text", face="mono") if one["top"] > picture.marks("text", whole="span z at each character")[0]["top"]
-    ]
+    title = picture.marks("text", whole="span z at each character")[0]
+    letters = [one for one in picture.marks("text", face="mono") if one["top"] > title["top"]]
     assert len(letters) > 30
     place = letters[5]
     at = picture.spot(place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +127,10 @@ def known(pattern: Pattern, use: str, length: int) -> list[int]:
 
 def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site: str) -> None:
     opened(page_watch, site)
-    found = page_watch.evaluate(
+    told = page_watch.evaluate(
         """async ([address, sizes, kinds, uses]) => {
             const math = await import(address);
-            return sizes.map(([length, l, c]) => Object.fromEntries(kinds.map((kind) => {
+            return JSON.stringify(sizes.map(([length, l, c]) => Object.fromEntries(kinds.map((kind) => {
                 const pattern = { kind, l, c };
                 const { found, turns } = math.search(pattern, length);
                 for (const _ of turns);
@@ -145,11 +146,11 @@ def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site:
                     known: uses.map((use) => math.known(pattern, use, length - 1, 3, 4)),
                     heads: uses.flatMap((use) => [0, 1].map((layer) => math.ofHeads(pattern, use, layer, 5))),
                 }];
-            })));
+            }))));
         }""",
         [base.address("pictures/patternmath.js"), SIZES, KINDS, USES],
     )
-    for (length, stride, summary), kinds in zip(SIZES, found, strict=True):
+    for (length, stride, summary), kinds in zip(SIZES, json.loads(told), strict=True):
         for kind, said in kinds.items():
             pattern = Pattern(kind, stride, summary)
             counts = pattern.union.counts(length)
