@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import Page
 
 from tests.browser.waiting import becomes
 
-# Every mark of a kind and style, those of groups too, where they stand in the picture. As text: Playwright would hand over each value apart.
+NEW = Callable[..., tuple[Page, Any]]
+AT_ONCE: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}  # how our pages wire events
+
+# Every mark of a kind and style, those of groups too, where they stand in the picture; as text, which Playwright hands over at once.
 MARKS = """([name, kind, style]) => {
     const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks, x + one.x, y + one.y)
         : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x, top: (one.y ?? one.box?.y0 ?? 0) + y }]));
@@ -74,6 +81,15 @@ class Picture:
         with self.page.expect_download() as download:
             menu.locator(f".tfe-export[data-kind='{kind}']").click()
         return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+    def rows(self) -> list[dict[str, str]]:
+        """The table that its menu saves."""
+        return list(csv.DictReader(io.StringIO(self.saved("CSV")[1].decode("utf-8-sig"), newline="")))
+
+    def arrays(self) -> dict[str, Any]:
+        """The numbers that its menu saves."""
+        with np.load(io.BytesIO(self.saved("NPZ")[1])) as files:
+            return dict(files)
 
     def fits(self) -> None:
         """Nothing runs out of the page or of the picture."""
