@@ -15,7 +15,7 @@ from explorer.lab import Lab
 from explorer.labs.reformer.deeper import rewind
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.stage import asked
-from tests.browser.staged import AT_ONCE, Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed, stands
 from tests.explorer import rewound
 
@@ -91,8 +91,10 @@ def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(pa
     Picture(page, "rewind .tfe-asked").drawn("rewindstep=8")
 
 
-def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_rewind=open&_pos=2,7")
+def test_space_plays_forward_then_back_and_a_position_is_followed(new_page: NEW, site: str) -> None:
+    page, _ = new_page(permissions=[])  # in a context of its own: its clock is that of all its pages
+    page.clock.install()
+    opened(page, site, "lang=en&_rewind=open&_pos=2,7")
     Picture(page, "rewind .tfe-asked").drawn("rewindstep=8 pos=2,7")
     found = rewound.parts()
     expect(said(page)).to_contain_text(
@@ -104,6 +106,8 @@ def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Pa
             new MutationObserver(() => window.stood.push(root.dataset.drawn)).observe(root, { attributeFilter: ["data-drawn"] }); }"""
     )
     page.keyboard.press(" ")
+    for _ in range(18):
+        page.clock.fast_forward(400)
     page.wait_for_function("() => window.stood.includes('rewindstep=0 pos=2,7') && window.stood.at(-1) === 'rewindstep=8 pos=2,7'")
     seen = [one for one in dict.fromkeys(page.evaluate("window.stood")) if one != "rewindstep=8 pos=2,7"]
     assert seen == sorted(seen) and len(seen) > 2, "in the order of the layers; a busy machine leaves some out"
