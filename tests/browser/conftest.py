@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from explorer.labs import LABS
+from tests.conftest import Running
 from tests.pages import ARGUMENTS, PATIENCE, Contexts, Faults, watch
 
 __all__ = ["ARGUMENTS", "PATIENCE", "Faults", "watch"]
@@ -73,11 +74,19 @@ class Visit:
         return found
 
 
+@pytest.fixture(scope="module")
+def site(request: pytest.FixtureRequest) -> str:
+    """The address of the bench pages that a file names in PAGES; of the running site where it names none."""
+    if (pages := getattr(request.module, "PAGES", None)) is None:
+        return str(request.getfixturevalue("running").url)
+    return str(request.getfixturevalue("bench").put(request.module.__name__, pages))
+
+
 @pytest.fixture(scope="session")
-def visited(contexts: Contexts, site: str) -> Iterator[Visit]:
+def visited(contexts: Contexts, running: Running) -> Iterator[Visit]:
     """The page of this worker's visits."""
-    yield Visit(contexts, site)
-    contexts.end(site)
+    yield Visit(contexts, running.url)
+    contexts.end(running.url)
 
 
 @pytest.fixture

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import Page
 
 from tests.browser.waiting import becomes
 
-# Every mark, those of groups too, where they stand in the picture.
-MARKS = """(name) => { const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks, x + one.x, y + one.y)
+NEW = Callable[..., tuple[Page, Any]]
+AT_ONCE: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}  # how our pages wire events
+
+# Every mark of a kind and style, those of groups too, where they stand in the picture; as text, which Playwright hands over at once.
+MARKS = """([name, kind, style]) => {
+    const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks, x + one.x, y + one.y)
         : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x, top: (one.y ?? one.box?.y0 ?? 0) + y }]));
-    return flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0); }"""
+    const wanted = Object.entries(style).map(([key, value]) => [key, JSON.stringify(value)]);
+    return JSON.stringify(flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0).filter((one) =>
+        (!kind || one.kind === kind) && wanted.every(([key, value]) => JSON.stringify(one[key] ?? null) === value))); }"""
 
 
 @dataclass(frozen=True)
@@ -40,8 +51,8 @@ class Picture:
 
     def marks(self, kind: str = "", **style: Any) -> list[dict[str, Any]]:
         """What the pen drew of a kind, in this style."""
-        found = self.page.evaluate(MARKS, self.name)
-        return [one for one in found if kind in {"", one["kind"]} and all(one.get(key) == value for key, value in style.items())]
+        found: list[dict[str, Any]] = json.loads(self.page.evaluate(MARKS, [self.name, kind, style]))
+        return found
 
     def texts(self, **style: Any) -> list[str]:
         """Every text in the picture."""
@@ -70,6 +81,15 @@ class Picture:
         with self.page.expect_download() as download:
             menu.locator(f".tfe-export[data-kind='{kind}']").click()
         return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+    def rows(self) -> list[dict[str, str]]:
+        """The table that its menu saves."""
+        return list(csv.DictReader(io.StringIO(self.saved("CSV")[1].decode("utf-8-sig"), newline="")))
+
+    def arrays(self) -> dict[str, Any]:
+        """The numbers that its menu saves."""
+        with np.load(io.BytesIO(self.saved("NPZ")[1])) as files:
+            return dict(files)
 
     def fits(self) -> None:
         """Nothing runs out of the page or of the picture."""

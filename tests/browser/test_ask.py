@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
-from tests.bench import Bench
 from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_lab
 from tests.explorer.small_lab import HOSTILE, PROGRAM, SLOW
@@ -21,10 +20,7 @@ NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · |^remembered$")
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
+PAGES = {"trial": PROGRAM.place}
 
 
 @pytest.fixture(autouse=True)

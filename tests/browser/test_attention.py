@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.figures import attention
-from tests.bench import Bench
 from tests.browser.attending import (
     HOSTILE,
     RUNS,
@@ -36,10 +34,7 @@ from tests.browser.waiting import looked, quiet
 NEW = Callable[..., tuple[Page, Any]]
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in RUNS})
+PAGES = {slug: page_of(slug) for slug in RUNS}
 
 
 def test_a_click_locks_the_cell_and_the_sentence_says_its_weight(page_watch: Page, site: str) -> None:

@@ -12,14 +12,12 @@ from typing import Any
 
 import gradio as gr
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Frame, Page, expect
 
 from explorer.figures.bertviz import Attention, encoder_decoder
 from explorer.lab import Lab
 from explorer.widgets import bertviz as widget
-from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes, focus, quiet
 from tests.fitting import refused_by_axe
 
@@ -83,10 +81,7 @@ def page(lab: Lab, engine: object) -> None:
     views.show(show, None, views, show_progress="hidden")
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page})
+PAGES = {"trial": page}
 
 
 def opened(page: Page, site: str, query: str) -> Frame:

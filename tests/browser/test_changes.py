@@ -8,11 +8,9 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
-from tests.bench import Bench
 from tests.browser.staged import Picture, numbers
 from tests.browser.waiting import addressed, asked, becomes
 from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TOO_FAR, TOO_MUCH, pair, side
@@ -20,10 +18,7 @@ from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TO
 OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
+PAGES = {"trial": PROGRAM.place}
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -141,9 +136,9 @@ def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watc
     chips = knob(page, "silenced").locator(".tfe-knob-chip")
     expect(chips).to_have_text("head 1·4 of dense×")
     becomes(page, lambda: len(numbers(page)), 2)
-    with np.load(io.BytesIO(Picture(page, "change").saved("NPZ")[1])) as arrays:
-        assert arrays["fixed.more"].shape == (28, 28) and arrays["fixed.more"][20, 20] == np.float32(-1.25)
-        assert arrays["strided.nats"][0] == 80.25 and np.array_equal(arrays["strided.before"], pair("strided", 0.6, True).before)
+    arrays = Picture(page, "change").arrays()
+    assert arrays["fixed.more"].shape == (28, 28) and arrays["fixed.more"][20, 20] == np.float32(-1.25)
+    assert arrays["strided.nats"][0] == 80.25 and np.array_equal(arrays["strided.before"], pair("strided", 0.6, True).before)
     knob(page, "pattern").locator("[data-key='']").press("ArrowRight")
     addressed(page, silenced="dense.0.3", pattern="full")
     expect(knob(page, "pattern").locator("[data-key=full]")).to_be_focused()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import io
 import re
 from collections.abc import AsyncGenerator, Callable
@@ -21,12 +20,10 @@ from explorer.lab import Lab
 from explorer.labs.sparse_transformer import texts
 from explorer.widgets.stage import stage
 from models.sparse_transformer.weights import look
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed, becomes, looked, quiet
 from tests.explorer import drawn_digits
 
-NEW = Callable[..., tuple[Page, Any]]
 PICK = {"model": "strided", "head": "2.3", "pos": 552}
 VARIANTS = tuple(drawn_digits.PATTERNS)
 
@@ -57,17 +54,12 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
             addresses = {"dense": drawn_digits.kept(one)[0]}
             value = figure.value([one], state="stored", query="v=1", whole=drawn_digits.whole(), looks=addresses)
         place = stage("digits", value, texts=texts.DRAWN, picture="sparse_transformer/digits")
-        gr.Button("Grow", elem_id="grow").click(
-            grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
-        )
+        gr.Button("Grow", elem_id="grow").click(grow, None, place, **AT_ONCE)
 
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("three", "one")}, year=2019)
+PAGES = {slug: page_of(slug) for slug in ("three", "one")}
 
 
 def opened(page: Page, site: str, slug: str = "three", query: str = "lang=en") -> Picture:
@@ -166,6 +158,7 @@ def test_digits_grow_in_place_each_at_its_own_pixel_and_are_played_again_without
     expect(words(picture)).to_contain_text(
         re.compile(r"The 14 given rows cost strided [\d.]+ nats, dense [\d.]+ and fixed [\d.]+; for the 392 pixels")
     )
+    picture.find(".tfe-stage-transport input").fill("440")
     quiet(page, faults)
     asked_for = len(faults.requests)
     picture.find(".tfe-stage-step.is-play").click()
@@ -239,13 +232,13 @@ def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(page_watch: P
     assert b"<svg" in content and content.count(b"data:image/png") == 3 and b'href="http' not in content
     made = drawn_digits.made("strided")
     exact = look(made, 1, 2, [552])[0]
-    with np.load(io.BytesIO(picture.saved("NPZ")[1])) as files:
-        np.testing.assert_array_equal(files["strided_pixels"].reshape(-1), made.symbols)
-        np.testing.assert_allclose(files["strided_weights"].reshape(-1), exact, atol=1e-4)
-        for variant in VARIANTS:
-            np.testing.assert_array_equal(np.flatnonzero(files[f"{variant}_allowed"]), made_keys(variant, 552))
-        assert files["dense_mean_by_displacement"].shape == (4, 4, 7, 15)
-    rows = list(csv.DictReader(io.StringIO(picture.saved("CSV")[1].decode("utf-8-sig"))))
+    files = picture.arrays()
+    np.testing.assert_array_equal(files["strided_pixels"].reshape(-1), made.symbols)
+    np.testing.assert_allclose(files["strided_weights"].reshape(-1), exact, atol=1e-4)
+    for variant in VARIANTS:
+        np.testing.assert_array_equal(np.flatnonzero(files[f"{variant}_allowed"]), made_keys(variant, 552))
+    assert files["dense_mean_by_displacement"].shape == (4, 4, 7, 15)
+    rows = picture.rows()
     assert len(rows) == 784 and list(rows[0])[:7] == [
         "position",
         "row",

@@ -16,7 +16,6 @@ from playwright.sync_api import Page, expect
 
 from explorer import permalink, uploads
 from models.sparse_transformer.records import read_drawing, spelled
-from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes, unfolded
 from tests.explorer import small_drawer
 from tests.explorer.small_drawer import EXAMPLES, HOSTILE, PROGRAM, REFUSED, SIDE, SLOW, Ask, rings
@@ -25,10 +24,7 @@ NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
+PAGES = {"trial": PROGRAM.place}
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.bench import Bench, Place
+from tests.bench import Place
 from tests.browser import (
     attending,
     test_digits,
@@ -38,7 +38,7 @@ from tests.browser.waiting import becomes, unfolded
 from tests.fitting import assert_fits, misfits
 
 # Each page with its picture as it is found there, and what of its address unfolds it.
-PAGES: dict[str, tuple[Place, str, str]] = {
+PICTURES: dict[str, tuple[Place, str, str]] = {
     "attention": (attending.page_of("longest"), "attention", "_kind=cross"),
     "digits": (test_digits.page_of("three"), "digits", ""),
     "hashing": (test_hashing.page_of("long"), "hashing", "_hashingstep=4"),
@@ -75,16 +75,13 @@ BARS: dict[str, tuple[Place, str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: place for slug, (place, *_) in (PAGES | BARS).items()}, year=2018)  # type: ignore[operator]
+PAGES = {slug: place for slug, (place, *_) in (PICTURES | BARS).items()}  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("slug", PAGES)
+@pytest.mark.parametrize("slug", PICTURES)
 def test_it_fits_a_phone_in_chinese_and_the_projector(new_page: Callable[..., tuple[Page, Any]], site: str, slug: str) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
-    _, name, query = PAGES[slug]
+    _, name, query = PICTURES[slug]
     picture = Picture(page, name).open(f"{site}/{slug}?lang=zh&{query}")
     expect(picture.find(".tfe-words").first).to_have_text(re.compile("[一-鿿]"))
     becomes(page, lambda: bool(picture.marks("text")), True)

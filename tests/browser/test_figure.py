@@ -6,17 +6,11 @@ import csv
 import io
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.bench import Bench
 from tests.browser.attending import opened, page_of, saved
 
-
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench page."""
-    return bench.put(__name__, {"figures": page_of("figures")})
+PAGES = {"figures": page_of("figures")}
 
 
 def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, site: str) -> None:

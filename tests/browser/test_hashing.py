@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable
 from functools import partial
@@ -18,12 +16,10 @@ from explorer.lab import Lab
 from explorer.labs.reformer.page import hashing
 from explorer.widgets.base import address
 from explorer.widgets.stage import looked
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed
 from tests.explorer import hashed
 
-NEW = Callable[..., tuple[Page, Any]]
 KINDS = ("word", "long", "four", "text", "book")
 
 # Every text that stands on the picture: where it begins and ends, and how large it is.
@@ -55,15 +51,12 @@ def page_of(kind: str) -> Callable[[Lab, object], None]:
             asked: Any = event._data
             return {**hashed.answer(kind, asked["query"], asked["model"], asked["head"], asked["round"]), "wished": asked["wished"]}
 
-        place.look(look, None, companion, show_progress="hidden", trigger_mode="multiple", api_visibility="private")  # type: ignore[attr-defined]
+        place.look(look, None, companion, **AT_ONCE)  # type: ignore[attr-defined]
 
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {kind: page_of(kind) for kind in KINDS}, year=2020)
+PAGES = {kind: page_of(kind) for kind in KINDS}
 
 
 def opened(page: Page, site: str, kind: str = "word", query: str = "lang=en") -> Page:
@@ -207,7 +200,7 @@ def test_other_heads_rounds_and_models_are_asked_for_as_somebody_looks(page_watc
     drawn(page, "lsh_4 1.4 40 5 all")
     union = int(hashed.seen(made, 0, 3).sum())
     said(page, f"{union:,} of 1,378 pairs with an earlier position were computed in 4 rounds, {100 * union / 1378:.0f} %.")
-    arrays = np.load(io.BytesIO(Picture(page, "hashing").saved("NPZ")[1]))
+    arrays = Picture(page, "hashing").arrays()
     np.testing.assert_allclose(arrays["weights"], hashed.weights(made, 0, 3), atol=2e-4)
     np.testing.assert_array_equal(arrays["buckets"], made.buckets[0, 3])
     page.get_by_role("radio", name="LSH, 2 rounds").click()
@@ -269,12 +262,12 @@ def test_picture_table_and_numbers_are_taken_along_and_text_is_never_markup(page
     assert (look.sector == look.buckets).all(), "with four buckets the plane decides"
     drawn(page, f"text {picked['head']} 20 1 1")
     expect(page.get_by_role("radiogroup", name="Plane")).to_have_count(0)
-    rows = list(csv.DictReader(io.StringIO(Picture(page, "hashing").saved("CSV")[1].decode("utf-8-sig"))))
+    rows = Picture(page, "hashing").rows()
     assert [int(row["bucket"]) for row in rows] == look.buckets.tolist()
     assert [int(row["place"]) for row in rows] == np.argsort(look.order).tolist()
     assert [int(row["may_look_at"]) for row in rows] == np.tril(look.seen, -1).sum(1).tolist()
     assert rows[2]["token"] == "<" and rows[11]["token"] == tokens[11]
-    arrays = np.load(io.BytesIO(Picture(page, "hashing").saved("NPZ")[1]))
+    arrays = Picture(page, "hashing").arrays()
     np.testing.assert_allclose(arrays["rotated"], look.rotated, atol=1e-6)
     assert "".join(arrays["tokens"]) == hashed.ODD
     step(page, 2)

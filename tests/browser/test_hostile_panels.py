@@ -15,7 +15,7 @@ from explorer.lab import Lab
 from explorer.labs.translation.deeper import beam, forced, weight
 from explorer.widgets.base import asset
 from explorer.widgets.folded import Question, shown
-from tests.bench import Bench
+from tests.browser.staged import AT_ONCE
 from tests.browser.test_search import hostile_reading, hostile_tree
 from tests.browser.test_weight import PANEL, STAGE, saved, settled
 
@@ -60,15 +60,12 @@ def page_of(lab: Lab, engine: object) -> None:
     def judge(event: gr.EventData) -> Any:
         return shown(Question.of(event._data), **hostile_reading())
 
-    reading.ask(judge, None, reading, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
-    searching.ask(search, None, searching, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
-    panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
+    reading.ask(judge, None, reading, **AT_ONCE)
+    searching.ask(search, None, searching, **AT_ONCE)
+    panel.ask(answer, None, panel, **AT_ONCE)
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2017)
+PAGES = {"trial": page_of}
 
 
 def test_hostile_tokens_are_text_in_every_step_and_in_what_is_taken_along(site: str, new_page: NEW) -> None:

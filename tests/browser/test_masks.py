@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,7 +27,6 @@ from models.adaptive_span.records import Explanation
 from models.adaptive_span.saving import reaches
 from models.adaptive_span.weights import look
 from models.fields import anything, choice
-from tests.bench import Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed, becomes
 from tests.explorer import spanned
@@ -97,10 +94,7 @@ def page_of(start: Ask) -> Callable[[Lab, Any], None]:
 STARTS = {"adaptive": Ask(), "dynamic": Ask("dynamic"), "forced": Ask(spans=((3, 1, 96.0), (1, 1, 200.0)))}
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(start) for slug, start in STARTS.items()}, year=2019)
+PAGES = {slug: page_of(start) for slug, start in STARTS.items()}
 
 
 def opened(page: Page, site: str, slug: str = "adaptive", query: str = "lang=en") -> Picture:
@@ -241,9 +235,8 @@ def test_a_span_that_follows_the_token_is_drawn_along_the_text(page_watch: Page,
     own = seen.z[2, 3]
     here, low, high = (f"{round(float(one), 1):g}" for one in (own[600], own.min(), own.max()))
     expect(picture.find(".tfe-words")).to_contain_text(f"z is {here}, between {low} and {high} in this text")
-    letters = [
-        one for one in picture.marks("text", face="mono") if one["top"] > picture.marks("text", whole="span z at each character")[0]["top"]
-    ]
+    title = picture.marks("text", whole="span z at each character")[0]
+    letters = [one for one in picture.marks("text", face="mono") if one["top"] > title["top"]]
     assert len(letters) > 30
     place = letters[5]
     at = picture.spot(place)
@@ -259,10 +252,10 @@ def test_a_span_that_follows_the_token_is_drawn_along_the_text(page_watch: Page,
 def test_figure_table_and_numbers_are_taken_along(page_watch: Page, site: str, tmp_path: Path) -> None:
     picture = opened(page_watch, site, "forced", "lang=en&_head=2.2")
     seen = spanned.run("adaptive", ((3, 1, 96.0), (1, 1, 200.0)))
-    rows = list(csv.DictReader(io.StringIO(picture.saved("CSV")[1].decode("utf-8-sig"))))
+    rows = picture.rows()
     assert [int(row["looks back, characters"]) for row in rows] == far(seen.z)
     assert [row["z as trained"] for row in rows if row["forced"] == "yes"] == ["15", "96"]
-    arrays = np.load(io.BytesIO(picture.saved("NPZ")[1]))
+    arrays = picture.arrays()
     one = look(seen, 1, 1, [572])
     np.testing.assert_allclose(arrays["weight_by_distance_before"], one.before[0, 572:60:-1], atol=2e-5)
     np.testing.assert_allclose(arrays["weight_by_distance_after"], one.after[0, 572:60:-1], atol=2e-5)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +15,10 @@ from explorer.lab import Lab
 from explorer.labs.reformer import texts
 from explorer.widgets.folded import Question, refused, shown
 from explorer.widgets.stage import asked
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed
 from tests.explorer import missing
 
-NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
 LONG = tuple("the quick brown fox jumps over the lazy dog " * 14)[:600]
 
@@ -43,13 +38,10 @@ def page_of(lab: Lab, engine: object) -> None:
             found = {**found, "trained": 0, "ran": (0, 8), "tokens": (HOSTILE, *missing.TOKENS[1:])}
         return shown(question, **missed.boards({"en": "4 rounds", "zh": "4 轮"}, (layer, head), (2, 3), **found))
 
-    panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
+    panel.ask(answer, None, panel, **AT_ONCE)
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2020)
+PAGES = {"trial": page_of}
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_missed=open") -> Picture:
@@ -110,12 +102,12 @@ def test_another_number_of_buckets_stands_on_its_curve_and_its_maps_follow(page_
     found = missing.head(0, 1, 32)
     expect(picture.find(".tfe-title")).to_contain_text(f"{percent(found['table'][3, 4])} %")
     expect(picture.find(".tfe-words")).to_contain_text("misses")  # the maps are here
-    with np.load(io.BytesIO(picture.saved("NPZ")[1])) as files:
-        np.testing.assert_array_equal(files["first_round"], found["first"])
-        np.testing.assert_allclose(files["hashed"], seen_weights(found, 4), atol=1e-5)
-        assert 100 * files["lost"][1:].mean() == pytest.approx(float(found["table"][3, 4]), abs=1e-3)
-        assert files["rounds_buckets"].tolist() == [4, 32] and files["full_axes"].tolist() == ["query", "key"]
-    rows = list(csv.DictReader(io.StringIO(picture.saved("CSV")[1].decode("utf-8-sig"))))
+    files = picture.arrays()
+    np.testing.assert_array_equal(files["first_round"], found["first"])
+    np.testing.assert_allclose(files["hashed"], seen_weights(found, 4), atol=1e-5)
+    assert 100 * files["lost"][1:].mean() == pytest.approx(float(found["table"][3, 4]), abs=1e-3)
+    assert files["rounds_buckets"].tolist() == [4, 32] and files["full_axes"].tolist() == ["query", "key"]
+    rows = picture.rows()
     assert len(rows) == 16 * 6
     assert float(rows[10]["missed, % of the weight"]) == pytest.approx(float(found["table"][1, 4]), abs=1e-5)
     assert b"<image" not in picture.saved("SVG")[1]

@@ -17,7 +17,6 @@ from explorer.labs.music.views import Motifs
 from explorer.widgets import base
 from models.music import chorales, events
 from models.music.records import Request, motif, read_motif, spelled
-from tests.bench import Bench
 from tests.browser.conftest import Faults
 from tests.browser.waiting import unfolded
 from tests.explorer.small_composer import EXAMPLES, FOUR, PROGRAM
@@ -28,10 +27,7 @@ APART = 150  # milliseconds between keys: more than a sixteenth
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$|^stored$")
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": PROGRAM.place}, year=2018)
+PAGES = {"trial": PROGRAM.place}
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:

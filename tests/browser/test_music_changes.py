@@ -15,7 +15,6 @@ from playwright.sync_api import Page, Route, expect
 
 from explorer import permalink
 from models.music.records import Request
-from tests.bench import Bench
 from tests.browser.staged import Picture, numbers
 from tests.browser.waiting import becomes
 from tests.explorer.small_composer import EXAMPLES, HOSTILE, PROGRAM, SEVEN
@@ -23,10 +22,7 @@ from tests.explorer.small_composer import EXAMPLES, HOSTILE, PROGRAM, SEVEN
 PIANO = f"lang=en&{permalink.encode(EXAMPLES[2])}"
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": PROGRAM.place}, year=2018)
+PAGES = {"trial": PROGRAM.place}
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:

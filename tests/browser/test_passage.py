@@ -13,7 +13,6 @@ from playwright.sync_api import Page, expect
 
 from explorer import permalink
 from models.errors import InputError
-from tests.bench import Bench
 from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_reader
 from tests.explorer.small_reader import EXAMPLES, MOST, PROGRAM, READS, REFUSED, WRITES, Ask, given
@@ -22,10 +21,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
+PAGES = {"trial": PROGRAM.place}
 
 
 @pytest.fixture(autouse=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import io
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
@@ -16,7 +15,6 @@ from explorer.lab import Lab
 from explorer.labs.sparse_transformer.page import mechanism
 from explorer.widgets import base
 from models.layers.patterns import KINDS, USES, Pattern
-from tests.bench import Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 
@@ -56,10 +54,7 @@ def page_of(lab: Lab, engine: object) -> None:
     mechanism()
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2019)
+PAGES = {"trial": page_of}
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> tuple[Picture, Picture]:
@@ -126,10 +121,10 @@ def known(pattern: Pattern, use: str, length: int) -> list[int]:
 
 def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site: str) -> None:
     opened(page_watch, site)
-    found = page_watch.evaluate(
+    told = page_watch.evaluate(
         """async ([address, sizes, kinds, uses]) => {
             const math = await import(address);
-            return sizes.map(([length, l, c]) => Object.fromEntries(kinds.map((kind) => {
+            return JSON.stringify(sizes.map(([length, l, c]) => Object.fromEntries(kinds.map((kind) => {
                 const pattern = { kind, l, c };
                 const { found, turns } = math.search(pattern, length);
                 for (const _ of turns);
@@ -145,11 +140,11 @@ def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site:
                     known: uses.map((use) => math.known(pattern, use, length - 1, 3, 4)),
                     heads: uses.flatMap((use) => [0, 1].map((layer) => math.ofHeads(pattern, use, layer, 5))),
                 }];
-            })));
+            }))));
         }""",
         [base.address("pictures/patternmath.js"), SIZES, KINDS, USES],
     )
-    for (length, stride, summary), kinds in zip(SIZES, found, strict=True):
+    for (length, stride, summary), kinds in zip(SIZES, json.loads(told), strict=True):
         for kind, said in kinds.items():
             pattern = Pattern(kind, stride, summary)
             counts = pattern.union.counts(length)
@@ -285,7 +280,7 @@ def test_the_matrices_and_the_picture_are_taken_along(page_watch: Page, site: st
     name, content = patterns.saved("NPZ")
     assert name.endswith("9x9-l10-c2.npz")
     arrays = np.load(io.BytesIO(content))
-    rows = list(csv.DictReader(io.StringIO(patterns.saved("CSV")[1].decode("utf-8-sig"))))
+    rows = patterns.rows()
     assert len(rows) == 81 * 82 // 2 and arrays["side_stride_summary"].tolist() == [9, 10, 2]
     for kind in KINDS:
         pattern = Pattern(kind, 10, 2)
@@ -301,7 +296,7 @@ def test_the_matrices_and_the_picture_are_taken_along(page_watch: Page, site: st
     patterns.find(".tfe-export[data-kind=table]").click()
     cells = patterns.find(".tfe-stage-table tbody tr").nth(1).locator("th, td").all_inner_texts()
     assert cells[:5] == ["Strided", "10", "–", "81", str(Pattern("strided", 10, 2).union.counts(81).sum())]
-    numbers = np.load(io.BytesIO(paths.saved("NPZ")[1]))
+    numbers = paths.arrays()
     strided = numbers["patterns"].tolist().index("strided")
     assert numbers["pairs_by_steps"][strided].tolist() == [*tally(Pattern("strided", 10, 2), 81), 0, 0]
     # A saved page computes as the page does.

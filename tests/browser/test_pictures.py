@@ -23,7 +23,6 @@ from explorer.program import Program
 from explorer.runs import Stored
 from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, spelled
 from models.pixels import read_picture
-from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes, unfolded
 from tests.explorer.drawn_pictures import explanation, generate, measure
 
@@ -39,10 +38,7 @@ def program() -> Program[Request, Any]:
     return replace(whole, explain=generate, change=replace(whole.change, measure=measure), first=lambda: kept)
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": program().place}, year=2018)
+PAGES = {"trial": program().place}
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:

@@ -10,7 +10,6 @@ from typing import Any
 
 import gradio as gr
 import numpy as np
-import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
@@ -18,12 +17,10 @@ from explorer.figures import ponder as figures
 from explorer.lab import Lab
 from explorer.packing import pack
 from explorer.widgets.stage import stage
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import NEW, Picture
 from tests.browser.waiting import looked, quiet
 from tests.fitting import refused_by_axe
 
-NEW = Callable[..., tuple[Page, Any]]
 TEXTS = {"title": {"en": "How long each position is thought about", "zh": "每个位置思考多久"}, "step": {"en": "step", "zh": "步"}}
 POSITION = {"en": "position", "zh": "位置"}
 INPUT = {"en": "input", "zh": "输入"}
@@ -130,10 +127,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("addition", "story", "parity", "word", "forced", "hasty", "hostile")})
+PAGES = {slug: page_of(slug) for slug in ("addition", "story", "parity", "word", "forced", "hasty", "hostile")}
 
 
 def opened(page: Page, site: str, slug: str = "addition", query: str = "lang=en") -> Page:

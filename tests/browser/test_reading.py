@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import re
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -11,19 +10,16 @@ from typing import Any
 
 import gradio as gr
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.figures import reading as figures
 from explorer.lab import Lab
 from explorer.labs.passages import TEXT_VIEW
 from explorer.widgets.stage import stage
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed
 from tests.explorer import readings
 
-NEW = Callable[..., tuple[Page, Any]]
 PICK = {"model": "xl", "head": "2.3", "pos": 420}
 ARRIVAL = "model=xl head=2.3 pos=420 read=592"
 
@@ -47,17 +43,12 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
                 place = stage("reading", value, texts=TEXT_VIEW)
             with gr.Column(elem_classes=["tfe-bench-side"]):
                 stage("reach", figures.reach(value), texts={})
-        gr.Button("Grow", elem_id="grow").click(
-            grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
-        )
+        gr.Button("Grow", elem_id="grow").click(grow, None, place, **AT_ONCE)
 
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("long", "beside")}, year=2019)
+PAGES = {slug: page_of(slug) for slug in ("long", "beside")}
 
 
 def opened(page: Page, site: str, slug: str = "beside", query: str = "lang=en") -> Page:
@@ -222,14 +213,14 @@ def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(new_page: NEW
     )
     assert len(lines) == 2 + max(len(xl.text), len(absolute.text))
     assert lines[421].startswith(f"420,given,{xl.text[420]},{xl.nats[420] / np.log(2):.4f}"[:-2])
-    with np.load(io.BytesIO(Picture(page, "reading").saved("NPZ")[1])) as files:
-        assert "".join(map(chr, files["xl_characters"])) == xl.text
-        np.testing.assert_allclose(files["absolute_nats"], absolute.nats, rtol=1e-6)
-        exact = readings.rows(xl, 1, 2, [420])[0][: len(xl.text)]
-        np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)  # of each character, not of the key that carries it
-        assert list(files["weights_axes"]) == ["character"]
-    with np.load(io.BytesIO(Picture(page, "reach").saved("NPZ")[1])) as files:
-        assert files["xl_weight_by_band"].shape == (readings.LAYERS, readings.HEADS, len(files["xl_bands"]) - 1)
+    files = Picture(page, "reading").arrays()
+    assert "".join(map(chr, files["xl_characters"])) == xl.text
+    np.testing.assert_allclose(files["absolute_nats"], absolute.nats, rtol=1e-6)
+    exact = readings.rows(xl, 1, 2, [420])[0][: len(xl.text)]
+    np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)  # of each character, not of the key that carries it
+    assert list(files["weights_axes"]) == ["character"]
+    files = Picture(page, "reach").arrays()
+    assert files["xl_weight_by_band"].shape == (readings.LAYERS, readings.HEADS, len(files["xl_bands"]) - 1)
     (tmp_path / "text.html").write_bytes(Picture(page, "reading").saved("HTML")[1])
     said = words(page).inner_text()
     page.goto(f"file://{tmp_path}/text.html")

@@ -41,6 +41,15 @@ def small() -> Iterator[Running]:
 
 
 @pytest.fixture(scope="module")
+def alive(small: Running) -> Iterator[list[Running]]:
+    """The servers that run: this one, or another in its place."""
+    servers = [small]
+    yield servers
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture(scope="module")
 def site(small: Running) -> str:
     """Its address."""
     return small.url
@@ -171,43 +180,42 @@ def test_what_runs_at_a_restart_is_answered_an_open_page_goes_on_and_a_link_rest
     addressed(page, _head="2.3", _row="3")
 
 
-def test_a_page_whose_web_server_is_killed_comes_back_from_another_which_is_asked_again(new_page: NEW, small: Running) -> None:
-    other = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", PAUSE="0.05", HOLD="6")
-    try:
-        other.start(ready=False)
-        with balanced([small.port, other.port]) as port:
-            page, faults = new_page()
-            page.goto(f"http://127.0.0.1:{port}{LAB.path}")
-            page.locator(".tfe-ask-story").fill(LONG)
-            page.locator(".tfe-ask-story").press("Enter")
-            badge = page.locator(".tfe-ask .tfe-badge")
-            expect(badge).to_contain_text("live · ")
-            until(lambda: runs(small) + runs(other) == 1, PATIENCE / 1000)
-            gone, left = (small, other) if runs(small) else (other, small)
-            gone.signal(signal.SIGKILL)
-            gone.wait(PATIENCE / 1000)
-            until(lambda: runs(left) == 1, PATIENCE / 1000)
-            expect(badge).to_contain_text("live · ")
-            page.locator(".tfe-ask-go").click()
-            expect(badge).to_have_text("stopped")
-            until(lambda: runs(left) == 0, PATIENCE / 1000)
-            page.reload()
-            expect(badge).to_contain_text("stored")
-            assert runs(left) == 0
-            assert all(urlsplit(asked).port == port for asked in faults.outside)
-            for kind in (faults.outside, faults.console, faults.errors):  # what the browser and Gradio say of a connection that breaks
-                kind.clear()
-        if gone is small:
-            small.start(ready=False)
-    finally:
-        other.close()
+def test_a_page_whose_web_server_is_killed_comes_back_from_another_which_is_asked_again(new_page: NEW, alive: list[Running]) -> None:
+    alive.append(Running(command=[*SLOW, "1000"], EXPLORER_METRICS="1", PAUSE="0.05", HOLD="6"))
+    small, other = alive
+    other.start(ready=False)
+    with balanced([small.port, other.port]) as port:
+        page, faults = new_page()
+        page.goto(f"http://127.0.0.1:{port}{LAB.path}")
+        page.locator(".tfe-ask-story").fill(LONG)
+        page.locator(".tfe-ask-story").press("Enter")
+        badge = page.locator(".tfe-ask .tfe-badge")
+        expect(badge).to_contain_text("live · ")
+        until(lambda: runs(small) + runs(other) == 1, PATIENCE / 1000)
+        gone, left = (small, other) if runs(small) else (other, small)
+        gone.signal(signal.SIGKILL)
+        gone.wait(PATIENCE / 1000)
+        alive.remove(gone)
+        gone.close()
+        until(lambda: runs(left) == 1, PATIENCE / 1000)
+        expect(badge).to_contain_text("live · ")
+        page.locator(".tfe-ask-go").click()
+        expect(badge).to_have_text("stopped")
+        until(lambda: runs(left) == 0, PATIENCE / 1000)
+        page.reload()
+        expect(badge).to_contain_text("stored")
+        assert runs(left) == 0
+        assert all(urlsplit(asked).port == port for asked in faults.outside)
+        for kind in (faults.outside, faults.console, faults.errors):  # what the browser and Gradio say of a connection that breaks
+            kind.clear()
 
 
 @pytest.mark.usefixtures("site")  # after those that open its pages
-def test_a_second_signal_ends_the_server_at_once(small: Running) -> None:
-    stream, _ = streaming(small, "impatient", 10)
-    small.signal(signal.SIGTERM)
-    until(lambda: draining(small), PATIENCE / 1000)
-    small.signal(signal.SIGTERM)
-    assert small.wait(PATIENCE / 1000) == 0, small.log()
+def test_a_second_signal_ends_the_server_at_once(alive: list[Running]) -> None:
+    (server,) = alive
+    stream, _ = streaming(server, "impatient", 10)
+    server.signal(signal.SIGTERM)
+    until(lambda: draining(server), PATIENCE / 1000)
+    server.signal(signal.SIGTERM)
+    assert server.wait(PATIENCE / 1000) == 0, server.log()
     stream.close()

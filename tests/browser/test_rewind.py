@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,7 @@ from explorer.lab import Lab
 from explorer.labs.reformer.deeper import rewind
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.stage import asked
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed, stands
 from tests.explorer import rewound
 
@@ -37,13 +34,10 @@ def page_of(lab: Lab, engine: object) -> None:
             parts |= {"reversible": rewound.REVERSIBLE, "lsh": rewound.LSH}
         return shown(question, **rewind.boards({"en": "Reformer", "zh": "Reformer"}, **parts))
 
-    panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
+    panel.ask(answer, None, panel, **AT_ONCE)
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2020)
+PAGES = {"trial": page_of}
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_rewind=open") -> Page:
@@ -97,8 +91,10 @@ def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(pa
     Picture(page, "rewind .tfe-asked").drawn("rewindstep=8")
 
 
-def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_rewind=open&_pos=2,7")
+def test_space_plays_forward_then_back_and_a_position_is_followed(new_page: NEW, site: str) -> None:
+    page, _ = new_page(permissions=[])  # in a context of its own: its clock is that of all its pages
+    page.clock.install()
+    opened(page, site, "lang=en&_rewind=open&_pos=2,7")
     Picture(page, "rewind .tfe-asked").drawn("rewindstep=8 pos=2,7")
     found = rewound.parts()
     expect(said(page)).to_contain_text(
@@ -110,6 +106,8 @@ def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Pa
             new MutationObserver(() => window.stood.push(root.dataset.drawn)).observe(root, { attributeFilter: ["data-drawn"] }); }"""
     )
     page.keyboard.press(" ")
+    for _ in range(18):
+        page.clock.fast_forward(400)
     page.wait_for_function("() => window.stood.includes('rewindstep=0 pos=2,7') && window.stood.at(-1) === 'rewindstep=8 pos=2,7'")
     seen = [one for one in dict.fromkeys(page.evaluate("window.stood")) if one != "rewindstep=8 pos=2,7"]
     assert seen == sorted(seen) and len(seen) > 2, "in the order of the layers; a busy machine leaves some out"
@@ -160,11 +158,11 @@ def test_stored_and_live_figures_stand_below_and_say_which_they_are(page_watch: 
 def test_norms_and_differences_are_taken_along(page_watch: Page, site: str, tmp_path: Path) -> None:
     page = opened(page_watch, site)
     found = rewound.parts()
-    with np.load(io.BytesIO(Picture(page, "rewind .tfe-asked").saved("NPZ")[1])) as files:
-        np.testing.assert_allclose(files["forward"], found["forward"], rtol=1e-6)
-        np.testing.assert_allclose(files["double"], found["double"])
-        assert list(files["tokens"]) == list(rewound.TOKENS) and list(files["again_axes"]) == ["layer", "position"]
-    rows = list(csv.DictReader(io.StringIO(Picture(page, "rewind .tfe-asked").saved("CSV")[1].decode("utf-8-sig"))))
+    files = Picture(page, "rewind .tfe-asked").arrays()
+    np.testing.assert_allclose(files["forward"], found["forward"], rtol=1e-6)
+    np.testing.assert_allclose(files["double"], found["double"])
+    assert list(files["tokens"]) == list(rewound.TOKENS) and list(files["again_axes"]) == ["layer", "position"]
+    rows = Picture(page, "rewind .tfe-asked").rows()
     assert len(rows) == 4 * 19 and float(rows[20]["went in, length"]) == pytest.approx(float(found["forward"][1, 1]), rel=1e-6)
     assert "float64" in Picture(page, "rewind .tfe-asked").saved("SVG")[1].decode()
     page.locator(".tfe-rewind .tfe-stage-take .tfe-export[data-kind=table]").click()

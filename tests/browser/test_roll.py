@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
@@ -22,12 +21,10 @@ from explorer.labs.music import rolls, texts
 from explorer.widgets.stage import stage
 from models.music.records import Made, Step
 from models.music.weights import look
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.rolls import NAMES, chorale, made, piano
 
-NEW = Callable[..., tuple[Page, Any]]
 ABOUT = {"jsb_relative": {"en": "relative positions", "zh": "相对位置"}, "relative": {"en": "relative positions", "zh": "相对位置"}}
 LICENCE = {"en": "CC BY-NC-SA 4.0.", "zh": "CC BY-NC-SA 4.0。"}
 PICK = {"model": "jsb_relative", "head": "2.2", "note": 20}
@@ -70,18 +67,13 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
         place = stage("roll", value("piano" if slug == "piano" else "chorale"), texts=texts.ROLLS, picture="music/roll")
         small = rolls.heads(*chorale(), "v=chorale", names=NAMES, state="stored", pick=PICK)
         stage("heads", small, texts=texts.HEADS, picture="music/heads")
-        gr.Button("Grow", elem_id="grow").click(
-            grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
-        )
+        gr.Button("Grow", elem_id="grow").click(grow, None, place, **AT_ONCE)
         gr.Button("Change", elem_id="change").click(change, None, place, show_progress="hidden", api_visibility="private")
 
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("chorale", "piano")}, year=2018)
+PAGES = {slug: page_of(slug) for slug in ("chorale", "piano")}
 
 
 def opened(page: Page, site: str, query: str = "lang=en", slug: str = "chorale") -> Picture:
@@ -271,13 +263,13 @@ def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str, tmp_
     lines = picture.saved("CSV")[1].decode("utf-8-sig").splitlines()
     assert lines[0] == "model,note,onset_s,end_s,pitch,name,voice,given,nats,weight"
     assert len(lines) == 1 + sum(len(one.notes) for one in chorale()[0].made)
-    with np.load(io.BytesIO(picture.saved("NPZ")[1])) as files:
-        np.testing.assert_array_equal(files["jsb_relative_notes"], made.notes)
-        np.testing.assert_array_equal(files["jsb_transformer_events"], chorale()[0].made[1].events)
-        best, weight = given_to(made, 20, 2, 2)
-        assert int(files["weight_by_note"].argmax()) == best
-        assert float(files["weight_by_note"].max()) == pytest.approx(weight, abs=1e-3)
+    files = picture.arrays()
+    np.testing.assert_array_equal(files["jsb_relative_notes"], made.notes)
+    np.testing.assert_array_equal(files["jsb_transformer_events"], chorale()[0].made[1].events)
+    best, weight = given_to(made, 20, 2, 2)
+    assert int(files["weight_by_note"].argmax()) == best
+    assert float(files["weight_by_note"].max()) == pytest.approx(weight, abs=1e-3)
     _, content = picture.saved("events")
     assert "# jsb_relative" in content.decode() and "S C5" in content.decode()
-    with np.load(io.BytesIO(Picture(page_watch, "heads").saved("NPZ")[1])) as files:
-        np.testing.assert_allclose(files["jsb_relative_mean_weight_by_distance"], figure.watch(made, look)[1].reshape(2, 3, -1), atol=1e-4)
+    files = Picture(page_watch, "heads").arrays()
+    np.testing.assert_allclose(files["jsb_relative_mean_weight_by_distance"], figure.watch(made, look)[1].reshape(2, 3, -1), atol=1e-4)

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.saving import saving
-from tests.bench import Bench
+from tests.browser.staged import AT_ONCE
 from tests.browser.waiting import addressed
 from tests.explorer import spanned
 from tests.explorer.test_saving import MEASURED, value
@@ -27,13 +26,10 @@ def page_of(lab: Lab, engine: object) -> None:
     def answer(event: gr.EventData) -> Any:
         return shown(Question.of(event._data), figure=value(spanned.run().saved, measured=MEASURED))
 
-    panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")  # type: ignore[attr-defined]
+    panel.ask(answer, None, panel, **AT_ONCE)  # type: ignore[attr-defined]
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2019)
+PAGES = {"trial": page_of}
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_saving=open") -> Page:

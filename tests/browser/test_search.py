@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from urllib.parse import quote
 
@@ -142,7 +140,7 @@ def test_a_german_sentence_is_scored_as_the_model_scores_it(visit: Visit) -> Non
     page.locator(".tfe-forced-box").press("Enter")
     picture = Picture(page, "forced .tfe-asked")
     becomes(page, lambda: len(picture.marks("rect", radius=6)), len(expected.target))
-    rows = list(csv.DictReader(io.StringIO(picture.saved("CSV")[1].decode("utf-8-sig"))))
+    rows = picture.rows()
     assert [row["given word"] for row in rows] == list(expected.target)
     assert [float(row["log p, nats"]) for row in rows] == pytest.approx(expected.log_probabilities.tolist(), abs=1e-3)
     assert [int(row["rank"]) for row in rows] == expected.ranks.tolist()

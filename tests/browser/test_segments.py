@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import re
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -19,12 +18,10 @@ from explorer.lab import Lab
 from explorer.labs.transformer_xl import texts
 from explorer.widgets.stage import stage
 from models.transformer_xl.weights import look
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
-NEW = Callable[..., tuple[Page, Any]]
 SIZES = {"given": 200, "segment": 32, "memory": 64, "layers": 3}
 PICK = {"model": "xl", "head": "2.1", "pos": 138}
 ARRIVAL = "model=xl head=2.1 pos=138"
@@ -56,17 +53,12 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
 
     def page(lab: Lab, engine: object) -> None:
         place = stage("segments", value(slug), texts=texts.SEGMENTS, picture="transformer_xl/segments")
-        gr.Button("Grow", elem_id="grow").click(
-            grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
-        )
+        gr.Button("Grow", elem_id="grow").click(grow, None, place, **AT_ONCE)
 
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in figure.INTERVENTIONS}, year=2019)
+PAGES = {slug: page_of(slug) for slug in figure.INTERVENTIONS}
 
 
 def opened(page: Page, site: str, slug: str = "none", query: str = "lang=en") -> Page:
@@ -213,14 +205,14 @@ def test_what_is_taken_along_holds_the_numbers(new_page: NEW, site: str, tmp_pat
     page, _ = new_page()
     opened(page, site)
     seen, (model, _) = segmented.run()
-    with np.load(io.BytesIO(Picture(page, "segments").saved("NPZ")[1])) as files:
-        np.testing.assert_allclose(files["share_to_memory"], seen[0].across, atol=1e-4)
-        np.testing.assert_array_equal(files["knows_from"], model.travelled)
-        np.testing.assert_array_equal(files["remembered"], seen[0].remembered)
-        exact = look(seen[0], 1, 0, [138])[0]
-        np.testing.assert_allclose(files["weights"][:-1], exact[1:250], atol=1e-4)  # of each character, not of the state that carries it
-        np.testing.assert_allclose(files["weight_of_start"], exact[:1], atol=1e-4)
-        assert "".join(files["characters"]) == seen[0].text
+    files = Picture(page, "segments").arrays()
+    np.testing.assert_allclose(files["share_to_memory"], seen[0].across, atol=1e-4)
+    np.testing.assert_array_equal(files["knows_from"], model.travelled)
+    np.testing.assert_array_equal(files["remembered"], seen[0].remembered)
+    exact = look(seen[0], 1, 0, [138])[0]
+    np.testing.assert_allclose(files["weights"][:-1], exact[1:250], atol=1e-4)  # of each character, not of the state that carries it
+    np.testing.assert_allclose(files["weight_of_start"], exact[:1], atol=1e-4)
+    assert "".join(files["characters"]) == seen[0].text
     lines = Picture(page, "segments").saved("CSV")[1].decode("utf-8-sig").split("\r\n")
     at = lines[0].split(",").index("head 2·1")
     assert len(lines) == 252 and float(lines[139].split(",")[at]) == pytest.approx(float(seen[0].across[1, 0, 138]), abs=1e-3)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.figures import skew
@@ -20,11 +16,9 @@ from explorer.labs.music.deeper.skew import place as panel_of
 from explorer.labs.music.deeper.skew import wished
 from explorer.widgets.base import address
 from explorer.widgets.folded import Question, shown
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import NEW, Picture
 from tests.browser.waiting import stands
 
-NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
 LAYERS, HEADS = 2, 3
 
@@ -74,10 +68,7 @@ def page_of(lab: Lab, engine: object) -> None:
     second.ask(weigh, None, second, **how)
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2018)
+PAGES = {"trial": page_of}
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_skew=open") -> Page:
@@ -195,10 +186,10 @@ def test_the_tensors_are_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_skew=open&_squeries=8")
     drawn(page, "head=1.2 sstep=all squeries=8 sfrom=0")
     expected = tensors(8, 0, 1)
-    arrays = np.load(io.BytesIO(Picture(page, "skew .tfe-asked").saved("NPZ")[1]))
+    arrays = Picture(page, "skew .tfe-asked").arrays()
     for name in ("product", "padded", "reshaped", "sliced", "direct"):
         np.testing.assert_array_equal(arrays[name], expected[name])
-    rows = list(csv.DictReader(io.StringIO(Picture(page, "skew .tfe-asked").saved("CSV")[1].decode("utf-8-sig"))))
+    rows = Picture(page, "skew .tfe-asked").rows()
     assert len(rows) == 36 and all(row["skewed"] == row["direct"] for row in rows)
     assert "var(--" not in Picture(page, "skew .tfe-asked").saved("SVG")[1].decode()
 

@@ -24,11 +24,9 @@ from explorer.lab import Lab
 from explorer.labs.image_transformer import texts
 from explorer.looks import Look, looks
 from explorer.widgets.stage import stage
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed, becomes, looked, quiet
 
-NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
 GREY = (in_rows(28, 28, 2, 4), in_tiles(28, 28, 7, 7))
 COLOUR = (in_rows(16, 16, 2, 4, channels=3, pattern="colour"),)
@@ -130,16 +128,12 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
             "colour": lambda: value(COLOUR, 3, truth=made(COLOUR[0]).pictures[0], small=made(COLOUR[0]).pictures[0, ::2, ::2]),
         }
         place = stage("spans", first[slug](), texts=texts.SPANS, picture="image_transformer/spans")
-        how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
-        gr.Button("Grow", elem_id="grow").click(grow, None, place, **how)
+        gr.Button("Grow", elem_id="grow").click(grow, None, place, **AT_ONCE)
 
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("still", "four", "colour")}, year=2018)
+PAGES = {slug: page_of(slug) for slug in ("still", "four", "colour")}
 
 
 def opened(page: Page, site: str, slug: str = "still", query: str = "lang=en") -> Page:

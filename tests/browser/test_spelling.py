@@ -15,7 +15,6 @@ from explorer.lab import Lab
 from explorer.labs.reformer import texts, views
 from explorer.widgets.stage import stage
 from models.reformer.records import Request
-from tests.bench import Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer import duplicated
@@ -38,12 +37,7 @@ def page_of(given: str, mode: str) -> Callable[[Lab, object], None]:
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(
-        __name__, {"word": page_of(WORD, "word"), "long": page_of(LONG[:80], "word"), "book": page_of(PROSE, "text")}, year=2020
-    )
+PAGES = {"word": page_of(WORD, "word"), "long": page_of(LONG[:80], "word"), "book": page_of(PROSE, "text")}
 
 
 def opened(page: Page, site: str, slug: str = "word", query: str = "lang=en") -> Picture:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.figures import image
 from explorer.lab import Lab
 from explorer.labs.image_transformer import texts
 from explorer.widgets.stage import stage
-from tests.bench import Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 
@@ -33,10 +30,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("grey", "colour")}, year=2018)
+PAGES = {slug: page_of(slug) for slug in ("grey", "colour")}
 
 
 def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site: str) -> None:
@@ -55,9 +49,9 @@ def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site:
     expect(words).to_contain_text(f"Pixel (0, 0), level {int(READ[0, 0])}")
     lines = Picture(page, "surprise").saved("CSV")[1].decode("utf-8-sig").splitlines()
     assert lines[0] == 'row,column,level,"1D, bits","2D, bits","PixelCNN, bits"' and len(lines) == 1 + 28 * 28
-    with np.load(io.BytesIO(Picture(page, "surprise").saved("NPZ")[1])) as files:
-        np.testing.assert_array_equal(files["picture"], READ)
-        np.testing.assert_allclose(files["local_2d_bits"], READ / 50, atol=0.05)
+    files = Picture(page, "surprise").arrays()
+    np.testing.assert_array_equal(files["picture"], READ)
+    np.testing.assert_allclose(files["local_2d_bits"], READ / 50, atol=0.05)
     page.keyboard.press("Escape")
     page.locator(".tfe-surprise .tfe-stage-board").focus()
     page.keyboard.press("Escape")

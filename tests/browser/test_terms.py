@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -16,12 +15,10 @@ from explorer.figures import terms
 from explorer.lab import Lab
 from explorer.labs.transformer_xl.deeper.terms import place, wished
 from explorer.widgets.folded import Question, refused, shown
-from tests.bench import Bench
-from tests.browser.staged import Picture
+from tests.browser.staged import AT_ONCE, NEW, Picture
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
-NEW = Callable[..., tuple[Page, Any]]
 SIZES: dict[str, Any] = {"length": 200, "segment": 64, "memory": 160, "layers": 2, "heads": 3}
 NAMES = ("content", "position", "global_content", "global_position", "scores", "weights")
 
@@ -45,13 +42,10 @@ def page_of(lab: Lab, engine: object) -> None:
         )
         return shown(question, **drawn)
 
-    panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
+    panel.ask(answer, None, panel, **AT_ONCE)
 
 
-@pytest.fixture(scope="module")
-def site(bench: Bench) -> str:
-    """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2019)
+PAGES = {"trial": page_of}
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_terms=open") -> Page:
@@ -150,11 +144,11 @@ def test_another_character_and_fewer_queries_are_fetched_and_a_refusal_is_one_se
 def test_the_terms_are_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     found = expected()
-    with np.load(io.BytesIO(Picture(page, "terms .tfe-asked").saved("NPZ")[1])) as files:
-        for name in NAMES:
-            np.testing.assert_allclose(files[name], found[name], atol=1e-5)
-        np.testing.assert_array_equal(files["u"], found["u"])
-        np.testing.assert_allclose(files["weights"].sum(1) + files["elsewhere"], 1, atol=2e-3)
+    files = Picture(page, "terms .tfe-asked").arrays()
+    for name in NAMES:
+        np.testing.assert_allclose(files[name], found[name], atol=1e-5)
+    np.testing.assert_array_equal(files["u"], found["u"])
+    np.testing.assert_allclose(files["weights"].sum(1) + files["elsewhere"], 1, atol=2e-3)
     rows = list(csv.reader(io.StringIO(Picture(page, "terms .tfe-asked").saved("CSV")[1].decode("utf-8-sig"))))
     assert len(rows) == 1 + int(found["allowed"][:, -160:].sum())
     for one in rows[1::500]:

@@ -69,6 +69,8 @@ class Stream:
             if line.startswith(b"data: "):
                 self.messages.append(json.loads(line.removeprefix(b"data: ")))
                 yield self.messages[-1]
+                if self.messages[-1]["msg"] == "close_stream":
+                    return  # a page closes it now; the server waits seconds for that
 
     def until(self, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The first message for which that is so."""

@@ -172,8 +172,7 @@ def test_from_a_folder_of_pictures_to_a_lab_that_makes_small_ones_larger(tmp_pat
     monkeypatch.setenv("EXPLORER_DATA", "/nowhere")
     own = ["--images", str(drawn(tmp_path / "mine", 100)), "--out", str(tmp_path / "models")]
     sizes = [word for size in ("steps=2", "lr=0.003", "d_model=16", "n_decoder=1") for word in ("--set", size)]
-    train = [sys.executable, "-m", "models", "train", "image_transformer", *own, *sizes]
-    subprocess.run(train, cwd=ROOT, capture_output=True, check=True, timeout=300)
+    assert main(["train", "image_transformer", *own, *sizes]) == 0
     page = shown("image_transformer", "--assets", str(tmp_path / "models"))
     assert "trained by you" in page and "100 pictures of mine" in page and "picture 5, held out" in page
     assert "This lab is closed" not in page
