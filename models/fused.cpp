@@ -13,7 +13,7 @@
 using Index = std::int64_t;
 using V = float __attribute__((vector_size(64), aligned(4), may_alias));  // 16 numbers, wherever they stand
 using Half = std::uint16_t;
-constexpr Index WIDE = 16, PANEL = 2 * WIDE, AHEAD = 8 * WIDE;
+constexpr Index WIDE = 16, PANEL = 2 * WIDE, AHEAD = 8 * WIDE, SOON = 64;  // SOON: weights of so many inputs later are asked for
 
 struct Matrix {  // (⌈out / 32⌉, in, 32), in one of both
     const float* panels;
@@ -80,6 +80,7 @@ static void product(const Matrix& m, const Number* w, const float* x, float* y, 
     V even[ROWS][2] = {}, odd[ROWS][2] = {};
     Index i = 0;
     for (; i + 1 < m.in; i += 2, w += 2 * PANEL) {
+        __builtin_prefetch(w + SOON * PANEL), __builtin_prefetch(w + (SOON + 1) * PANEL);
         const V a = load(w), b = load(w + WIDE), c = load(w + PANEL), d = load(w + PANEL + WIDE);
         for (int r = 0; r < ROWS; ++r) {
             const float *at = x + r * m.in + i, first = at[0], second = at[1];
@@ -169,6 +170,7 @@ static void scored(const float* query, const float* from, Index stride, Index d_
 
 // softmax in place, 0 up to the next multiple of 16; false where nothing may be seen.
 static bool softmax(float* score, Index count) {
+    for (; count % WIDE; ++count) score[count] = -std::numeric_limits<float>::infinity();
     float highest = -std::numeric_limits<float>::infinity(), sum = 0;
 #pragma omp simd reduction(max : highest)
     for (Index j = 0; j < count; ++j) highest = std::max(highest, score[j]);
@@ -178,7 +180,6 @@ static bool softmax(float* score, Index count) {
     const float by = 1 / sum;
 #pragma omp simd
     for (Index j = 0; j < count; ++j) score[j] *= by;
-    for (Index j = count; j % WIDE; ++j) score[j] = 0;
     return true;
 }
 
@@ -189,11 +190,15 @@ static void mixed(const float* score, const float* from, Index stride, Index cou
     for (Index j = 0; j < count; j += WIDE)
         for (int part = 0; part < PARTS; ++part) found[part] += load(score + j) * load(from + part * stride + j);
     for (int part = 0; part < PARTS; ++part) {
-        float sums[WIDE];
-        store(sums, found[part]);
-        for (Index half = WIDE / 2; half; half /= 2)
-            for (Index i = 0; i < half; ++i) sums[i] += sums[i + half];
-        output[part] = gain * sums[0];
+        using Eight = float __attribute__((vector_size(32)));
+        using Four = float __attribute__((vector_size(16)));
+        Eight eights[2];
+        std::memcpy(eights, &found[part], sizeof eights);
+        eights[0] += eights[1];
+        Four fours[2];
+        std::memcpy(fours, &eights[0], sizeof fours);
+        fours[0] += fours[1];
+        output[part] = gain * ((fours[0][0] + fours[0][2]) + (fours[0][1] + fours[0][3]));
     }
 }
 

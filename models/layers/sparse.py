@@ -167,12 +167,18 @@ def _pieces(factor: Factor, length: int) -> tuple[_Piece, ...]:
 
 
 def _rows(x: Tensor, length: int) -> Tensor:
-    """(batch, head, position, d_head) -> (batch · head, length, d_head), contiguous, zeros behind the last position."""
+    """(batch, head, position, d_head) -> (head · batch, length, d_head), contiguous, zeros behind the last position."""
+    x = x.transpose(0, 1)
     if x.shape[2] == length:
         return x.reshape(-1, *x.shape[2:]).contiguous()
     padded = x.new_zeros(*x.shape[:2], length, x.shape[3])
     padded[:, :, : x.shape[2]] = x
     return padded.view(-1, length, x.shape[3])
+
+
+def _unrow(x: Tensor, heads: int, length: int) -> Tensor:
+    """The way back of `_rows`."""
+    return x.view(heads, -1, *x.shape[1:])[:, :, :length].transpose(0, 1)
 
 
 def _summaries(x: Tensor, factor: Factor) -> Tensor:
@@ -209,35 +215,48 @@ def _spelled_out(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tu
     return (scores - lse[..., None]).exp_().to(value) @ value, lse
 
 
+def _gathered(query: Tensor, key: Tensor, value: Tensor, factor: Factor, room: Tensor | None = None) -> tuple[Tensor, ...]:
+    """Queries, keys, values and what they attend to, as `_rows` lays them out, and the log-sum-exp of all scores, (row, position).
+
+    room: (head, batch, position, d_head), contiguous, where what they attend to is written; None takes new memory.
+    """
+    length = query.shape[2]
+    padded = length if factor.name == "row" else -(-length // factor.stride) * factor.stride
+    pieces = _pieces(factor, padded)
+    q, k, v = (_rows(x, padded) for x in (query, key, value))
+    sums = (_summaries(k, factor), _summaries(v, factor)) if any(piece.summaries for piece in pieces) else None
+    output = torch.empty_like(q) if room is None or padded != length else room.view(q.shape)
+    if factor.name == "summary":
+        output[:, : factor.stride] = 0  # only there some queries see nothing
+    lse = q.new_full(q.shape[:2], -math.inf, dtype=torch.promote_types(q.dtype, torch.float32))
+    for piece in pieces:
+        found, size = _attend(*piece.of(q, k, v, sums), piece)
+        here, there = piece.queries.of(output), piece.queries.of(lse)
+        if not piece.joins:
+            here.copy_(found)
+            there.copy_(size)
+            continue
+        here.lerp_(found, (size - there).sigmoid_()[..., None].to(found))  # exp(size) / (exp(there) + exp(size))
+        there.copy_(torch.logaddexp(there, size))
+    if room is not None and padded != length:
+        room.copy_(output.view(*room.shape[:2], padded, -1)[:, :, :length])
+    return q, k, v, output, lse
+
+
 class _Gathered(torch.autograd.Function):
     """All pieces with their own gradients: a piece's weights are made again from the log-sum-exp over all pieces."""
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, factor: Factor) -> Tensor:
-        length = query.shape[2]
-        padded = length if factor.name == "row" else -(-length // factor.stride) * factor.stride
-        pieces = _pieces(factor, padded)
-        q, k, v = (_rows(x, padded) for x in (query, key, value))
-        sums = (_summaries(k, factor), _summaries(v, factor)) if any(piece.summaries for piece in pieces) else None
-        output = torch.zeros_like(q) if factor.name == "summary" else torch.empty_like(q)  # only there some queries see nothing
-        lse = q.new_full(q.shape[:2], -math.inf, dtype=torch.promote_types(q.dtype, torch.float32))
-        for piece in pieces:
-            found, size = _attend(*piece.of(q, k, v, sums), piece)
-            here, there = piece.queries.of(output), piece.queries.of(lse)
-            if not piece.joins:
-                here.copy_(found)
-                there.copy_(size)
-                continue
-            here.lerp_(found, (size - there).sigmoid_()[..., None].to(found))  # exp(size) / (exp(there) + exp(size))
-            there.copy_(torch.logaddexp(there, size))
-        ctx.save_for_backward(q, k, v, output, lse)
+        made = _gathered(query, key, value, factor)
+        ctx.save_for_backward(*made)
         ctx.factor, ctx.shape = factor, query.shape
-        return output.view(*query.shape[:2], padded, -1)[:, :, :length]
+        return _unrow(made[3], query.shape[1], query.shape[2])
 
     @staticmethod
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         q, k, v, output, lse = ctx.saved_tensors
-        factor, (batch, heads, length, d_head) = ctx.factor, ctx.shape
+        factor, (_, heads, length, d_head) = ctx.factor, ctx.shape
         d_output = _rows(outside[0].to(output.dtype), q.shape[1])
         shared = (d_output.to(lse) * output).sum(-1)  # Σ_j w_j dw_j, which a row of the softmax's gradient shares
         d_query, d_key, d_value = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
@@ -260,19 +279,23 @@ class _Gathered(torch.autograd.Function):
             own = _Grid(factor.stride - factor.summary, q.shape[1] // factor.stride, factor.stride, factor.summary)
             for whole, part in ((d_key, d_sums[0]), (d_value, d_sums[1])):
                 own.add(whole, part.view(len(q), own.groups, own.count, d_head))
-        found = (x.view(batch, heads, -1, d_head)[:, :, :length] for x in (d_query, d_key, d_value))
-        return (*found, None)  # type: ignore[return-value]
+        d_query, d_key, d_value = (_unrow(x, heads, length) for x in (d_query, d_key, d_value))
+        return d_query, d_key, d_value, None
 
 
-def gathered_attention(query: Tensor, key: Tensor, value: Tensor, factor: Factor) -> Tensor:
+def gathered_attention(query: Tensor, key: Tensor, value: Tensor, factor: Factor, room: Tensor | None = None) -> Tensor:
     """softmax over the keys of a factor alone (Child et al., 2019, §4.2); 0 for a query that has none.
 
     query, key, value: (batch, head, position, d_head), as many queries as keys, of any length; the same shape comes back.
+    room: (head, batch, position, d_head), contiguous, where the result is written; without gradients, and not for the factor of all keys.
     """
     if query.shape != key.shape or key.shape != value.shape:
         raise ValueError(f"queries {tuple(query.shape)}, keys {tuple(key.shape)}, values {tuple(value.shape)}: expected one shape")
     if factor.name == "all":
         return relative_attention(query, key, value, None)
+    if room is not None:
+        _gathered(query, key, value, factor, room)
+        return room.transpose(0, 1)
     found: Tensor = _Gathered.apply(query, key, value, factor)  # type: ignore[no-untyped-call]
     return found
 
@@ -306,13 +329,18 @@ def sparse_attention(
     """
     if sum(count for count, _ in heads) != query.shape[1]:
         raise ValueError(f"patterns for {sum(count for count, _ in heads)} heads of {query.shape[1]}")
-    way = one_query if query.shape[2] == 1 else gathered_attention
+    alone, dense = query.shape[2] == 1, any(factor.name == "all" for _, factor in heads)
+    needs = torch.is_grad_enabled() and any(x.requires_grad for x in (query, key, value))
+    room = None  # for all heads: joining them afterwards would take as long as two in ten of what there is to compute
+    if len(heads) > 1 and not (alone or dense or needs):
+        room = query.new_empty(query.shape[1], len(query), *query.shape[2:])
     found, first = [], 0
     for count, factor in heads:
         part = slice(first, first + count)
-        found.append(way(query[:, part], key[:, part], value[:, part], factor))
+        three = query[:, part], key[:, part], value[:, part]
+        found.append(one_query(*three, factor) if alone else gathered_attention(*three, factor, None if room is None else room[part]))
         first += count
-    output = found[0] if len(found) == 1 else torch.cat(found, 1)
+    output = room.transpose(0, 1) if room is not None else found[0] if len(found) == 1 else torch.cat(found, 1)
     if trace is not OFF:
         trace.tap("queries", "batch head query d_head", query)
         trace.tap("keys", "batch head key d_head", key)
