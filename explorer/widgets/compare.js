@@ -78,7 +78,7 @@ export function mount(root, props) {
     for (const [key, text] of Object.entries({ lecture: "figure", figure, lang: lang(),
         __theme: dark() ? "dark" : "light" }))
       framed.searchParams.set(key, text);
-    Object.assign(sides[at], { figure, fresh: true });
+    Object.assign(sides[at], { figure, fresh: true, left: sides[at].frame.contentDocument });
     sides[at].frame.src = framed.href;
     sides[at].pick.selectedIndex = labs.indexOf(lab);
     sides[at].view.hidden = lab.figures.length < 2;
@@ -135,7 +135,9 @@ export function mount(root, props) {
   }
   function look() {
     const found = sides.map((side, at) => {
-      const node = drawn(side.frame.contentDocument, side.figure);
+      const page = side.frame.contentDocument;
+      if (page === side.left) return null; // it stays until the next one comes, and would take the side back to its own address
+      const node = drawn(page, side.figure);
       const now = side.frame.contentWindow?.location;
       if (!node?.dataset.drawn || !now || !labOf(now)) return null;
       return { node, url: bare(now.href), at };

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from explorer.site import COMPARE
 from tests.browser.waiting import becomes
@@ -69,9 +69,17 @@ def test_one_sentence_goes_through_a_network_that_writes_word_by_word_and_both_d
     compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
     right = page.locator(".tfe-compare-side").nth(1)
     expect(right.locator("select").nth(1), "the Transformer has one picture here").to_be_hidden()
+    held: list[Route] = []
+    page.route("**/nonautoregressive?*", lambda route: held.append(route))
     right.locator("select").first.select_option("Non-autoregressive")
     expect(right.locator("input")).to_have_value("Children are playing soccer on a green field.")
+    right.locator("iframe").evaluate("(frame) => (frame.style.height = '1px')")
+    expect(right.locator("iframe"), "what the sides show has been looked at once more").not_to_have_css("height", "1px")
     right.locator("select").nth(1).select_option("passes")
+    expect(page, "the page that is being left does not take it back").to_have_url(re.compile("right=%2Fnonautoregressive"))
+    becomes(page, lambda: len(held), 2)
+    held[-1].continue_()
+    page.unroute("**/nonautoregressive?*")
     drawn = page.frame_locator("iframe >> nth=1").locator(".tfe-passes.tfe-lone, .tfe-lone .tfe-passes")
     expect(drawn).to_have_attribute("data-run", re.compile("Children"))
     expect(drawn.locator(".tfe-words"), "piece by piece beside all at once").to_contain_text("one after the other")
