@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
-from explorer.program import Program, lab_of, program_of
+from explorer.program import Program
 from explorer.views import in_figure, noted, on_stage
 from models.act_rnn.records import EXAMPLES, Explanation, Request
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, in_bertviz, noted, on_stage
 from explorer.widgets import figure
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
 from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, in_bertviz, in_figure, noted, on_stage
 from explorer.widgets.figure import measured
 from models.bert.records import EXAMPLES, OFFERED, Explanation, Request

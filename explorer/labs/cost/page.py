@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import changed
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, noted
 from explorer.widgets import figure
 from models.cost.records import EXAMPLES, Explanation, Request

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import part
 from explorer.labs.image_transformer import about, change, texts, views
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
 from models.image_transformer.records import EXAMPLES, Explanation, Request, offered

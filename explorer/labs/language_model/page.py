@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.labelled import labelled
 from explorer.labs.language_model import about, labels, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, in_bertviz, noted, on_stage
 from explorer.widgets import figure
 from models.language_model.records import EXAMPLES, KINDS, VARIANTS, Explanation, Request

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs.music import about, change, deeper, texts, views
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
 from models.music.records import CHORALES, EXAMPLES, PIANO, Explanation, Request, melody, styles

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
 from explorer.labs.about import sizes
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.plane import in_one_plane
 from explorer.labs.translated import LICENCE
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import in_bertviz, in_figure, noted, on_stage, unfolded
 from explorer.widgets.figure import opened
 from models.nonautoregressive.records import SPACE, Explanation, Request

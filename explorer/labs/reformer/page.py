@@ -11,12 +11,13 @@ from typing import Any, Final
 import gradio as gr
 
 from explorer import wiring
+from explorer.declared import lab_of, program_of
 from explorer.engine import Answer, Engine
 from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, part
 from explorer.labs.reformer import about, change, deeper, texts, views
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, in_bertviz, in_figure, on_stage
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import looked, stage

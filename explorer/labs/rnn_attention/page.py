@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs.rnn_attention import about, deeper, texts, views
 from explorer.labs.translated import LICENCE
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, in_figure, noted, on_stage
 from explorer.widgets.figure import own
 from models.rnn_attention.records import EXAMPLES, VARIANTS, Explanation, Request

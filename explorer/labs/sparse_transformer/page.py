@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import gradio as gr
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, change, texts, views
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
 from explorer.widgets.notes import notes

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import gradio as gr
 
+from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
 from explorer.labs.plane import in_one_plane
 from explorer.labs.translated import LICENCE
 from explorer.labs.translation import about, deeper, texts, views
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, in_bertviz, on_stage
 from explorer.widgets.bertviz import ENCODER_DECODER
 from explorer.widgets.figure import own

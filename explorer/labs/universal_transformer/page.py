@@ -6,12 +6,13 @@ from typing import Any
 
 import gradio as gr
 
+from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, part
 from explorer.labs import adaptive_depth
 from explorer.labs.plane import in_one_plane
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.program import Program, lab_of, program_of
+from explorer.program import Program
 from explorer.views import View, in_bertviz, in_figure, noted, on_stage
 from explorer.widgets import figure
 from models.plane import Head

@@ -9,13 +9,14 @@ from typing import Final
 import numpy as np
 
 from explorer.controls import Control, query
+from explorer.declared import lab_of
 from explorer.figures import attention
 from explorer.figures import bertviz as drawing
 from explorer.lab import FIGURE, Lab, part
 from explorer.labels import CARD, Text, filled
 from explorer.labels import text as _
 from explorer.packing import pack
-from explorer.program import About, Program, lab_of
+from explorer.program import About, Program
 from explorer.views import in_bertviz, on_stage
 from explorer.widgets import ask
 from explorer.widgets.card import Pair

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.declared import lab_of, program_of
 from explorer.lab import FIGURE, part
 from explorer.labs.new_lab import texts, views
-from explorer.program import Change, Program, lab_of, program_of
+from explorer.program import Change, Program
 from explorer.views import View, noted, on_stage
 from explorer.widgets import figure
 from models.new_lab.records import EVERY_HEAD, EXAMPLES, Explanation, Request
