@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from explorer import api, controls, own
+from explorer.drawn import once
 from explorer.engine import Engine, Function
 from explorer.lab import Lab, Picture, Text, Thumbnail, readable
 from explorer.program import About, Program
@@ -63,7 +64,7 @@ def lab_of(
 
     def thumbnail() -> Thumbnail | Picture | None:
         kept = views.first()
-        return None if kept is None else views.thumbnail(kept.seen)
+        return None if kept is None else once(f"picture {slug} {kept.milliseconds}", lambda: views.thumbnail(kept.seen))
 
     mine = own.facts(slug)
 

@@ -11,12 +11,16 @@ would otherwise fail in a visitor's browser, or export less than the module itse
 
 from __future__ import annotations
 
+import hashlib
+import json
 import posixpath
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
+
+from explorer.drawn import once
 
 # What a script consists of, the longest first; a run of code goes on over single spaces, and ends before a brace only within a template.
 _APART = r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[`/]|\s+"""
@@ -88,6 +92,13 @@ class Module:
     def defined(self) -> str:
         """The call that makes it known."""
         return f'// {self.path}\nD("{self.path}", () => {{\n{self.code}\n}});\n'
+
+
+@dataclass(frozen=True)
+class Modules:
+    """All modules of a site."""
+
+    modules: tuple[Module, ...]
 
 
 def pieces(source: str) -> Iterator[tuple[str, str]]:
@@ -233,7 +244,9 @@ class Joined:
     def __init__(
         self, sources: Mapping[str, str], root: str, pages: Mapping[str, tuple[Iterable[str], Iterable[str]]], labs: Collection[str]
     ) -> None:
-        self.modules = {path: module(path, source, root) for path, source in sources.items()}
+        read = hashlib.sha256(json.dumps([root, *sources.items()]).encode()).hexdigest()
+        modules = once(f"scripts {read}", lambda: Modules(tuple(module(path, source, root) for path, source in sources.items())))
+        self.modules = {one.path: one for one in modules.modules}
         self.root = root
         for one in self.modules.values():
             for path, name in (*((path, None) for path in (*one.needs, *one.later)), *one.asked):

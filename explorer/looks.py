@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,7 @@ class Looks:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
         self._kept: OrderedDict[str, Look] = OrderedDict()
+        self._promised: dict[str, Callable[[], Any]] = {}
         self._lock = threading.Lock()
 
     def put(self, look: Look, made_of: bytes) -> str:
@@ -70,6 +72,14 @@ class Looks:
             while sum(one.size for one in self._kept.values()) > self.capacity:
                 self._kept.popitem(last=False)
         return address("looks", digest)
+
+    def promise(self, digests: Iterable[str], draw: Callable[[], Any]) -> None:
+        """Notes that these can be drawn by `draw`, of what is shipped: nothing is held for them until then."""
+        self._promised |= dict.fromkeys(digests, draw)
+
+    def promised(self, digest: str) -> Callable[[], Any] | None:
+        """What draws a look that nobody has asked for yet, or None."""
+        return self._promised.get(digest)
 
     def get(self, digest: str) -> Look | None:
         """The look, or None where it was never kept or has left."""

@@ -60,7 +60,7 @@ class ArrayStore:
     def put(self, raw: bytes) -> str:
         """Keeps `raw` and returns its digest, under which `get` gives it back compressed by gzip.
 
-        Raises ValueError where the compressed bytes alone exceed the capacity.
+        Raises ValueError as `hold` does.
         """
         digest = hashlib.sha256(raw).hexdigest()[:32]
         with self._lock:
@@ -69,6 +69,11 @@ class ArrayStore:
                 return digest
         packer = zlib.compressobj(self._effort, zlib.DEFLATED, 16 + zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, self._strategy)  # 16: as gzip
         packed = packer.compress(raw) + packer.flush()
+        self.hold(digest, packed)
+        return digest
+
+    def hold(self, digest: str, packed: bytes) -> None:
+        """Keeps bytes that are compressed already. ValueError where they alone exceed the capacity."""
         if len(packed) > self.capacity:
             raise ValueError(f"an array of {len(packed)} compressed bytes; the store keeps {self.capacity} in all")
         with self._lock:
@@ -77,7 +82,6 @@ class ArrayStore:
                 self._size += len(packed)
             while self._size > self.capacity:
                 self._size -= len(self._kept.popitem(last=False)[1])
-        return digest
 
     def get(self, digest: str) -> bytes | None:
         """The bytes, compressed by gzip, or None where they were never kept or have left."""

@@ -20,6 +20,7 @@ import gradio as gr
 
 from explorer import controls, labels, wiring
 from explorer.controls import Control, Item, Value
+from explorer.drawn import Drawn, once
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import Lab, Text
 from explorer.packing import made_of, spelled
@@ -179,9 +180,7 @@ class Program(Generic[R, S]):
     def place(self, lab: Lab, engine: Engine) -> None:
         """Place the components, draw the stored first example, and wire every wish of a visitor to the engine."""
         kept = self.first()
-        drawn: Mapping[str, Any] = {"ask": ask.empty()}
-        if kept is not None:
-            drawn = self.drawn(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
+        drawn: Mapping[str, Any] = {"ask": ask.empty()} if kept is None else self._shipped(kept)
         start = self.examples[0][0]
         about = self.about
         titled = card(
@@ -223,6 +222,14 @@ class Program(Generic[R, S]):
         placed |= self._placed("below", drawn, engine)
         self._wire(engine, placed)
         titled.unfold(about.curves, None, curve, **wiring.HOW)
+
+    def _shipped(self, kept: Stored[R, S]) -> Mapping[str, Any]:
+        """What is drawn of the stored first example."""
+
+        def draw() -> dict[str, Any]:
+            return self.drawn(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
+
+        return once(f"first {self.slug} {kept.milliseconds}", lambda: Drawn.of(draw())).values(draw)
 
     def _placed(self, at: str, drawn: Mapping[str, Value | None], engine: Engine) -> dict[str, Any]:
         found = {}

@@ -6,51 +6,24 @@ When a lecturer says “now step 4”, a hall of pages fetches one small file, a
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import html
 import json
 import logging
-import os
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from explorer.delivery import Asset
 from explorer.disk import Disk, FromDisk
+from explorer.drawn import WHAT_IS_COMPUTED, WHAT_IS_DRAWN, Drawn, named, version
 from explorer.lab import Lab
 from explorer.looks import Look, looks
 from explorer.packing import arrays
 from explorer.sound import Score, sounds
-from models import folders
 
 if TYPE_CHECKING:
     from explorer.engine import Engine
 
-ROOT = Path(__file__).parent.parent
-WHAT_IS_COMPUTED = ("models/**/*.py", "assets/*/**/model.json", "assets/*/*.npz")  # its files; weights have their hash in model.json
-WHAT_IS_DRAWN = (*WHAT_IS_COMPUTED, "explorer/**/*.py", "explorer/**/*.js")
-
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A stored result as it lies on disk.
-
-    text: what the widgets draw, as JSON. arrays: by digest, compressed by gzip. scores: the notes of its sounds.
-    looks: digests; where their exact rows come from is made again when the first visitor asks.
-    """
-
-    text: str
-    arrays: Mapping[str, NDArray[np.uint8]]
-    scores: tuple[Score, ...]
-    looks: tuple[str, ...]
 
 
 class Stored:
@@ -60,7 +33,7 @@ class Stored:
         """disk: where results are kept from one start of the server to the next; None keeps nothing."""
         self._labs = [lab for lab in labs if lab.stored is not None]
         self._disk = disk
-        self.version = _version(WHAT_IS_DRAWN) if self._labs else ""
+        self.version = version(WHAT_IS_DRAWN) if self._labs else ""
         self._engine: Engine | None = None
         self._unread: dict[str, tuple[Lab, str]] = {}  # by digest of a look that a start read from disk: the result that it belongs to
         self._reading: dict[tuple[str, str], asyncio.Task[None]] = {}  # by lab and query
@@ -93,6 +66,9 @@ class Stored:
             if (lab.slug, query) not in self._reading:  # once for all who ask
                 self._reading[lab.slug, query] = asyncio.create_task(self._read(lab, query))
             await asyncio.shield(self._reading[lab.slug, query])
+        elif digest not in self._looks and (draw := looks().promised(digest)) is not None:
+            await asyncio.to_thread(draw)
+            self._looks |= named("looks", f"/looks/{digest}", looks())
         return self._looks.get(digest)
 
     def score(self, digest: str) -> Score | None:
@@ -101,9 +77,9 @@ class Stored:
 
     def hold(self, text: str) -> None:
         """Keep every array, look and sound whose address stands in `text`, however many others come."""
-        self._arrays |= _named("arrays", text, arrays())
-        self._looks |= _named("looks", text, looks())
-        self._scores |= _named("sound", text, sounds())
+        self._arrays |= named("arrays", text, arrays())
+        self._looks |= named("looks", text, looks())
+        self._scores |= named("sound", text, sounds())
 
     def told(self) -> dict[str, list[int]]:
         """Of each lab: how many results are ready, and how many there will be."""
@@ -151,22 +127,15 @@ class Stored:
         values = await lab.stored(self._engine, query) if lab.stored is not None and self._engine is not None else None
         if values is None:
             return None
-        text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-        self.hold(text)
-        packed = {digest: np.frombuffer(kept, np.uint8) for digest, kept in _named("arrays", text, arrays()).items()}
-        return Drawn(text, packed, tuple(_named("sound", text, sounds()).values()), tuple(_named("looks", text, looks())))
+        drawn = Drawn.of(values)
+        self.hold(drawn.text)
+        return drawn
 
     async def _read(self, lab: Lab, query: str) -> None:
         try:
             await self._draw(lab, query)
         except Exception as error:  # the page then says that the rows are gone, and how they come back
             logger.error("rows of %s could not be read: %s", lab.slug, type(error).__name__)
-
-
-def _named(kind: str, text: str, store: Any) -> dict[str, Any]:
-    """What a store holds of all that is named in `text` by an address of this kind, by digest."""
-    digests = dict.fromkeys(re.findall(rf"/{kind}/([0-9a-f]{{32}})\b", text))
-    return {digest: kept for digest in digests if (kept := store.get(digest)) is not None}
 
 
 def meta(addresses: Mapping[str, str]) -> str:
@@ -178,14 +147,4 @@ def meta(addresses: Mapping[str, str]) -> str:
 
 def computed() -> str:
     """A digest of all that could change what a model answers."""
-    return _version(WHAT_IS_COMPUTED)
-
-
-def _version(patterns: Sequence[str]) -> str:
-    digest = hashlib.sha256(metadata.version("torch").encode())
-    for pattern in patterns:
-        for path in sorted(ROOT.glob(pattern)):
-            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
-    for path in sorted(Path(os.environ.get(folders.NAME) or os.devnull).glob("*/*/model.json")):  # models of somebody's own
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
+    return version(WHAT_IS_COMPUTED)

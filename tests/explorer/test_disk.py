@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from explorer.disk import VARIABLE, Disk
+from explorer.drawn import Drawn
 from explorer.engine import Engine
 from explorer.labs import LABS
-from explorer.stored import Drawn, Stored
+from explorer.looks import looks
+from explorer.packing import arrays
+from explorer.program import Program
+from explorer.server import Site
+from explorer.stored import Stored
+from tests.conftest import built
+from tests.explorer.asking import ask
 
 QUICK = [lab for lab in LABS if lab.slug in {"act_rnn", "reformer"}]  # one of them has rows to look up
 
@@ -73,7 +83,7 @@ def test_what_another_version_has_left_is_computed_anew(engine: Engine, tmp_path
     monkeypatch.setitem(globals(), "QUICK", QUICK[:1])
     prepared(engine, Disk(tmp_path))
     asked = engine.snapshot().asked
-    monkeypatch.setattr("explorer.stored._version", lambda patterns: f"other {len(patterns)}")
+    monkeypatch.setattr("explorer.stored.version", lambda patterns: f"other {len(patterns)}")
     prepared(engine, Disk(tmp_path))
     assert engine.snapshot().asked == 2 * asked > 0
 
@@ -82,7 +92,7 @@ def test_exact_rows_come_from_disk_when_somebody_looks(engine: Engine, left: Pat
     from explorer.looks import Looks
 
     empty = Looks()
-    for module in ("explorer.stored", "explorer.looks", "explorer.labs.reformer.views", "explorer.labs.reformer.page"):
+    for module in ("explorer.drawn", "explorer.stored", "explorer.looks", "explorer.labs.reformer.views", "explorer.labs.reformer.page"):
         monkeypatch.setattr(f"{module}.looks", lambda: empty, raising=False)
     again = prepared(engine, Disk(left))
     wanted = {part[:32] for text in texts(again).values() for part in text.decode().split("/looks/")[1:]}
@@ -95,6 +105,29 @@ def test_exact_rows_come_from_disk_when_somebody_looks(engine: Engine, left: Pat
         found = pool.submit(asyncio.run, look_twice()).result()
     assert all(look is not None and look.answer(0, 0, 0, 1) for look in found)
     assert engine.snapshot().asked == 0
+
+
+def test_a_second_start_draws_no_first_example_and_its_page_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    lab = dataclasses.replace(next(lab for lab in LABS if lab.slug == "transformer_xl"), ancestors=())
+
+    def page() -> tuple[Site, str]:
+        site = built(lambda: Site([lab]))
+        return site, json.dumps([getattr(block, "value", None) for block in site.blocks.blocks.values()], default=str)
+
+    drawing = mock.patch.object(Program, "drawn", autospec=True, side_effect=Program.drawn)
+    with drawing as drawn:
+        _, was = page()
+        assert drawn.call_count == 1
+    for store in (arrays(), looks()):
+        store._kept.clear()
+    with drawing as drawn:
+        again, now = page()
+        assert drawn.call_count == 0 and now == was
+        for kind in ("arrays", "looks"):
+            (address, *_) = re.findall(rf"/{kind}/[0-9a-f]{{32}}", now)
+            assert ask(again, address + ("/0/0/0/1" if kind == "looks" else "")).status_code == 200
+        assert drawn.call_count == 1, "exact rows are made again when somebody looks"
 
 
 def test_a_file_that_cannot_be_trusted_is_made_again(engine: Engine, filled: tuple[Path, dict[str, bytes]], left: Path) -> None:

@@ -80,7 +80,7 @@ class Lasting(Cluster):
         return super().snapshot()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     """A Ray of this machine: one replica for what an engine of one thread does, and a pair for what becomes of one that is lost."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
@@ -91,7 +91,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     made.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def over_the_cluster(link: Link) -> Callable[..., Engine]:
     """Makes engines of the cluster, each with one of its own in the replica."""
     numbers, engines = itertools.count(), list[Cluster]()
