@@ -77,9 +77,7 @@ def _wanted(read: Sequence[Read], model: ImageTransformer | ColourTransformer) -
 
 
 def _gains(requests: Sequence[Request], model: ImageTransformer | ColourTransformer) -> Tensor | None:
-    if isinstance(model, ColourTransformer):
-        return gains(requests, COLOUR, model, model.config.n_decoder)
-    return gains(requests, model.config.pattern, model)
+    return gains(requests, COLOUR if isinstance(model, ColourTransformer) else model.config.pattern, model)
 
 
 @torch.no_grad()
@@ -111,7 +109,9 @@ def _grow(read: Sequence[Read], models: Sequence[ImageTransformer | ColourTransf
     def step() -> bool:
         due = [one for one in running if not one.done]
         if due:
-            min(due, key=lambda one: one.position).advance(STRIDE)
+            first = min(due, key=lambda one: one.position)
+            for _ in range(STRIDE):
+                first.step()
         return bool(due)
 
     while told < running[0].length:
