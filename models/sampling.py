@@ -70,9 +70,9 @@ class Cache:
     A row is a sequence of its own: nothing passes from one to another, and a cache is made anew for every reading.
     """
 
-    def __init__(self, model: Any, rows: int, room: int) -> None:
-        config = model.config
-        like = model.readout.weight.detach()
+    def __init__(self, model: Any, rows: int, room: int, like: Tensor | None = None) -> None:
+        """like: what keys and values are of the kind of, where that is not the readout's weight."""
+        config, like = model.config, (model.readout.weight if like is None else like).detach()
         shape = (config.n_layers, rows, config.n_heads, room, config.d_model // config.n_heads)
         self.position = 0  # where the next one goes
         self.fused = fused.serves(like, rows, shape[4])  # a fused step wants slots side by side
@@ -81,7 +81,7 @@ class Cache:
         else:
             self.keys, self.values = like.new_zeros(shape), like.new_zeros(shape)
 
-    def own(self, gains: Any = None, **more: Sequence[Tensor | None]) -> list[fused.Own]:
+    def own(self, gains: Any = None, **more: Sequence[Any]) -> list[fused.Own]:
         """What stands here, as a fused step takes it. gains: (layer, batch, head); more: further fields of `fused.Own`, for each layer."""
         found = []
         for i, (keys, values) in enumerate(zip(self.keys.transpose(3, 4), self.values.transpose(3, 4), strict=True)):
