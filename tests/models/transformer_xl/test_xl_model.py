@@ -180,7 +180,7 @@ def test_without_a_memory_a_segment_knows_nothing_of_the_one_before(plain: Absol
 
 @pytest.mark.parametrize("length", [7, 200, 1000])
 @pytest.mark.parametrize("memory", [0, 8, 32, 100])
-def test_lanes_of_a_book_cost_what_one_long_reading_does(xl: TransformerXL, text: np.ndarray, length: int, memory: int) -> None:
+def test_a_book_costs_what_one_long_reading_does(xl: TransformerXL, text: np.ndarray, length: int, memory: int) -> None:
     text = text[:length]
     before = torch.from_numpy(np.concatenate(([14], text[:-1])).astype(np.int64))[None]
     logits = by_segments(xl, before, 16, memory)
@@ -200,7 +200,7 @@ def test_a_memory_where_there_is_none_is_refused(plain: AbsoluteTransformer, xl:
 
 def test_the_trace_sees_keys_of_the_memory_too(xl: TransformerXL) -> None:
     before = torch.randint(0, 20, (1, 32))
-    memory, trace = xl.remembering(), Trace("*/self/keys", "*/self/weights", keep={"query": [15]})
+    memory, trace = xl.remembering(), Trace("*/self/keys", "*/self/weights")
     with torch.no_grad():
         xl(before[:, :16], memory)
         xl(before[:, 16:], memory, trace=trace)
