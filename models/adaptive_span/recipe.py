@@ -95,13 +95,10 @@ ENWIK8 = published(
 ADAPTIVE = Task(
     PENALTY,
     recipe=ON_CPU.recipe,
-    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)",
-    licence="the books are in the public domain. Apache-2.0: these weights",
-    protocol=bits.PROTOCOL,
     published=ENWIK8,
-    chosen="valid",
     target=2.1,
     own="text",
+    **bits.BOOKS,
 )
 VARIANTS: dict[str, Task] = {
     "adaptive": ADAPTIVE,

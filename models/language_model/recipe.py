@@ -74,18 +74,15 @@ RECIPE = Recipe(
 PLAIN = Task(
     config=Config(),
     recipe=RECIPE,
-    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)",
-    licence="public domain: the books. Apache-2.0: these weights",
-    protocol=bits.PROTOCOL,
     published=published(
         1.06,
         "Al-Rfou et al. (2019), enwik8, 64 layers, 235 M parameters",
         "Another text (Wikipedia, with its markup, byte by byte) and a network some 250 times as large.",
         "文本不同（维基百科及其标记，逐字节），网络约大 250 倍。",
     ),
-    chosen="valid",
     target=2.0,
     own="text",
+    **bits.BOOKS,
 )
 
 

@@ -73,11 +73,8 @@ TEXT = Task(
         metric="bits per byte",
     ),
     metric=bits.METRIC,
-    protocol=bits.PROTOCOL,
-    chosen="valid",
-    data="17 books in the public domain, 12.8 million characters (github.com/teropa/nlp, github.com/GITenberg)",
-    licence="the books are in the public domain. Apache-2.0: these weights",
     of_text=True,
+    **bits.BOOKS,
 )
 
 

@@ -51,13 +51,10 @@ PUBLISHED = published(
 XL = Task(
     lambda letters: TransformerXL(model.Config(letters)),
     recipe=RECIPE,
-    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)",
-    licence="public domain: the books. Apache-2.0: these weights",
-    protocol=bits.PROTOCOL,
     published=PUBLISHED,
-    chosen="valid",
     target=2.05,
     own="text",
+    **bits.BOOKS,
 )
 VARIANTS: dict[str, Task] = {
     "xl": XL,
