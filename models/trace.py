@@ -6,6 +6,7 @@ everyone else passes `OFF`, which wants nothing and costs next to nothing.
 
 from __future__ import annotations
 
+import copy
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -16,16 +17,6 @@ from torch import Tensor
 
 class TraceTooLarge(Exception):
     """What was asked for does not fit into the budget of the trace."""
-
-
-class _Store:
-    """What all levels of one trace share."""
-
-    def __init__(self, wanted: tuple[str, ...], budget: int) -> None:
-        self.wanted = tuple(tuple(pattern.split("/")) for pattern in wanted)
-        self.budget = budget
-        self.used = 0
-        self.taps: dict[str, tuple[str, NDArray[np.float32]]] = {}
 
 
 def _matches(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
@@ -41,20 +32,21 @@ class Trace:
     """
 
     def __init__(self, *wanted: str, budget: int = 64 << 20) -> None:
-        self._store = _Store(wanted, budget)
+        self._wanted = tuple(tuple(pattern.split("/")) for pattern in wanted)
+        self._budget = budget
+        self._taps: dict[str, NDArray[np.float32]] = {}  # of all levels
         self._path: tuple[str, ...] = ()
 
     def within(self, *names: object) -> Trace:
         """The same trace, one or more levels deeper: `within("decoder", 0, "cross")`."""
-        deeper = Trace.__new__(Trace)
-        deeper._store = self._store
+        deeper = copy.copy(self)
         deeper._path = self._path + tuple(str(name) for name in names)
         return deeper
 
     def wants(self, name: str) -> bool:
         """Does the caller want the tap of this name at this level?"""
         path = (*self._path, name)
-        return any(_matches(pattern, path) for pattern in self._store.wanted)
+        return any(_matches(pattern, path) for pattern in self._wanted)
 
     def tap(self, name: str, axes: str, values: Tensor, fresh: bool = False) -> None:
         """Keep a copy of `values`, whose axes are named in words, as float32 on the CPU. TraceTooLarge past the budget.
@@ -65,25 +57,22 @@ class Trace:
             return
         if len(axes.split()) != values.dim():
             raise ValueError(f"{values.dim()} axes for the names {axes!r}")
-        size = values.numel() * 4
-        store = self._store
-        if store.used + size > store.budget:
-            raise TraceTooLarge(
-                f"{'/'.join((*self._path, name))} would bring this trace to {store.used + size:,} bytes of {store.budget:,}"
-            )
-        store.used += size
-        store.taps["/".join((*self._path, name))] = (axes, values.detach().to("cpu", torch.float32, copy=not fresh).numpy())
+        name = "/".join((*self._path, name))
+        size = sum(one.nbytes for one in self._taps.values()) + values.numel() * 4
+        if size > self._budget:
+            raise TraceTooLarge(f"{name} would bring this trace to {size:,} bytes of {self._budget:,}")
+        self._taps[name] = values.detach().to("cpu", torch.float32, copy=not fresh).numpy()
 
     def names(self) -> tuple[str, ...]:
         """The names of all taps, in the order of the pass."""
-        return tuple(self._store.taps)
+        return tuple(self._taps)
 
     def stack(self, pattern: str) -> NDArray[np.float32]:
         """Taps that match the pattern, stacked along a new first axis, in the order of the pass. KeyError where none does."""
         parts = tuple(pattern.split("/"))
-        found = [values for name, (_, values) in self._store.taps.items() if _matches(parts, tuple(name.split("/")))]
+        found = [values for name, values in self._taps.items() if _matches(parts, tuple(name.split("/")))]
         if not found:
-            raise KeyError(f"no tap matches {pattern!r}; there are {', '.join(self._store.taps) or 'none'}")
+            raise KeyError(f"no tap matches {pattern!r}; there are {', '.join(self._taps) or 'none'}")
         return np.stack(found)
 
 

@@ -89,8 +89,8 @@ PENALTY = 0.01
 ENWIK8 = published(
     1.02,
     "Sukhbaatar et al. (2019), enwik8, 12 layers with adaptive span",
-    "Bits per byte of Wikipedia's markup, from a model of some 39 million parameters trained for far longer.",
-    "数值为维基百科标记文本每字节的比特数；其模型约有 3,900 万参数，训练时间也长得多。",
+    en="Bits per byte of Wikipedia's markup, from a model of some 39 million parameters trained for far longer.",
+    zh="数值为维基百科标记文本每字节的比特数；其模型约有 3,900 万参数，训练时间也长得多。",
 )
 ADAPTIVE = Task(
     PENALTY,

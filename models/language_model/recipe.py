@@ -77,8 +77,8 @@ PLAIN = Task(
     published=published(
         1.06,
         "Al-Rfou et al. (2019), enwik8, 64 layers, 235 M parameters",
-        "Another text (Wikipedia, with its markup, byte by byte) and a network some 250 times as large.",
-        "文本不同（维基百科及其标记，逐字节），网络约大 250 倍。",
+        en="Another text (Wikipedia, with its markup, byte by byte) and a network some 250 times as large.",
+        zh="文本不同（维基百科及其标记，逐字节），网络约大 250 倍。",
     ),
     target=2.0,
     own="text",

@@ -48,8 +48,8 @@ DIGITS = Task(
     published=published(
         2.80,
         "Child et al. (2019), strided attention, CIFAR-10",
-        "Photographs in colour, not digits in two colours, and a network of 128 layers.",
-        "所用的是彩色照片而非双色数字，网络有 128 层。",
+        en="Photographs in colour, not digits in two colours, and a network of 128 layers.",
+        zh="所用的是彩色照片而非双色数字，网络有 128 层。",
         metric="bits per dimension",
     ),
     metric="nats per image",
@@ -68,8 +68,8 @@ TEXT = Task(
     published=published(
         0.99,
         "Child et al. (2019), fixed attention, enwik8",
-        "Another text, contexts twelve times as long, a network of 95 million parameters.",
-        "文本不同，上下文长约十二倍，网络有 9500 万个参数。",
+        en="Another text, contexts twelve times as long, a network of 95 million parameters.",
+        zh="文本不同，上下文长约十二倍，网络有 9500 万个参数。",
         metric="bits per byte",
     ),
     metric=bits.METRIC,
