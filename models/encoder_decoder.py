@@ -106,7 +106,7 @@ class DecoderLayer(nn.Module):
         past: keys and values of x -> those of all positions so far, which x then sees. Taps `self/weights` and `cross/weights`.
         """
         seen, causal = None if past is None else past(*self.self_attention.key_value(x)), reads is None and past is None
-        own = self.self_attention(x, seen, reads, gain, trace.within("self"), causal, scale)
+        own = self.self_attention(x, seen, mask=reads, gain=gain, trace=trace.within("self"), causal=causal, scale=scale)
         x = self.norms[0](torch.add(self.dropout(own), x, alpha=paths[0]))
         attended = self.cross_attention(x, source, mask=mask, gain=cross_gain, trace=trace.within("cross"), scale=scale)
         x = self.norms[1](torch.add(self.dropout(attended), x, alpha=paths[1]))

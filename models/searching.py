@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -237,13 +237,6 @@ def beam_steps(
     return searched(begin, source.limits, beam, alphas, source.tokens.device, watch, may_stop)
 
 
-def beam_search(
-    model: Transformer,
-    source: Source,
-    beam: int | Sequence[int],
-    alphas: Sequence[float],
-    watch: Watch | None = None,
-    may_stop: bool = True,
-) -> list[list[Hypothesis]]:
-    """What `beam_steps` finds, without a pause."""
-    return finished(beam_steps(model, source, beam, alphas, watch, may_stop))
+def beam_search(model: Transformer, source: Source, *how: Any, **more: Any) -> list[list[Hypothesis]]:
+    """All of `beam_steps` at once."""
+    return finished(beam_steps(model, source, *how, **more))

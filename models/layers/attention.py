@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -108,16 +109,7 @@ class MultiHeadAttention(nn.Module):
         batch, _, length, _ = heads.shape
         return self.project_out(heads.transpose(1, 2).reshape(batch, length, self.d_model))  # type: ignore[no-any-return]
 
-    def forward(
-        self,
-        x: Tensor,
-        source: Tensor | tuple[Tensor, Tensor] | None = None,
-        mask: Tensor | None = None,
-        gain: Tensor | None = None,
-        trace: Trace = OFF,
-        causal: bool = False,
-        scale: float | None = None,
-    ) -> Tensor:
+    def forward(self, x: Tensor, source: Tensor | tuple[Tensor, Tensor] | None = None, **how: Any) -> Tensor:
         """x: (batch, query, d_model) attends to itself, or to source (batch, key, d_model). Result (batch, query, d_model).
 
         source: also what `key_value` made of it. mask, gain, causal, scale and the taps as in `attend`.
@@ -126,4 +118,4 @@ class MultiHeadAttention(nn.Module):
             query, key, value = self.self_projections(x)
         else:
             query, (key, value) = self.query(x), self.key_value(source) if isinstance(source, Tensor) else source
-        return self.join(attend(query, key, value, mask, gain, trace, causal, scale))
+        return self.join(attend(query, key, value, **how))

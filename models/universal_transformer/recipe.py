@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models import checkpoint, driver, training
+from models import driver, training
 from models.driver import Asked, Job, Lab, Measured, Plan
 from models.pondering import PonderLoss, spread
 from models.training import Schedule
@@ -260,20 +260,7 @@ def measure(asked: Asked[Task], length: int | None, count: int, refreshed: bool)
         for facts, bound in REACH_BY_FACTS.items():
             if figure["accuracy_by_facts"][facts] < bound:
                 said += f"; with {facts} facts {figure['accuracy_by_facts'][facts]}, which misses the {bound} that the recipe must reach"
-    beside = {"beside": _beside(asked, key), "published": asked.task.published}
-    return Measured(figure, said, key, f"at the lengths of training and at {TESTED}", beside=beside, higher=True)
-
-
-def _beside(asked: Asked[Task], key: str | None) -> list[dict[str, Any]]:
-    """What was measured alike of the other networks of the same task."""
-    found = []
-    for kind in ("", ORDINARY, FIXED):
-        for path in sorted(asked.where.parent.glob(f"{asked.task.name}{kind}*/model.json")):
-            facts = checkpoint.read_facts(path.parent)
-            if facts["variant"] == f"{asked.task.name}{kind}" and path.parent != asked.where and key in facts:
-                told = {k: facts[key][k] for k in ("value", "sequences", "accuracy_by_facts", "ponder") if k in facts[key]}
-                found.append({"variant": facts["variant"], "seed": facts["seed"], **told})
-    return found
+    return Measured(figure, said, key, f"at the lengths of training and at {TESTED}", higher=True)
 
 
 LAB = Lab(
