@@ -373,8 +373,8 @@ def of_decoder(model: Any, own: Sequence[Own], source: Sequence[tuple[Tensor, Te
     ]
     weights = Weights.of(model, parts, model.config.n_heads, model.norm, model.readout.weight, model.readout.bias)
     if source:
-        seen = [{"cross_keys": by_slot(key), "cross_values": by_slot(value)} for key, value in source]
-        own = [replace(one, **more) for one, more in zip(own, seen, strict=True)]
+        seen = [(by_slot(key), by_slot(value)) for key, value in source]
+        own = [replace(one, cross_keys=keys, cross_values=values) for one, (keys, values) in zip(own, seen, strict=True)]
     return Step(weights, own, (model.config.d_model // model.config.n_heads) ** -0.5, source=source[0][0].shape[2] if source else 0)
 
 

@@ -201,7 +201,7 @@ class Colour(Reader):
             self._so_far[:, self._below[at - 1]] += level
             level = level + LEVELS * ((at - 1) % CHANNELS)
         below, turn = self._below[at], known.turn[at]
-        x = known.level.weight.index_select(0, level).add_(self._told[at]).add_(self._source.select(1, below))
+        x: Tensor = known.level.weight.index_select(0, level).add_(self._told[at]).add_(self._source.select(1, below))
         self._means = known.mean(self._small[:, below], self._so_far[:, below], turn)
         missed = torch.stack([self._misses[:, at - by] if at >= by else self._zero for by in known.earlier], dim=1)
         return x.add_(known.remaining(self._means.round().long()) + known.sharing(turn) + known.missed(missed))[:, None]

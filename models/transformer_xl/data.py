@@ -32,7 +32,7 @@ def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None) ->
     """
     model.eval()
     read = windowed(model, text, model.memory if memory is None else memory)
-    return read(np.zeros(1, np.int64), len(text))[0]
+    return read(np.zeros(1, np.int64), len(text)).reshape(-1)
 
 
 def windowed(model: Network, text: NDArray[np.uint8], memory: int) -> Callable[[NDArray[np.int64], int], NDArray[np.float32]]:
