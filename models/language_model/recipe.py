@@ -172,12 +172,7 @@ def drawn(texts: Sequence[NDArray[Any]], count: int, window: int, generator: np.
 def windowed(model: LanguageModel, text: NDArray[Any]) -> bits.Read:
     """What reads windows of a text, each from an empty beginning (`models.bits`)."""
     device = model.readout.weight.device
-
-    def nats(before: Tensor, wanted: Tensor) -> NDArray[np.float32]:
-        logits = model(before.to(device))
-        return F.cross_entropy(logits.float().transpose(1, 2), wanted.to(device), reduction="none").cpu().numpy()
-
-    return windows.windowed(text, model.start, nats)
+    return windows.windowed(text, model.start, lambda before, wanted: windows.nats(model(before.to(device)), wanted))
 
 
 def mean_bits(model: LanguageModel, text: NDArray[np.uint8], everywhere: bool = True) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
 from models import windows
 from models.characters import Alphabet, books
@@ -50,7 +49,6 @@ def _read(model: Network, before: Tensor, wanted: Tensor, memory: int) -> NDArra
     past = model.remembering(memory) if isinstance(model, TransformerXL) else None
     tables = model.tables(memory + segment) if isinstance(model, TransformerXL) else None
     parts = []
-    for here, aims in zip(torch.split(before.to(device), segment, 1), torch.split(wanted.to(device), segment, 1), strict=True):
-        logits = model(here, past, tables)
-        parts.append(F.cross_entropy(logits.float().transpose(1, 2), aims, reduction="none").cpu().numpy())
+    for here, aims in zip(torch.split(before.to(device), segment, 1), torch.split(wanted, segment, 1), strict=True):
+        parts.append(windows.nats(model(here, past, tables), aims))
     return np.concatenate(parts, 1)
