@@ -80,7 +80,12 @@ def _kept(x: Tensor) -> Tensor:
 class Decoder(nn.Module):
     """Layers between an embedding, which is a lab's own, and a readout."""
 
-    layers: nn.ModuleList
+    layers: Any
+
+    @property
+    def decoder(self) -> Iterable[Any]:
+        """The layers that `through` goes through."""
+        return self.layers  # type: ignore[no-any-return]
 
     def stack(self, layers: Iterable[Layer], d_model: int, kinds: int) -> None:
         """Build layers, last norm and a readout of so many kinds, behind the embeddings."""
@@ -93,7 +98,7 @@ class Decoder(nn.Module):
 
         past, how: as in `Layer`. Taps `<layer>/self/…`.
         """
-        for i, layer in enumerate(self.layers):
+        for i, layer in enumerate(self.decoder):
             x = layer(x, i, past, None if gains is None else gains[i], trace.within(i), **how)
         return self.norm(x)  # type: ignore[no-any-return]
 
@@ -103,14 +108,18 @@ def quiet_start(tables: Iterable[nn.Embedding], *groups: Iterable[Any]) -> None:
 
     groups: of layers; of each group first what goes into its attentions is drawn, then what leads out of its sublayers.
     """
+
+    def attentions(layer: Any) -> list[Any]:
+        return [one for one in (layer.attention, getattr(layer, "cross", None)) if one is not None]
+
     for table in tables:
         nn.init.normal_(table.weight, std=EMBEDDING)
     for group in map(list, groups):
-        for layer in group:
-            for block in layer.attention.matrices:
+        for attention in (one for layer in group for one in attentions(layer)):
+            for block in attention.matrices:
                 nn.init.xavier_uniform_(block)
-            if layer.attention.project_in.bias is not None:
-                nn.init.zeros_(layer.attention.project_in.bias)
-        for linear in (one for layer in group for one in (layer.attention.project_out, layer.feedforward.outer)):
+            if attention.project_in.bias is not None:
+                nn.init.zeros_(attention.project_in.bias)
+        for linear in (one for layer in group for one in (*(each.project_out for each in attentions(layer)), layer.feedforward.outer)):
             nn.init.xavier_uniform_(linear.weight, BRANCH)
             nn.init.zeros_(linear.bias)

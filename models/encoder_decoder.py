@@ -7,8 +7,10 @@ embedding matrix serves source, target and output.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -96,13 +98,15 @@ class DecoderLayer(nn.Module):
         scale: float | None = None,
         reads: Tensor | None = None,
         paths: Sequence[float] = (1, 1, 1),
+        past: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
         """x: (batch, target, d_model); source: (batch, source, d_model), or its keys and values; mask: (batch, 1, 1, source).
 
         scale as in `attend`. reads: (batch, 1, 1, target), who may be attended to in place of the causal mask. paths as in `Paths`.
-        Taps `self/weights` and `cross/weights`.
+        past: keys and values of x -> those of all positions so far, which x then sees. Taps `self/weights` and `cross/weights`.
         """
-        own = self.self_attention(x, mask=reads, gain=gain, trace=trace.within("self"), causal=reads is None, scale=scale)
+        seen, causal = None if past is None else past(*self.self_attention.key_value(x)), reads is None and past is None
+        own = self.self_attention(x, seen, mask=reads, gain=gain, trace=trace.within("self"), causal=causal, scale=scale)
         x = self.norms[0](torch.add(self.dropout(own), x, alpha=paths[0]))
         attended = self.cross_attention(x, source, mask=mask, gain=cross_gain, trace=trace.within("cross"), scale=scale)
         x = self.norms[1](torch.add(self.dropout(attended), x, alpha=paths[1]))
@@ -189,20 +193,23 @@ class Transformer(nn.Module):
         gains: Gains | None = None,
         trace: Trace = OFF,
         changes: Changes = AS_PUBLISHED,
+        past: Any = None,
     ) -> Tensor:
         """target: (batch, target) tokens read so far, the start token first; memory: what `encode` gave, or what `key_values` made of it.
 
-        Result (batch, target, d_model).
+        past: keys and values of what stands before (`models.sampling.Cache`), which alone says what may be seen. Result (batch, target,
+        d_model).
 
         Taps `decoder/<layer>/self/weights` and `decoder/<layer>/cross/weights`.
         """
-        mask, x, paths = keys_allowed(allowed), self.embed(target, changes.first, changes.positional), changes.paths or self.paths
-        reads = None if changes.reads is None else keys_allowed(changes.reads)
+        mask, paths, first = keys_allowed(allowed), changes.paths or self.paths, changes.first + (past.position if past else 0)
+        x, reads = self.embed(target, first, changes.positional), None if changes.reads is None or past else keys_allowed(changes.reads)
         for i, layer in enumerate(self.decoder):
+            extend = None if past is None else partial(past.extend, i, x)
             gain, cross = (None, None) if gains is None else (gains.decoder[i], gains.cross[i])
             source = memory if isinstance(memory, Tensor) else memory[i]
-            x, beside = self.placed(x, i, paths, changes.first), paths.decoder[i] if paths.decoder else (1, 1, 1)
-            x = layer(x, source, mask, gain, cross, trace.within("decoder", i), changes.scale, reads, beside)
+            x, beside = self.placed(x, i, paths, first), paths.decoder[i] if paths.decoder else (1, 1, 1)
+            x = layer(x, source, mask, gain, cross, trace.within("decoder", i), changes.scale, reads, beside, extend)
         return x
 
     def key_values(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:

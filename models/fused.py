@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -365,12 +365,17 @@ class Step:
         return logits
 
 
-def of_decoder(model: Any, own: Sequence[Own]) -> Step:
-    """The step of a `models.decoder.Decoder`. own: of each layer."""
-    parts = [Parts(one.attention, one.norm, one.feedforward, one.feedforward_norm) for one in model.layers]
-    readout = model.readout
-    weights = Weights.of(model, parts, model.config.n_heads, model.norm, readout.weight, readout.bias)
-    return Step(weights, own, (model.config.d_model // model.config.n_heads) ** -0.5)
+def of_decoder(model: Any, own: Sequence[Own], source: Sequence[tuple[Tensor, Tensor]] = ()) -> Step:
+    """The step of a `models.decoder.Decoder`. own: of each layer; source: keys and values (row, head, source, d_head) that it sees too."""
+    parts = [
+        Parts(one.attention, one.norm, one.feedforward, one.feedforward_norm, *((one.cross, one.cross_norm) if source else ()))
+        for one in model.decoder
+    ]
+    weights = Weights.of(model, parts, model.config.n_heads, model.norm, model.readout.weight, model.readout.bias)
+    if source:
+        seen = [(by_slot(key), by_slot(value)) for key, value in source]
+        own = [replace(one, cross_keys=keys, cross_values=values) for one, (keys, values) in zip(own, seen, strict=True)]
+    return Step(weights, own, (model.config.d_model // model.config.n_heads) ** -0.5, source=source[0][0].shape[2] if source else 0)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 
 
-def gains(requests: Sequence[Any], of: str, model: Any, layers: int = 0) -> Tensor | None:
+def gains(requests: Sequence[Any], of: str, model: Any) -> Tensor | None:
     """(layer, request, head), 0 where a request silences a head of this model and else 1; None where none does.
 
-    requests: with `silenced`, (model, layer, head) of each. A head that there is not is passed over. layers: of the model, where its config
-    does not say it.
+    requests: with `silenced`, (model, layer, head) of each. A head that there is not is passed over.
     """
-    layers, heads = layers or model.config.n_layers, model.config.n_heads
+    layers, heads = model.config.n_layers, model.config.n_heads
     named = [(row, at, head) for row, one in enumerate(requests) for name, at, head in one.silenced if name == of]
     told = [(row, at, head) for row, at, head in named if at < layers and head < heads]
     if not told:

@@ -31,7 +31,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def __getitem__(self, part: slice) -> Self:
+    def __getitem__(self, part: slice | NDArray[np.bool_]) -> Self:
         return dataclasses.replace(self, **{name: values[part] for name, values in vars(self).items()})  # type: ignore[type-var]
 
 
@@ -50,6 +50,26 @@ class PonderLoss(nn.Module):
         count = wanted.sum()
         loss = F.cross_entropy(thought.logits[wanted].float(), batch.targets[wanted], reduction="sum")
         return loss if thought.cost is None else loss + self.price * count * thought.cost.sum() / batch.alive.sum(), count
+
+
+@torch.no_grad()
+def answered(inputs: Any, device: torch.device, run: Callable[[Any], Any], size: int = 200) -> tuple[Tensor, Tensor | None]:
+    """Which answers are right, (input, position), everywhere else True, and N + R of every position, None where all take as many steps.
+
+    run: of a batch, `size` inputs at a time.
+    """
+    right, cost = [], []
+    for begin in range(0, len(inputs), size):
+        batch = inputs[begin : begin + size].batch().to(device)
+        thought = run(batch)
+        right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
+        cost += [] if thought.cost is None else [thought.cost.cpu()]
+    return torch.cat(right), torch.cat(cost) if cost else None
+
+
+def share(right: Tensor, inputs: Any) -> float:
+    """How many of the wanted answers are right."""
+    return float(right[torch.from_numpy(inputs.targets != NONE)].double().mean())
 
 
 def spread(values: Tensor) -> dict[str, float | int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from models import fused
+from models.arrays import frozen
 
 FREE = -1  # in place of a symbol: this one is to be drawn
 
@@ -70,9 +71,9 @@ class Cache:
     A row is a sequence of its own: nothing passes from one to another, and a cache is made anew for every reading.
     """
 
-    def __init__(self, model: Any, rows: int, room: int) -> None:
-        config = model.config
-        like = model.readout.weight.detach()
+    def __init__(self, model: Any, rows: int, room: int, like: Tensor | None = None) -> None:
+        """like: what keys and values are of the kind of, where that is not the readout's weight."""
+        config, like = model.config, (model.readout.weight if like is None else like).detach()
         shape = (config.n_layers, rows, config.n_heads, room, config.d_model // config.n_heads)
         self.position = 0  # where the next one goes
         self.fused = fused.serves(like, rows, shape[4])  # a fused step wants slots side by side
@@ -81,7 +82,7 @@ class Cache:
         else:
             self.keys, self.values = like.new_zeros(shape), like.new_zeros(shape)
 
-    def own(self, gains: Any = None, **more: Sequence[Tensor | None]) -> list[fused.Own]:
+    def own(self, gains: Any = None, **more: Sequence[Any]) -> list[fused.Own]:
         """What stands here, as a fused step takes it. gains: (layer, batch, head); more: further fields of `fused.Own`, for each layer."""
         found = []
         for i, (keys, values) in enumerate(zip(self.keys.transpose(3, 4), self.values.transpose(3, 4), strict=True)):
@@ -157,12 +158,17 @@ class Wanted:
     top_p: Sequence[float] = ()
 
 
-def wanted(requests: Sequence[Any], rows: Sequence[NDArray[np.int64]], behind: int = FREE) -> Wanted:
-    """What requests with a seed and a temperature ask for. rows: (position,) known symbols of each; `behind` stands behind shorter ones."""
+def wanted(requests: Sequence[Any], rows: Sequence[NDArray[np.int64]], behind: int = FREE, given: Sequence[int] = ()) -> Wanted:
+    """What requests with a seed and a temperature ask for. rows: (position,) known symbols of each; `behind` stands behind shorter ones.
+
+    given: how many symbols of each were given; what is written after them is drawn alike, however many they are.
+    """
     known = np.full((len(rows), max(map(len, rows))), behind, np.int64)
     for row, one in zip(known, rows, strict=True):
         row[: len(one)] = one
-    draws = torch.stack([uniforms(one.seed, known.shape[1]) for one in requests])
+    draws = torch.zeros(known.shape, dtype=torch.float64)
+    for draw, one, first in zip(draws, requests, given or (0,) * len(draws), strict=True):
+        draw[first:] = uniforms(one.seed, len(draw) - first)
     return Wanted(torch.from_numpy(known), draws, [float(one.temperature) for one in requests])
 
 
@@ -221,3 +227,19 @@ def written(writer: Writer) -> tuple[Tensor, Tensor]:
     while not writer.done:
         writer.step()
     return writer.symbols, writer.nats
+
+
+def parted(here: slice, given: int) -> list[tuple[int, int, bool]]:
+    """A stretch of a text whose first `given` symbols are a visitor's: begin, end and whether it was given, of each part that there is."""
+    border = min(max(given, here.start), here.stop)
+    return [part for part in ((here.start, border, True), (border, here.stop, False)) if part[0] < part[1]]
+
+
+def costs(reader: Reader, symbols: NDArray[Any]) -> Generator[None, None, NDArray[np.float32]]:
+    """−log p in nats of each of some symbols, (position,), with a pause after each stretch that the reader reads at once."""
+    known = torch.from_numpy(symbols.astype(np.int64))[None]
+    writer = Writer(reader, Wanted(known, torch.zeros(known.shape), (1.0,)), precision=torch.float32)
+    while not writer.done:
+        writer.step()
+        yield
+    return frozen(writer.nats[0])

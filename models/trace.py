@@ -6,7 +6,7 @@ everyone else passes `OFF`, which wants nothing and costs next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -19,18 +19,6 @@ class TraceTooLarge(Exception):
     """What was asked for does not fit into the budget of the trace."""
 
 
-class _Store:
-    """What all levels of one trace share."""
-
-    def __init__(self, wanted: tuple[str, ...], keep: dict[str, tuple[int, ...]], pool: int | None, budget: int) -> None:
-        self.wanted = tuple(tuple(pattern.split("/")) for pattern in wanted)
-        self.keep = keep
-        self.pool = pool
-        self.budget = budget
-        self.used = 0
-        self.taps: dict[str, tuple[str, NDArray[np.float32]]] = {}
-
-
 def _matches(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
     """Does each part of the path match its part of the pattern? A `*` stands for anything within one part."""
     return len(pattern) == len(path) and all(fnmatchcase(part, want) for part, want in zip(path, pattern, strict=True))
@@ -40,61 +28,25 @@ class Trace:
     """The named activations of one forward pass.
 
     wanted: patterns such as "decoder/*/cross/weights".
-    keep: for an axis ("head", "query"), the only indices that are watched.
-    pool: side of the square to which maps of attention are averaged before they are kept, or None for the maps themselves.
     budget: bytes that all taps together may hold; `tap` raises TraceTooLarge beyond.
     """
 
-    def __init__(
-        self, *wanted: str, keep: Mapping[str, Sequence[int]] | None = None, pool: int | None = None, budget: int = 64 << 20
-    ) -> None:
-        kept = {axis: tuple(int(i) for i in indices) for axis, indices in (keep or {}).items()}
-        unknown = sorted(set(kept) - {"head", "query"})
-        if unknown:
-            raise KeyError(f"keep knows the axes head and query, not {', '.join(unknown)}")
-        if pool is not None and "query" in kept:
-            raise ValueError("pool averages over all queries: it cannot be combined with keep of queries")
-        self._store = _Store(wanted, kept, pool, budget)
+    def __init__(self, *wanted: str, budget: int = 64 << 20) -> None:
+        self._wanted = tuple(tuple(pattern.split("/")) for pattern in wanted)
+        self._budget = budget
+        self._taps: dict[str, NDArray[np.float32]] = {}  # of all levels
         self._path: tuple[str, ...] = ()
-
-    @property
-    def pool(self) -> int | None:
-        """Side of pooled maps, or None."""
-        return self._store.pool
 
     def within(self, *names: object) -> Trace:
         """The same trace, one or more levels deeper: `within("decoder", 0, "cross")`."""
-        deeper = Trace.__new__(Trace)
-        deeper._store = self._store
+        deeper = copy.copy(self)
         deeper._path = self._path + tuple(str(name) for name in names)
         return deeper
 
     def wants(self, name: str) -> bool:
         """Does the caller want the tap of this name at this level?"""
         path = (*self._path, name)
-        return any(_matches(pattern, path) for pattern in self._store.wanted)
-
-    def kept(self, axis: str, size: int) -> tuple[int, ...]:
-        """The watched indices of an axis of that size, in the order asked for. IndexError where one lies outside."""
-        indices = self._store.keep.get(axis)
-        if indices is None:
-            return tuple(range(size))
-        if any(not 0 <= i < size for i in indices):
-            raise IndexError(f"keep asks for {axis} {max(indices)} of {size}")
-        return indices
-
-    def select(self, query: Tensor, key: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The kept heads and queries of query, key (batch, head, position, d_head) and mask (broadcast to batch, head, query, key)."""
-        for axis, place in (("head", 1), ("query", 2)):
-            if axis not in self._store.keep:
-                continue
-            index = torch.tensor(self.kept(axis, query.shape[place]), device=query.device)
-            query = query.index_select(place, index)
-            if axis == "head":
-                key = key.index_select(place, index)
-            if mask is not None and mask.dim() >= 4 - place and mask.shape[place - 4] > 1:
-                mask = mask.index_select(place - 4, index)
-        return query, key, mask
+        return any(_matches(pattern, path) for pattern in self._wanted)
 
     def tap(self, name: str, axes: str, values: Tensor, fresh: bool = False) -> None:
         """Keep a copy of `values`, whose axes are named in words, as float32 on the CPU. TraceTooLarge past the budget.
@@ -105,25 +57,22 @@ class Trace:
             return
         if len(axes.split()) != values.dim():
             raise ValueError(f"{values.dim()} axes for the names {axes!r}")
-        size = values.numel() * 4
-        store = self._store
-        if store.used + size > store.budget:
-            raise TraceTooLarge(
-                f"{'/'.join((*self._path, name))} would bring this trace to {store.used + size:,} bytes of {store.budget:,}"
-            )
-        store.used += size
-        store.taps["/".join((*self._path, name))] = (axes, values.detach().to("cpu", torch.float32, copy=not fresh).numpy())
+        name = "/".join((*self._path, name))
+        size = sum(one.nbytes for one in self._taps.values()) + values.numel() * 4
+        if size > self._budget:
+            raise TraceTooLarge(f"{name} would bring this trace to {size:,} bytes of {self._budget:,}")
+        self._taps[name] = values.detach().to("cpu", torch.float32, copy=not fresh).numpy()
 
     def names(self) -> tuple[str, ...]:
         """The names of all taps, in the order of the pass."""
-        return tuple(self._store.taps)
+        return tuple(self._taps)
 
     def stack(self, pattern: str) -> NDArray[np.float32]:
         """Taps that match the pattern, stacked along a new first axis, in the order of the pass. KeyError where none does."""
         parts = tuple(pattern.split("/"))
-        found = [values for name, (_, values) in self._store.taps.items() if _matches(parts, tuple(name.split("/")))]
+        found = [values for name, values in self._taps.items() if _matches(parts, tuple(name.split("/")))]
         if not found:
-            raise KeyError(f"no tap matches {pattern!r}; there are {', '.join(self._store.taps) or 'none'}")
+            raise KeyError(f"no tap matches {pattern!r}; there are {', '.join(self._taps) or 'none'}")
         return np.stack(found)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
 from models.characters import UNKNOWN
 
@@ -71,6 +72,12 @@ def windowed(
         return nats(torch.from_numpy(before[places]), torch.from_numpy(text[places].astype(np.int64)))
 
     return read
+
+
+def nats(logits: Tensor, wanted: Tensor) -> NDArray[np.float32]:
+    """−log p in nats of what came, `wanted` (row, position), from logits (row, position, symbol)."""
+    found: NDArray[np.float32] = F.cross_entropy(logits.float().transpose(1, 2), wanted.to(logits.device), reduction="none").cpu().numpy()
+    return found
 
 
 def unusual(nats: NDArray[np.floating], size: int) -> float:

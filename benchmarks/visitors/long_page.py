@@ -22,12 +22,13 @@ from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Lab
 from explorer.looks import Look, looks
 from explorer.widgets.stage import stage
-from models.layers.attention import attention_weights, pooled_weights
+from models.layers.attention import attention_weights
 from models.layers.masks import causal
 
 LENGTH, LAYERS, HEADS, D_HEAD = 2048, 2, 8, 64
 SIDE = 256  # rows and columns of a pooled map
 BLOCK = LENGTH // SIDE
+TOGETHER = 64  # queries that are pooled at once: their scores stay in the processor's cache
 TEXT = {"en": "A long run", "zh": "长序列"}
 SLUG = "long"
 
@@ -48,8 +49,12 @@ def run() -> tuple[Tensor, Tensor]:
 def pooled() -> NDArray[np.float32]:
     """The maps of every head, pooled as they are made: (layer, head, side, side). The whole ones would take half a gigabyte."""
     queries, keys = run()
-    found: NDArray[np.float32] = pooled_weights(queries, keys, side=SIDE, causal=True).numpy()
-    return found
+    found = torch.zeros(LAYERS, HEADS, SIDE, SIDE)
+    for first in range(0, LENGTH, TOGETHER):
+        last, side = first + TOGETHER, slice(first // BLOCK, (first + TOGETHER) // BLOCK)
+        weights = attention_weights(queries[:, :, first:last], keys[:, :, :last], causal(range(first, last), last))
+        found[:, :, side, : side.stop] = weights.view(LAYERS, HEADS, -1, BLOCK, side.stop, BLOCK).mean(3).sum(4)
+    return found.numpy()
 
 
 def rows(layer: int, head: int, which: range) -> NDArray[np.float32]:

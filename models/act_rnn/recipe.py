@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models import driver
-from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, Batch, Inputs, drawn
-from models.act_rnn.model import Config, PonderingNetwork, Thought
+from models import driver, pondering
+from models.act_rnn.data import BITS, DIGITS, OUTPUTS, UNITS, Batch, Inputs, drawn
+from models.act_rnn.model import Config, PonderingNetwork
 from models.act_rnn.pretrained import SLUG, read
 from models.act_rnn.records import WITHOUT
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.pondering import PonderLoss, spread
+from models.pondering import PonderLoss, share, spread
 from models.training import Schedule
 
 LICENCE = "Apache-2.0: the generator and these weights"
@@ -66,21 +66,10 @@ WITHOUT_ACT = {f"{name}{WITHOUT}": dataclasses.replace(task, steps=1, target=Non
 VARIANTS: dict[str, Task] = TASKS | WITHOUT_ACT
 
 
-@torch.no_grad()
-def answered(model: PonderingNetwork, inputs: Inputs, size: int = 500) -> tuple[Tensor, Tensor]:
-    """(batch, input) which answers are right, False where none is wanted; and N + R."""
-    device, right, cost = next(model.parameters()).device, [], []
-    for begin in range(0, len(inputs), size):
-        batch = inputs[begin : begin + size].batch().to(device)
-        thought: Thought = model(batch.inputs, batch.alive, gather=True)
-        right.append((thought.logits.argmax(-1) == batch.targets).cpu())
-        cost.append(thought.cost.cpu())
-    return torch.cat(right), torch.cat(cost)
-
-
-def accuracy(model: PonderingNetwork, inputs: Inputs) -> float:
-    """Share of wanted answers that are right: of vectors, or of the digits of sums."""
-    return float(answered(model, inputs)[0][torch.from_numpy(inputs.targets != NONE)].double().mean())
+def answered(model: PonderingNetwork, inputs: Inputs) -> tuple[Tensor, Tensor | None]:
+    """As `models.pondering.answered`."""
+    device = next(model.parameters()).device
+    return pondering.answered(inputs, device, lambda batch: model(batch.inputs, batch.alive, gather=True), 500)
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:
@@ -93,23 +82,29 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         hardest = 1 + int((most - 1) * min(1.0, done / recipe.rise)) if recipe.rise else most
         return drawn(name, generator, recipe.batch, "train", hardest, recipe.hard).batch()
 
-    return Plan(job.task.build, lambda model: PonderLoss(model, recipe.price), lambda model: 1 - accuracy(model, held_out), draw=draw)
+    return Plan(
+        job.task.build,
+        lambda model: PonderLoss(model, recipe.price),
+        lambda model: 1 - share(answered(model, held_out)[0], held_out),
+        draw=draw,
+    )
 
 
 def measured(model: PonderingNetwork, task: str, split: str, count: int) -> dict[str, Any]:
     """Accuracy on `count` inputs of a split, and the mean ponder cost N + R by difficulty."""
     inputs = drawn(task, np.random.default_rng(1), count, split)
     right, each = answered(model, inputs)
-    wanted, alive = torch.from_numpy(inputs.targets != NONE), torch.from_numpy(inputs.alive)
+    assert each is not None
+    alive = torch.from_numpy(inputs.alive)
     cost = ((each * alive).sum(1) / alive.sum(1)).double()
     by: dict[str, dict[str, Any]] = {}
     for level in sorted(set(inputs.difficulty.tolist())):
-        rows = torch.from_numpy(inputs.difficulty == level)
-        by[str(level)] = spread(cost[rows]) | {"accuracy": round(float(right[rows][wanted[rows]].double().mean()), 4)}
+        rows = inputs.difficulty == level
+        by[str(level)] = spread(cost[rows]) | {"accuracy": round(share(right[rows], inputs[rows]), 4)}
     return {
         "metric": "accuracy" if task == "parity" else "digit accuracy",
         "split": split,
-        "value": round(float(right[wanted].double().mean()), 4),
+        "value": round(share(right, inputs), 4),
         "n": len(inputs),
         "ponder": round(float(cost.mean()), 3),
         "ponder_by_difficulty": by,

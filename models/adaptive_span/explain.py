@@ -33,11 +33,10 @@ from models.arrays import frozen
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
 from models.errors import InputError
-from models.sampling import FREE, Writer, uniforms, wanted
+from models.sampling import FREE, Writer, costs, parted, wanted
 from models.trace import Trace
 from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
 
-PART = 128  # characters of a text that is read again, between two pauses
 ROWS = 16  # requests that share a batch
 
 
@@ -66,39 +65,23 @@ def _forced(one: _Read, model: SpanTransformer) -> Tensor | None:
     return None if np.isnan(one.forced).all() else torch.from_numpy(one.forced).to(model.readout.weight.device)
 
 
-def _draws(one: _Read, length: int) -> Tensor:
-    """(position,) what a request draws with: the same for its first character, however long the text before it is."""
-    found = torch.zeros(length, dtype=torch.float64)
-    found[len(one.text) :] = uniforms(one.request.seed, length - len(one.text))
-    return found
-
-
 def _write(read: Sequence[_Read]) -> Iterator[News]:
     """One model on a batch of requests: steps after each turn, at the end the explanations."""
     model = load(read[0].request.variant).model
-    asked = wanted([one.request for one in read], [one.known for one in read])
-    asked = dataclasses.replace(asked, uniforms=torch.stack([_draws(one, asked.known.shape[1]) for one in read]))
+    asked = wanted([one.request for one in read], [one.known for one in read], given=[len(one.text) for one in read])
     writer = Writer(Reader(model, len(read), _forced(read[0], model)), asked)
 
     def steps(_name: str, row: int, here: slice) -> list[Step]:
-        return _steps(read[row], model, here.start, writer.symbols[row, here].cpu().numpy(), writer.nats[row, here].cpu().numpy())
+        found, text = [], read[row].text
+        for begin, end, given in parted(here, len(text)):
+            said = text[begin:end] if given else model.alphabet.decode(writer.symbols[row, begin:end].tolist())
+            found.append(Step(begin, said, frozen(writer.nats[row, begin:end]), given))
+        return found
 
     lengths = [len(one.known) for one in read]
     yield from abreast({"": writer}, lengths, steps)
     for row, one in enumerate(read):
         yield from paced(row, _made(one, model, writer.symbols[row, : lengths[row]].cpu().numpy()))
-
-
-def _steps(one: _Read, model: SpanTransformer, first: int, letters: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
-    """What is new, what was given apart from what was written."""
-    last = min(first + len(letters), len(one.known))
-    border = min(max(len(one.text), first), last)
-    found = []
-    for begin, end, given in ((first, border, True), (border, last, False)):
-        if begin < end:
-            text = one.text[begin:end] if given else model.alphabet.decode(letters[begin - first : end - first])
-            found.append(Step(begin, text, frozen(nats[begin - first : end - first], np.float32), given))
-    return found
 
 
 def _passed(
@@ -162,21 +145,12 @@ def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Gen
 explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _write, ROWS), Explanation)
 
 
-@torch.no_grad()
 def _again(one: Again) -> Generator[None, None, Losses]:
-    """A text is read some characters at a time, with what its heads remember: a pause after each part."""
     model = load(one.request.variant).model
     config = model.config
     forced = torch.from_numpy(forced_spans(one.request, config.n_layers, config.n_heads, config.span)).to(model.readout.weight.device)
-    wanted = torch.from_numpy(model.alphabet.encode(one.text).astype(np.int64)).to(model.readout.weight.device)
-    before = torch.cat((wanted.new_tensor([model.start]), wanted[:-1]))
-    reader, nats = Reader(model, 1, None if forced.isnan().all() else forced), []
-    for begin in range(0, len(wanted), PART):
-        here = slice(begin, begin + PART)
-        logits = reader.read(before[None, here])
-        nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").cpu().numpy())
-        yield
-    return Losses(frozen(np.concatenate(nats), np.float32))
+    reader = Reader(model, 1, None if forced.isnan().all() else forced)
+    return Losses((yield from costs(reader, model.alphabet.encode(one.text))))
 
 
 def _may_again(one: Again) -> Again:

@@ -175,7 +175,7 @@ class SpanTransformer(Spelling, Decoder):
     @property
     def spans(self) -> list[Span]:
         """Of each layer."""
-        return [layer.span for layer in self.layers]  # type: ignore[misc]
+        return [layer.span for layer in self.layers]
 
     def keep_spans(self) -> None:
         """Bring all spans back into 0 … S."""

@@ -24,7 +24,7 @@ from models.adaptive_span.pretrained import SLUG, read
 from models.characters import UNKNOWN, books
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.training import Schedule
-from models.windows import Batch, batch_of, drawn_windows, unusual, windowed
+from models.windows import Batch, batch_of, drawn_windows, nats, unusual, windowed
 
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
@@ -89,19 +89,16 @@ PENALTY = 0.01
 ENWIK8 = published(
     1.02,
     "Sukhbaatar et al. (2019), enwik8, 12 layers with adaptive span",
-    "Bits per byte of Wikipedia's markup, from a model of some 39 million parameters trained for far longer.",
-    "数值为维基百科标记文本每字节的比特数；其模型约有 3,900 万参数，训练时间也长得多。",
+    en="Bits per byte of Wikipedia's markup, from a model of some 39 million parameters trained for far longer.",
+    zh="数值为维基百科标记文本每字节的比特数；其模型约有 3,900 万参数，训练时间也长得多。",
 )
 ADAPTIVE = Task(
     PENALTY,
     recipe=ON_CPU.recipe,
-    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)",
-    licence="the books are in the public domain. Apache-2.0: these weights",
-    protocol=bits.PROTOCOL,
     published=ENWIK8,
-    chosen="valid",
     target=2.1,
     own="text",
+    **bits.BOOKS,
 )
 VARIANTS: dict[str, Task] = {
     "adaptive": ADAPTIVE,
@@ -143,12 +140,8 @@ def optimizers(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Opt
 def mean_bits(model: nn.Module, windows: list[NDArray[np.uint8]], size: int = 4) -> float:
     """Bits per character over some windows of one length, each read from its own beginning."""
     device = next(model.parameters()).device
-    total = 0.0
-    for begin in range(0, len(windows), size):
-        batch = batch_of(windows[begin : begin + size]).to(device)
-        logits = model(batch.before).logits
-        total += float(F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), reduction="sum"))
-    return total / math.log(2) / sum(len(window) - 1 for window in windows)
+    parts = [batch_of(windows[begin : begin + size]).to(device) for begin in range(0, len(windows), size)]
+    return float(np.concatenate([nats(model(part.before).logits, part.wanted) for part in parts]).mean(dtype=np.float64)) / math.log(2)
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:
@@ -202,14 +195,6 @@ def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK)
     return ReadOn(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())
 
 
-def _nats(model: SpanTransformer, before: Tensor, wanted: Tensor) -> NDArray[np.float32]:
-    """−log p of windows, (window, position), each read from an empty beginning."""
-    device = model.readout.weight.device
-    logits = model(before.to(device)).logits
-    found: NDArray[np.float32] = F.cross_entropy(logits.float().transpose(1, 2), wanted.to(device), reduction="none").cpu().numpy()
-    return found
-
-
 def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
     """Bits per character of the books of a split, and how far the heads reach while they read each book in one go.
 
@@ -220,18 +205,14 @@ def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
     shelf = books(data, split)
     texts = [model.alphabet.encode(book.text) for book in shelf]
     found = [read_on(model, text) for text in texts]
-    nats = np.concatenate([one.nats for one in found])
-    weight = np.array([len(text) for text in texts]) / len(nats)
-    used = sum(share * one.used for share, one in zip(weight, found, strict=True))
-    z = sum(share * one.z for share, one in zip(weight, found, strict=True))
-    assert isinstance(used, np.ndarray) and isinstance(z, np.ndarray)
-    read = [
-        bits.Text(len(text), windowed(text, model.start, partial(_nats, model)), partial(getattr, one, "nats"))
-        for text, one in zip(texts, found, strict=True)
-    ]
+    costs = np.concatenate([one.nats for one in found])
+    z, used = (np.average([getattr(one, name) for one in found], 0, [len(text) for text in texts]) for name in ("z", "used"))
+    device = model.readout.weight.device
+    by_window = [windowed(text, model.start, lambda before, wanted: nats(model(before.to(device)).logits, wanted)) for text in texts]
+    read = [bits.Text(len(text), window, partial(getattr, one, "nats")) for text, window, one in zip(texts, by_window, found, strict=True)]
     return {
         **bits.figure(split, read),
-        "page_p99": unusual(nats, PAGE),
+        "page_p99": unusual(costs, PAGE),
         "books": [book.title for book in shelf],
         "unknown": int(sum((text == UNKNOWN).sum() for text in texts)),
         "span": model.config.span,

@@ -20,10 +20,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import decoder
-from models.decoder import BRANCH
+from models.decoder import Decoder, Past, quiet_start
 from models.image_transformer.model import LEVELS, WAVELENGTHS, Layer, Layout, raster
 from models.layers.attention import MultiHeadAttention, attend
-from models.layers.local import Block
 from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
 
@@ -44,6 +43,11 @@ class Config:
     n_heads: int = 4  # attention heads of each layer
     n_encoder: int = 1  # layers that read the small picture
     n_decoder: int = 4  # layers that make the large one
+
+    @property
+    def n_layers(self) -> int:
+        """As in every decoder: the layers whose heads a visitor sees."""
+        return self.n_decoder
 
     def layout(self, memory: int | None = None) -> Layout:
         """Every level of the large picture in raster order, (side, side · 3), with the memory it is trained with or another, in rows."""
@@ -70,14 +74,22 @@ class DecoderLayer(Layer):
         super().__init__(config.d_model, config.d_ff, config.n_heads, 0.0, attention, cross_norm=nn.LayerNorm(config.d_model), cross=cross)
 
     def forward(  # type: ignore[override]
-        self, x: Tensor, source: Tensor, blocks: Sequence[Block], gain: Tensor | None = None, trace: Trace = OFF
+        self,
+        x: Tensor,
+        number: int,
+        past: Past | None,
+        gain: Tensor | None,
+        trace: Trace,
+        *,
+        source: Tensor | Sequence[tuple[Tensor, Tensor]],
+        **how: Any,
     ) -> Tensor:
-        """x: (batch, position, d_model), the same comes back; source: (batch, small position, d_model); gain: (batch, head).
+        """As `models.decoder.Layer`. source: (batch, small position, d_model), or keys and values made of it, for each layer.
 
         Taps `self/queries`, `self/keys` and `cross/weights`.
         """
-        x = x + self.attention.join(self.heads(x, 0, None, gain, trace.within("self"), blocks=blocks))
-        x = x + self.cross(self.cross_norm(x), source, trace=trace.within("cross"))
+        x = x + self.attention.join(self.heads(x, number, past, gain, trace.within("self"), **how))
+        x = x + self.cross(self.cross_norm(x), source if isinstance(source, Tensor) else source[number], trace=trace.within("cross"))
         return x + self.feedforward(self.feedforward_norm(x))  # type: ignore[no-any-return]
 
 
@@ -171,8 +183,10 @@ def _square(line: Tensor) -> Tensor:
     return torch.cat((line[:, None].expand(-1, n, -1), line[None].expand(n, -1, -1)), dim=2).reshape(n * n, -1)
 
 
-class ColourTransformer(nn.Module):
+class ColourTransformer(Decoder):
     """Encoder and decoder; all of the picture's levels are one sequence, channels inside pixels."""
+
+    start = CHANNELS * LEVELS  # what stands before the first level
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -201,16 +215,7 @@ class ColourTransformer(nn.Module):
 
     def _start(self) -> None:
         """Xavier's sizes, with quiet branches; and queries to the small picture begin as its keys are made, so that like finds like."""
-        attentions = [layer.attention for layer in self.encoder]
-        attentions += [attention for layer in self.decoder for attention in (layer.attention, layer.cross)]
-        for attention in attentions:
-            for block in attention.project_in.weight.chunk(3):
-                nn.init.xavier_uniform_(block)
-            nn.init.zeros_(attention.project_in.bias)
-        feedforwards = [layer.feedforward for layer in self.encoder] + [layer.feedforward for layer in self.decoder]
-        for linear in (*(attention.project_out for attention in attentions), *(one.outer for one in feedforwards)):
-            nn.init.xavier_uniform_(linear.weight, BRANCH)
-            nn.init.zeros_(linear.bias)
+        quiet_start((), [*self.encoder, *self.decoder])
         with torch.no_grad():
             for decoder in self.decoder:
                 query, key, _ = decoder.cross.project_in.weight.chunk(3)
@@ -230,10 +235,7 @@ class ColourTransformer(nn.Module):
 
         (batch, position, d_model), normalised, ready for the readout.
         """
-        x = self.embedding(values, source, means)
-        for i, layer in enumerate(self.decoder):
-            x = layer(x, source, layout.blocks, None if gains is None else gains[i], trace.within(i))
-        return self.norm(x)  # type: ignore[no-any-return]
+        return self.through(self.embedding(values, source, means), None, gains, trace, source=source, blocks=layout.blocks)
 
     def forward(
         self,

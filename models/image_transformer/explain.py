@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ from models.image_transformer.records import (
 )
 from models.sampling import FREE
 from models.trace import Trace
-from models.turns import TURN, News, each, grouped, served, worked
+from models.turns import TURN, News, each, grouped, paced, served, worked
 
 STRIDE = 8  # positions that one pattern makes before the other goes on
 
@@ -77,20 +77,16 @@ def _wanted(read: Sequence[Read], model: ImageTransformer | ColourTransformer) -
 
 
 def _gains(requests: Sequence[Request], model: ImageTransformer | ColourTransformer) -> Tensor | None:
-    if isinstance(model, ColourTransformer):
-        return gains(requests, COLOUR, model, model.config.n_decoder)
-    return gains(requests, model.config.pattern, model)
+    return gains(requests, COLOUR if isinstance(model, ColourTransformer) else model.config.pattern, model)
 
 
 @torch.no_grad()
-def _bits(model: ImageTransformer | PixelCNN, picture: Levels, request: Request) -> Array:
-    """−log₂ p of every pixel of one picture (row, column), with what a request changes in the model."""
+def _bits(model: ImageTransformer | ColourTransformer | PixelCNN, picture: Levels, told: int | Levels, request: Request) -> Array:
+    """−log₂ p of each level of a picture, its kind or the small one told, under a request's changes; a PixelCNN knows none."""
     device = next(model.parameters()).device
-    levels = torch.from_numpy(picture.astype(np.int64)).to(device)
-    told = torch.tensor([request.kind], device=device)
-    if isinstance(model, PixelCNN):
-        return frozen(bits(model(levels[None], told)[0], levels))
-    return frozen(bits(model(levels[None], told, _layout(model, request), _gains([request], model))[0], levels))
+    levels, known = (torch.from_numpy(np.asarray(x, np.int64)).to(device) for x in (picture, told))
+    how = () if isinstance(model, PixelCNN) else (_layout(model, request), _gains([request], model))
+    return frozen(bits(model(levels[None], known[None], *how)[0], levels))
 
 
 def _of(one: Read) -> Levels:
@@ -111,7 +107,9 @@ def _grow(read: Sequence[Read], models: Sequence[ImageTransformer | ColourTransf
     def step() -> bool:
         due = [one for one in running if not one.done]
         if due:
-            min(due, key=lambda one: one.position).advance(STRIDE)
+            first = min(due, key=lambda one: one.position)
+            for _ in range(STRIDE):
+                first.step()
         return bool(due)
 
     while told < running[0].length:
@@ -122,14 +120,21 @@ def _grow(read: Sequence[Read], models: Sequence[ImageTransformer | ColourTransf
         told = made
     pictures = [tuple(x.numpy() for x in one.pictures()) for one in running]
     for i, one in enumerate(read):
-        made_by = []
-        for model, wanted, (levels, bits) in zip(models, asked, pictures, strict=True):
-            made_by.append(_made(model, wanted, i, one.request, levels[rows[i]], bits[rows[i]]))
-            yield {}
-        if one.request.mode == "enlarge":
-            yield {i: Explanation(tuple(made_by), frozen(_of(one), np.uint8), frozen(asked[0].told[i], np.uint8), None, None, False)}
-        else:
-            yield from ({i: news} if isinstance(news, Explanation) else {} for news in _surprise(one, tuple(made_by)))
+        mine = [(levels[rows[i]], bits[rows[i]]) for levels, bits in pictures]
+        yield from paced(i, _shown(one, i, list(zip(models, asked, mine, strict=True))))
+
+
+def _shown(
+    one: Read, request: int, made: Sequence[tuple[ImageTransformer | ColourTransformer, Wanted, tuple[Levels, Array]]]
+) -> Generator[None, None, Explanation]:
+    """What a request's result shows, with a pause after each model's part."""
+    found: list[Made] = []
+    for model, wanted, levels_and_bits in made:
+        found.append(_made(model, wanted, request, one.request, *levels_and_bits))
+        yield
+    if one.request.mode == "enlarge":
+        return Explanation(tuple(found), frozen(_of(one), np.uint8), frozen(made[0][1].told[request], np.uint8), None, None, False)
+    return (yield from _surprise(one, tuple(found)))
 
 
 @torch.no_grad()
@@ -153,8 +158,8 @@ def _made(model: ImageTransformer | ColourTransformer, wanted: Wanted, request: 
     )
 
 
-def _surprise(one: Read, made: tuple[Made, ...]) -> Iterator[Explanation | None]:
-    """What the models of grey pictures say of the given picture, else of the one that local_2d made: a pause after each, then all of it."""
+def _surprise(one: Read, made: tuple[Made, ...]) -> Generator[None, None, Explanation]:
+    """What the models of grey pictures say of the given picture, else of the one that local_2d made, with a pause after each."""
     models, local_2d = together(), PATTERNS.index("local_2d")
     own = made[local_2d]
     seen = own.pictures[0] if one.given is None else frozen(one.given, np.uint8)
@@ -162,11 +167,11 @@ def _surprise(one: Read, made: tuple[Made, ...]) -> Iterator[Explanation | None]
     readers: tuple[ImageTransformer | PixelCNN, ...] = (*models.patterns, models.pixelcnn)
     for model in readers:
         said = one.given is None and model is models.patterns[local_2d]  # it has just said so
-        surprise.append(own.bits[0] if said else _bits(model, seen, one.request))
-        yield None
+        surprise.append(own.bits[0] if said else _bits(model, seen, one.request.kind, one.request))
+        yield
     above = models.surprising_above
     unusual = above is not None and not one.changed and float(surprise[local_2d].mean(dtype=np.float64)) > above
-    yield Explanation(made, None if one.given is None else seen, None, seen, frozen(np.stack(surprise)), unusual)
+    return Explanation(made, None if one.given is None else seen, None, seen, frozen(np.stack(surprise)), unusual)
 
 
 # ---- what pages call ---------------------------------------------------------------------------------------------------------------
@@ -186,23 +191,15 @@ explain, generate = served(readable, _work, Explanation)
 
 def measure(requests: Sequence[Again]) -> list[Bits | InputError]:
     """The same pictures under what a request changes: silenced heads, less memory. One answer per request, in order."""
-    return each(requests, lambda one: Bits(_read_colour(one, enlarger()) if one.request.mode == "enlarge" else _read_grey(one)))
+    return each(requests, _again)
 
 
-def _read_grey(one: Again) -> Array:
-    """(pattern, row, column) bits."""
+def _again(one: Again) -> Bits:
+    if one.request.mode == "enlarge":
+        large, small = _levels_of(one.pictures[0], LARGE, LARGE, 3), _levels_of(one.small, SMALL, SMALL, 3)
+        return Bits(_bits(enlarger(), large, small, one.request)[None])
     pairs = zip(together().patterns, one.pictures, strict=True)
-    return frozen(np.stack([_bits(model, _levels_of(raw, SIDE, SIDE), one.request) for model, raw in pairs]))
-
-
-@torch.no_grad()
-def _read_colour(one: Again, model: ColourTransformer) -> Array:
-    """(1, row, column, channel) bits."""
-    device = model.readout.weight.device
-    shown = (_levels_of(one.pictures[0], LARGE, LARGE, 3), _levels_of(one.small, SMALL, SMALL, 3))
-    levels, small = (torch.from_numpy(x.astype(np.int64)).to(device) for x in shown)
-    logits = model(levels[None], small[None], _layout(model, one.request), _gains([one.request], model))
-    return frozen(bits(logits[0], levels))[None]
+    return Bits(frozen(np.stack([_bits(model, _levels_of(raw, SIDE, SIDE), one.request.kind, one.request) for model, raw in pairs])))
 
 
 def _levels_of(raw: bytes, *shape: int) -> Levels:

@@ -8,9 +8,9 @@ x ← x + Sublayer(LayerNorm(x)) around every sublayer, and a last LayerNorm bef
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -98,11 +98,11 @@ def layout_of(pattern: str, rows: int, columns: int, query: tuple[int, int], mem
 class Layer(decoder.Layer):
     """Local self-attention."""
 
-    def attend(  # type: ignore[override]
-        self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, *, blocks: Sequence[Block]
-    ) -> Tensor:
-        """As `local_attention`."""
-        return local_attention(query, key, value, blocks, gain, trace)
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, **how: Any) -> Tensor:
+        """As `local_attention`; where no `blocks` are told, keys end with the last query's own and are those of one block."""
+        if not how:
+            return super().attend(query, key, value, number, gain, trace)
+        return local_attention(query, key, value, how["blocks"], gain, trace)
 
 
 class Embedding(nn.Module):
@@ -132,6 +132,8 @@ class Embedding(nn.Module):
 
 class ImageTransformer(Decoder):
     """A decoder over pixels, every layer with the same local pattern."""
+
+    start = LEVELS  # what stands before the first pixel
 
     def __init__(self, config: Config) -> None:
         super().__init__()

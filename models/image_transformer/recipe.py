@@ -29,8 +29,8 @@ from models.training import NextSymbol, Schedule
 PUBLISHED = published(
     2.96,
     "Glow on Fashion-MNIST (Kingma and Dhariwal, 2018, as cited in later work)",
-    "A flow, trained on all of Fashion-MNIST for far longer; no autoregressive figure at 256 grey levels is in print.",
-    "这是一个流模型，在整个 Fashion-MNIST 上训练的时间长得多；256 级灰度的自回归结果没有公开发表过。",
+    en="A flow, trained on all of Fashion-MNIST for far longer; no autoregressive figure at 256 grey levels is in print.",
+    zh="这是一个流模型，在整个 Fashion-MNIST 上训练的时间长得多；256 级灰度的自回归结果没有公开发表过。",
     metric="bits/dim",
 )
 

@@ -25,7 +25,7 @@ from models.language_model.model import LanguageModel
 from models.language_model.pieces import Pieces
 from models.language_model.pretrained import PIECES, SLUG, load
 from models.language_model.records import EXITS, MAX_TEXT, Again, Explanation, Guesses, Losses, Request, Step, Tree, read_text
-from models.sampling import FREE, Writer, cut, uniforms, wanted
+from models.sampling import FREE, Writer, cut, parted, wanted
 from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
 
 ROWS = 16  # requests that share a batch
@@ -105,35 +105,22 @@ def _read(request: Request) -> _Read:
 def _write(read: Sequence[_Read]) -> Iterator[News]:
     """One model on a batch of requests: steps after each turn, at the end the explanations."""
     model, requests = read[0].model, [one.request for one in read]
-    asked = wanted(requests, [one.known for one in read])
-    draws = torch.zeros_like(asked.uniforms)
-    for row, one in zip(draws, read, strict=True):  # the same for what is written first, however long the text before it is
-        row[len(one.given) :] = uniforms(one.request.seed, len(row) - len(one.given))
     kinds = model.symbol.num_embeddings
     top_k, top_p = [one.top_k or kinds for one in requests], [one.top_p for one in requests]
-    asked = dataclasses.replace(asked, uniforms=draws, top_k=top_k, top_p=top_p)
-    writer = Writer(Reader(model, len(read), _how(requests, model)), asked)
+    asked = wanted(requests, [one.known for one in read], given=[len(one.given) for one in read])
+    writer = Writer(Reader(model, len(read), _how(requests, model)), dataclasses.replace(asked, top_k=top_k, top_p=top_p))
 
     def steps(_name: str, row: int, here: slice) -> list[Step]:
-        return _steps(read[row], here.start, writer.symbols[row, here].cpu().numpy(), writer.nats[row, here].cpu().numpy())
+        found, one = [], read[row]
+        for begin, end, given in parted(here, len(one.given)):
+            symbols = one.given[begin:end] if given else one.shown(writer.symbols[row, begin:end].tolist())
+            found.append(Step(begin, symbols, frozen(writer.nats[row, begin:end]), given))
+        return found
 
     lengths = [len(one.known) for one in read]
     yield from abreast({"": writer}, lengths, steps)
     for row, one in enumerate(read):
         yield from paced(row, _made(one, writer.symbols[row, : lengths[row]].cpu().numpy()))
-
-
-def _steps(one: _Read, first: int, numbers: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
-    """What is new, what was given apart from what was written."""
-    last = min(first + len(numbers), len(one.known))
-    border = min(max(len(one.given), first), last)
-    found = []
-    for begin, end, given in ((first, border, True), (border, last, False)):
-        if begin < end:
-            here = slice(begin - first, end - first)
-            symbols = one.given[begin:end] if given else one.shown(numbers[here])
-            found.append(Step(begin, symbols, frozen(nats[here], np.float32), given))
-    return found
 
 
 def _nats(logits: Tensor, numbers: NDArray[np.int64]) -> Tensor:
@@ -155,21 +142,14 @@ def _made(one: _Read, numbers: NDArray[np.int64]) -> Generator[None, None, Expla
     model, count, given = one.model, len(numbers), len(one.given)
     config, request = model.config, one.request
     weights = np.zeros((config.n_layers, config.n_heads, count, count), np.float16)
-    lens: list[list[Tensor]] = [[] for _ in range(config.n_layers)]
-    own: list[list[Tensor]] = [[] for _ in range(config.n_layers)]
+    parts: list[list[Tensor]] = []
     for (begin, end, counted), states, seen in climbed(model, numbers[None], one.how(), watched=True):
         assert seen is not None
         weights[:, :, counted:end, begin:end] = seen[:, 0, :, counted - begin :]
-        for at, x in enumerate(states):
-            lens[at].append(model.lens(x[0]))
-            own[at].append(_exit(model, at, x[0]))
+        parts.append([model.lens(x[0]) for x in states])
         yield
-    logits = [torch.cat(parts) for parts in lens]
-    exits = None
-    if len(model.exits):
-        exits = _guesses(one, request.variant, [torch.cat(parts) for parts in own], numbers)
-    elif not config.pieces:
-        exits = _beside(one, numbers)
+    logits = [torch.cat(layer) for layer in zip(*parts, strict=True)]
+    exits = None if config.pieces else _exits(one, numbers)
     yield
     tree = _tree(one, numbers[:given], numbers[given : given + len(WIDTHS[request.task])])
     yield
@@ -191,22 +171,18 @@ def _made(one: _Read, numbers: NDArray[np.int64]) -> Generator[None, None, Expla
     )
 
 
-def _exit(model: LanguageModel, layer: int, x: Tensor) -> Tensor:
-    """What a layer's own classifier says; the last one's is the readout."""
-    return model.exits[layer](x) if layer < len(model.exits) else model.lens(x)
-
-
-def _beside(one: _Read, numbers: NDArray[np.int64]) -> Guesses | None:
-    """What the exits of the model that was trained with them say of the same text; None where it is not shipped."""
+def _exits(one: _Read, numbers: NDArray[np.int64]) -> Guesses | None:
+    """What each layer's own classifier says, the last one's is the readout; of a model without them, what the one trained with them says
+    of the same text. None where that is not shipped."""
+    variant = one.request.variant if len(one.model.exits) else EXITS
     try:
-        model = load(EXITS).model
+        model = load(variant).model
     except CheckpointError:
         return None
-    parts: list[list[Tensor]] = [[] for _ in range(model.config.n_layers)]
-    for _, states, _ in climbed(model, numbers[None], (None,)):
-        for at, x in enumerate(states):
-            parts[at].append(_exit(model, at, x[0]))
-    return _guesses(one, EXITS, [torch.cat(part) for part in parts], numbers)
+    parts = []
+    for _, states, _ in climbed(model, numbers[None], one.how() if len(one.model.exits) else (None,)):
+        parts.append([exit_(x[0]) for exit_, x in zip([*model.exits, model.lens], states, strict=True)])
+    return _guesses(one, variant, [torch.cat(layer) for layer in zip(*parts, strict=True)], numbers)
 
 
 def _costs(model: LanguageModel, numbers: NDArray[np.int64], how: How, temperature: float = 1.0) -> NDArray[np.float32]:

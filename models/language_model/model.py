@@ -164,34 +164,8 @@ class LanguageModel(Decoder):
         multiplied by. how: layers that are skipped, numbers from 0, and whether positions are added. Taps
         `<layer>/self/…`. ValueError past the window: no position there was ever trained.
         """
-        alone = past is not None and before.shape[1] == 1 and first < self.config.window and bool(self.config.d_ff)
-        if alone and gains is None and trace is OFF and how in PLAIN:
-            return self._step(before, first, past)
         *_, last = self.climb(before, first, past, gains, trace, *how)
-        return self.readout(self.norm(last))  # type: ignore[no-any-return]
-
-    @cached_property
-    def _weights(self) -> list[tuple[Tensor, ...]]:
-        """Of each layer all that a step takes, in the order of use: looking them up in modules would take as long as computing."""
-        found = []
-        layer: Any
-        for layer in self.layers:
-            attention, inner, outer = layer.attention, layer.feedforward.inner, layer.feedforward.outer
-            modules = (layer.norm, attention.project_in, attention.project_out, layer.feedforward_norm, inner, outer)
-            found.append(tuple(one for module in modules for one in (module.weight, module.bias)))
-        return found
-
-    def _step(self, before: Tensor, first: int, past: Any) -> Tensor:
-        """`forward` of one position with nothing changed or watched."""
-        width, heads = (self.config.d_model,), (len(before), 3, self.config.n_heads, 1, -1)
-        x = F.embedding(before[:, 0], self.symbol.weight) * self.scale
-        for i, (norm, norm_b, w_in, b_in, w_out, b_out, second, second_b, inner, inner_b, outer, outer_b) in enumerate(self._weights):
-            x = x + self.places[i, first]
-            query, key, value = F.linear(F.layer_norm(x, width, norm, norm_b), w_in, b_in).view(heads).unbind(1)
-            key, value = past.extend(i, x, key, value)
-            x = x + F.linear(F.scaled_dot_product_attention(query, key, value).reshape(x.shape), w_out, b_out)
-            x = x + F.linear(F.linear(F.layer_norm(x, width, second, second_b), inner, inner_b).relu_(), outer, outer_b)
-        return self.readout(self.norm(x))[:, None]  # type: ignore[no-any-return]
+        return self.lens(last)
 
     def lens(self, x: Tensor) -> Tensor:
         """The logit lens: what the last layer's norm and readout make of any layer's (batch, position, d_model)."""

@@ -74,18 +74,15 @@ RECIPE = Recipe(
 PLAIN = Task(
     config=Config(),
     recipe=RECIPE,
-    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)",
-    licence="public domain: the books. Apache-2.0: these weights",
-    protocol=bits.PROTOCOL,
     published=published(
         1.06,
         "Al-Rfou et al. (2019), enwik8, 64 layers, 235 M parameters",
-        "Another text (Wikipedia, with its markup, byte by byte) and a network some 250 times as large.",
-        "文本不同（维基百科及其标记，逐字节），网络约大 250 倍。",
+        en="Another text (Wikipedia, with its markup, byte by byte) and a network some 250 times as large.",
+        zh="文本不同（维基百科及其标记，逐字节），网络约大 250 倍。",
     ),
-    chosen="valid",
     target=2.0,
     own="text",
+    **bits.BOOKS,
 )
 
 
@@ -175,12 +172,7 @@ def drawn(texts: Sequence[NDArray[Any]], count: int, window: int, generator: np.
 def windowed(model: LanguageModel, text: NDArray[Any]) -> bits.Read:
     """What reads windows of a text, each from an empty beginning (`models.bits`)."""
     device = model.readout.weight.device
-
-    def nats(before: Tensor, wanted: Tensor) -> NDArray[np.float32]:
-        logits = model(before.to(device))
-        return F.cross_entropy(logits.float().transpose(1, 2), wanted.to(device), reduction="none").cpu().numpy()
-
-    return windows.windowed(text, model.start, nats)
+    return windows.windowed(text, model.start, lambda before, wanted: windows.nats(model(before.to(device)), wanted))
 
 
 def mean_bits(model: LanguageModel, text: NDArray[np.uint8], everywhere: bool = True) -> float:

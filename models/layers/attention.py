@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +11,6 @@ from torch.nn import functional as F
 
 from models.layers.masks import causal as causal_mask
 from models.trace import OFF, Trace
-
-TOGETHER = 64  # queries that are pooled at once: their scores stay in the processor's cache
 
 
 def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, scale: float | None = None) -> Tensor:
@@ -49,7 +47,7 @@ def attend(
     kernel's own flag (then without a mask).
     gain: (batch, head), what a head's output is multiplied by; 0 silences it, its softmax untouched.
     scale: what scores are multiplied by in place of 1 / √d_head.
-    Taps `weights` (batch, head, query, key) for the heads and queries that the trace keeps; the full map is never made unasked.
+    Taps `weights` (batch, head, query, key), which are never made unasked.
     Taps `queries` (batch, head, query, d_head), `keys` and `values` (batch, head, key, d_head).
     """
     if causal and mask is not None:
@@ -60,47 +58,9 @@ def attend(
         trace.tap("keys", "batch head key d_head", key)
         trace.tap("values", "batch head key d_head", value)
     if trace.wants("weights"):
-        trace.tap("weights", "batch head query key", _watched(query, key, mask, trace, causal, scale), fresh=True)
+        seen = causal_mask(query.shape[2], key.shape[2], query.device) if causal else mask
+        trace.tap("weights", "batch head query key", attention_weights(query, key, seen, scale), fresh=True)
     return output if gain is None else output * gain[..., None, None]
-
-
-def _watched(query: Tensor, key: Tensor, mask: Tensor | None, trace: Trace, causal: bool, scale: float | None) -> Tensor:
-    """The weights that the trace keeps: (batch, head, query, key), or pooled to squares of side trace.pool."""
-    queries = trace.kept("query", query.shape[2])
-    if trace.pool is not None:
-        return pooled_weights(*trace.select(query, key, mask), side=trace.pool, causal=causal, scale=scale)
-    chosen_query, chosen_key, chosen_mask = trace.select(query, key, mask)
-    if causal:
-        chosen_mask = causal_mask(queries, key.shape[2], query.device)
-    return attention_weights(chosen_query, chosen_key, chosen_mask, scale)
-
-
-def pooled_weights(
-    query: Tensor, key: Tensor, mask: Tensor | None = None, side: int = 64, causal: bool = False, scale: float | None = None
-) -> Tensor:
-    """Attention averaged over blocks of queries and summed over blocks of keys, (batch, head, side, side) at most; rows still sum to 1.
-
-    query, key, mask, causal, scale as in `attend`. Some blocks of queries at a time, so that the full map never stands in memory; a
-    causal pass leaves out what comes behind them.
-    """
-    n_queries, n_keys = query.shape[2], key.shape[2]
-    height, width = min(side, n_queries), min(side, n_keys)
-    key_block = torch.arange(n_keys, device=query.device) * width // n_keys
-    edges = [i * n_queries // height for i in range(height + 1)]
-    together = max(1, TOGETHER * height // n_queries)  # blocks
-    rows = []
-    for first in range(0, height, together):
-        inside = edges[first : first + together + 1]
-        begin, end = inside[0], inside[-1]
-        seen = min(n_keys, end) if causal else n_keys
-        block_mask = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., begin:end, :]
-        if causal:
-            block_mask = causal_mask(range(begin, end), seen, query.device)
-        weights = attention_weights(query[:, :, begin:end], key[:, :, :seen], block_mask, scale)
-        means = [weights[:, :, a - begin : b - begin].mean(2) for a, b in itertools.pairwise(inside)]
-        mean = torch.stack(means, dim=2)  # (batch, head, block, key)
-        rows.append(mean.new_zeros((*mean.shape[:3], width)).index_add_(3, key_block[:seen], mean))
-    return torch.cat(rows, dim=2)
 
 
 class MultiHeadAttention(nn.Module):
@@ -149,16 +109,7 @@ class MultiHeadAttention(nn.Module):
         batch, _, length, _ = heads.shape
         return self.project_out(heads.transpose(1, 2).reshape(batch, length, self.d_model))  # type: ignore[no-any-return]
 
-    def forward(
-        self,
-        x: Tensor,
-        source: Tensor | tuple[Tensor, Tensor] | None = None,
-        mask: Tensor | None = None,
-        gain: Tensor | None = None,
-        trace: Trace = OFF,
-        causal: bool = False,
-        scale: float | None = None,
-    ) -> Tensor:
+    def forward(self, x: Tensor, source: Tensor | tuple[Tensor, Tensor] | None = None, **how: Any) -> Tensor:
         """x: (batch, query, d_model) attends to itself, or to source (batch, key, d_model). Result (batch, query, d_model).
 
         source: also what `key_value` made of it. mask, gain, causal, scale and the taps as in `attend`.
@@ -167,4 +118,4 @@ class MultiHeadAttention(nn.Module):
             query, key, value = self.self_projections(x)
         else:
             query, (key, value) = self.query(x), self.key_value(source) if isinstance(source, Tensor) else source
-        return self.join(attend(query, key, value, mask, gain, trace, causal, scale))
+        return self.join(attend(query, key, value, **how))

@@ -279,7 +279,7 @@ def relative_attention(
     embedding. None: no relative term, and the same blocks without it. gain: (batch, head), what a head's output is multiplied by.
     positional: in the shape of query, what meets E_r in its place: S_rel[i, j] = positional_i · E_r[i − j] (Dai et al., 2019, §3.3).
     window: how many keys a query sees at most, its own among them; None for all.
-    Taps `queries` and `keys`, from which `weights_of` makes any rows of weights, and `weights` of the kept heads and queries.
+    Taps `queries` and `keys`, from which `weights_of` makes any rows of weights, and `weights`.
     """
     if query.shape[2] > key.shape[2]:
         raise ValueError(f"{query.shape[2]} queries for {key.shape[2]} keys: each query stands at a key")
@@ -301,13 +301,8 @@ def relative_attention(
         trace.tap("queries", "batch head query d_head", query)
         trace.tap("keys", "batch head key d_head", key)
         if trace.wants("weights"):
-            heads, rows = list(trace.kept("head", query.shape[1])), list(trace.kept("query", query.shape[2]))
-            chosen = None if table is None else table[heads]
-            kept_query, kept_key = query[:, heads][:, :, rows], key[:, heads]
-            kept_positional = None if positional is None else positional[:, heads][:, :, rows]
-            places = [key.shape[2] - query.shape[2] + i for i in rows]
-            watched = weights_of(kept_query, kept_key, chosen, places, kept_positional, bound)
-            trace.tap("weights", "batch head query key", watched, fresh=True)
+            places = range(key.shape[2] - query.shape[2], key.shape[2])
+            trace.tap("weights", "batch head query key", weights_of(query, key, table, places, positional, bound), fresh=True)
     return output if gain is None else output * gain[..., None, None]
 
 

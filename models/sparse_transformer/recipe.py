@@ -18,7 +18,6 @@ from torch.nn import functional as F
 from models import bits, driver, training
 from models.characters import Alphabet, books
 from models.driver import Asked, Job, Lab, Measured, Plan, published
-from models.layers.patterns import KINDS, Pattern
 from models.sparse_transformer.data import Batch, alphabet, characters, digits, drawn_digits, drawn_text
 from models.sparse_transformer.examples import examples as examples
 from models.sparse_transformer.model import Config, SparseTransformer
@@ -49,8 +48,8 @@ DIGITS = Task(
     published=published(
         2.80,
         "Child et al. (2019), strided attention, CIFAR-10",
-        "Photographs in colour, not digits in two colours, and a network of 128 layers.",
-        "所用的是彩色照片而非双色数字，网络有 128 层。",
+        en="Photographs in colour, not digits in two colours, and a network of 128 layers.",
+        zh="所用的是彩色照片而非双色数字，网络有 128 层。",
         metric="bits per dimension",
     ),
     metric="nats per image",
@@ -69,16 +68,13 @@ TEXT = Task(
     published=published(
         0.99,
         "Child et al. (2019), fixed attention, enwik8",
-        "Another text, contexts twelve times as long, a network of 95 million parameters.",
-        "文本不同，上下文长约十二倍，网络有 9500 万个参数。",
+        en="Another text, contexts twelve times as long, a network of 95 million parameters.",
+        zh="文本不同，上下文长约十二倍，网络有 9500 万个参数。",
         metric="bits per byte",
     ),
     metric=bits.METRIC,
-    protocol=bits.PROTOCOL,
-    chosen="valid",
-    data="17 books in the public domain, 12.8 million characters (github.com/teropa/nlp, github.com/GITenberg)",
-    licence="the books are in the public domain. Apache-2.0: these weights",
     of_text=True,
+    **bits.BOOKS,
 )
 
 
@@ -101,27 +97,27 @@ Objective = partial(NextSymbol, said=lambda model, batch: (model(model.after(bat
 
 
 @torch.no_grad()
-def costs(model: SparseTransformer, symbols: NDArray[np.uint8], pattern: Pattern | None = None, size: int = 20) -> NDArray[np.float64]:
+def costs(model: SparseTransformer, symbols: NDArray[np.uint8], size: int = 20) -> NDArray[np.float64]:
     """−log p in nats of every symbol, (sequence, position) like `symbols`; `size` sequences at once."""
     device = model.readout.weight.device
     model.eval()
     found = []
     for begin in range(0, len(symbols), size):
         part = torch.from_numpy(symbols[begin : begin + size].astype(np.int64)).to(device)
-        logits = model(model.after(part), pattern=pattern).float()
+        logits = model(model.after(part)).float()
         found.append(F.cross_entropy(logits.transpose(1, 2), part, reduction="none").double().cpu().numpy())
     return np.concatenate(found)
 
 
-def nats_per_image(model: SparseTransformer, pixels: NDArray[np.uint8], pattern: Pattern | None = None) -> NDArray[np.float64]:
+def nats_per_image(model: SparseTransformer, pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
     """(digit,) nats of whole digits; pixels (digit, row, column)."""
-    found: NDArray[np.float64] = costs(model, pixels.reshape(len(pixels), -1), pattern).sum(1)
+    found: NDArray[np.float64] = costs(model, pixels.reshape(len(pixels), -1)).sum(1)
     return found
 
 
-def read_in_windows(model: SparseTransformer, text: NDArray[np.uint8], pattern: Pattern | None = None) -> bits.Text:
+def read_in_windows(model: SparseTransformer, text: NDArray[np.uint8]) -> bits.Text:
     """A text as this model reads it: in windows, carrying nothing on."""
-    return bits.Text(len(text), lambda begins, length: costs(model, text[begins[:, None] + np.arange(length)], pattern))
+    return bits.Text(len(text), lambda begins, length: costs(model, text[begins[:, None] + np.arange(length)]))
 
 
 def nats_per_character(model: SparseTransformer, text: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -148,13 +144,13 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     return Plan(lambda: SparseTransformer(config), Objective, validate, training.muon, draw)
 
 
-def measured(model: SparseTransformer, task: Task, data: Path, split: str, pattern: Pattern | None = None) -> dict[str, Any]:
-    """Nats per image over all digits of a split, or bits per character over its books; under another pattern, if one is given."""
+def measured(model: SparseTransformer, task: Task, data: Path, split: str) -> dict[str, Any]:
+    """Nats per image over all digits of a split, or bits per character over its books."""
     if task.of_text:
         alphabet_ = Alphabet(model.config.letters)
-        texts = [read_in_windows(model, alphabet_.encode(book.text), pattern) for book in books(data, split)]
+        texts = [read_in_windows(model, alphabet_.encode(book.text)) for book in books(data, split)]
         return bits.figure(split, texts, min(bits.WINDOW, model.config.length), lambda nats: by_place(nats, model.config.stride))
-    cost = nats_per_image(model, digits(data, split).pixels, pattern)
+    cost = nats_per_image(model, digits(data, split).pixels)
     return {"metric": task.metric, "split": split, "value": round(float(cost.mean()), 4), "n": len(cost)}
 
 
@@ -177,37 +173,13 @@ def surprising_above(model: SparseTransformer, task: Task, data: Path) -> float:
     return round(float(np.quantile(means, 0.99)), 5)
 
 
-def measure(asked: Asked[Task], pattern: str | None, stride: int | None, summary: int | None) -> Measured:
-    """Read every digit or book of a split and measure what it costs.
-
-    pattern, stride, summary: another pattern than that of training. ValueError for sizes that make no pattern.
-    """
-    model: SparseTransformer = asked.shipped.model
-    task, own = asked.task, model.config.pattern
-    changed = Pattern(pattern or own.kind, own.stride if stride is None else stride, own.summary if summary is None else summary)
-    figure = measured(model, task, asked.data, asked.split, changed)
+def measure(asked: Asked[Task]) -> Measured:
+    """Nats per image or bits per character; beside it, above what 99 of 100 held-out inputs lie."""
+    task, model = asked.task, asked.shipped.model
+    figure = measured(model, task, asked.data, asked.split)
     said = bits.told(figure) if task.of_text else f"{figure['value']:.4f} {task.metric} on the {figure['n']:,} digits of {asked.split}"
-    return Measured(
-        figure,
-        said,
-        "figure" if changed == own else None,
-        "under the pattern of training alone",
-        facts=lambda: {"surprising_above": surprising_above(model, task, asked.data)},
-        beside={"pattern": changed.kind, "stride": changed.stride, "summary": changed.summary},
-    )
+    return Measured(figure, said, facts=lambda: {"surprising_above": surprising_above(model, task, asked.data)})
 
 
-LAB = Lab(
-    SLUG,
-    VARIANTS,
-    read,
-    plan,
-    measure,
-    rates=(1.5e-3, 3e-3, 6e-3),
-    options={
-        "pattern": {"choices": KINDS, "default": None, "help": "another pattern than that of training"},
-        "stride": {"type": int, "default": None, "help": "another stride, in positions"},
-        "summary": {"type": int, "default": None, "help": "another width of the summary columns"},
-    },
-)
+LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1.5e-3, 3e-3, 6e-3))
 train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

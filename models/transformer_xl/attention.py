@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
 from models.layers.attention import MultiHeadAttention
 from models.layers.relative import relative_attention
 from models.trace import OFF, Trace
-
-
-@dataclass(frozen=True)
-class Terms:
-    """The four terms of the score of every query for every key, (batch, head, query, key) each, before they are divided by √d_head.
-
-    content: (a) q_i · k_j. position: (b) q_i · W_{k,R} R_{i−j}. global_content: (c) u · k_j. global_position: (d) v · W_{k,R} R_{i−j}.
-    """
-
-    content: Tensor
-    position: Tensor
-    global_content: Tensor
-    global_position: Tensor
-
-    @property
-    def scores(self) -> Tensor:
-        """A_ij = (a) + (b) + (c) + (d), −∞ where the key comes after the query; divided by √d_head nowhere."""
-        whole = self.content + self.position + self.global_content + self.global_position
-        queries, keys = whole.shape[2:]
-        later = torch.ones(queries, keys, dtype=torch.bool, device=whole.device).triu(keys - queries + 1)
-        return whole.masked_fill(later, -math.inf)
 
 
 class XLAttention(MultiHeadAttention):
@@ -74,17 +50,3 @@ class XLAttention(MultiHeadAttention):
         """
         u, v = self.u.to(query.dtype), self.v.to(query.dtype)  # parameters are single precision where training computes in bfloat16
         return relative_attention(query + u, key, value, table, gain, trace, query + v, window)
-
-    def terms(self, query: Tensor, key: Tensor, table: Tensor) -> Terms:
-        """The four terms pair by pair, written out: what the blocks of `relative_attention` never hold at once. Shapes as in `forward`."""
-        queries, keys = query.shape[2], key.shape[2]
-        place = torch.arange(keys, device=query.device)
-        index = (place[keys - queries :, None] - place).clamp(0, table.shape[1] - 1)  # (query, key) i − j
-        by_distance = (query @ table.transpose(1, 2)).gather(3, index.expand(*query.shape[:2], queries, keys))
-        everywhere = (self.v @ table.transpose(1, 2)).expand(-1, queries, -1).gather(2, index.expand(self.n_heads, queries, keys))
-        return Terms(
-            content=query @ key.transpose(2, 3),
-            position=by_distance,
-            global_content=(self.u @ key.transpose(2, 3)).expand(-1, -1, queries, -1),
-            global_position=everywhere.expand_as(by_distance),
-        )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from models.arrays import frozen
 from models.characters import UNKNOWN
 from models.errors import InputError
 from models.pretrained import shipped
-from models.sampling import FREE, Wanted, Writer, wanted
+from models.sampling import FREE, Writer, costs, wanted
 from models.trace import Trace
 from models.transformer_xl.decode import Reader, Swap, foreign
 from models.transformer_xl.model import TransformerXL
@@ -38,7 +37,7 @@ from models.transformer_xl.records import (
     check,
     page,
 )
-from models.turns import TURN, News, abreast, each, each_paced, grouped, served, turns
+from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
 
 
 @dataclass(frozen=True)
@@ -101,94 +100,72 @@ def _work_on(read: Sequence[_Read]) -> Iterator[News]:
 
     yield from abreast(writers, [one.length for one in read], step)
     for row, one in enumerate(read):
-        readings = []
-        for variant, model in models.items():
-            watching = _Watching(one, row, variant, model, writers[variant], swaps[variant])
-            begin = time.perf_counter()
-            while watching.step():
-                if time.perf_counter() - begin > TURN / 2:
-                    yield {row: []}
-                    begin = time.perf_counter()
-            readings.append(watching.reading())
-        strange = [letter for letter, number in zip(one.text, readings[0].characters[: len(one.text)], strict=True) if number == UNKNOWN]
-        yield {row: Explanation(tuple(readings), len(one.text), tuple(dict.fromkeys(strange)), len(strange))}
+        yield from paced(row, _made(one, row, models, writers, swaps))
 
 
-class _Watching:
+def _made(
+    one: _Read, row: int, models: Mapping[str, Network], writers: Mapping[str, Writer], swaps: Mapping[str, Swap]
+) -> Generator[None, None, Explanation]:
+    """What all models made of a request, with a pause after each segment that is read again."""
+    readings: list[Reading] = []
+    for variant, model in models.items():
+        readings += [(yield from _watched(one, row, variant, model, writers[variant], swaps[variant]))]
+    strange = [letter for letter, number in zip(one.text, readings[0].characters[: len(one.text)], strict=True) if number == UNKNOWN]
+    return Explanation(tuple(readings), len(one.text), tuple(dict.fromkeys(strange)), len(strange))
+
+
+def _watched(one: _Read, row: int, variant: str, model: Network, writer: Writer, swap: Swap) -> Generator[None, None, Reading]:
     """Reads a finished text again, segment by segment, and keeps queries, keys and what went across the borders."""
-
-    def __init__(self, one: _Read, row: int, variant: str, model: Network, writer: Writer, swap: Swap) -> None:
-        self._one, self._variant, self._model = one, variant, model
-        self._characters = writer.symbols[row, : one.length].cpu().numpy()
-        self._nats = writer.nats[row, : one.length].cpu().numpy()
-        self._memory, self._segment = _sizes(model, one.request)
-        self._swap = swap
-        self._reader = Reader(model, 1, self._memory, self._segment, self._swap)
-        self._before = torch.from_numpy(np.concatenate(([model.start], self._characters[:-1])))[None].to(model.readout.weight.device)
-        self._parts: list[tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
-        self._remembered: list[NDArray[np.int64]] = []
-
-    def step(self) -> bool:
-        """Watch the next segment; False where there is none."""
-        number = len(self._parts)
-        begin = number * self._segment
-        if begin >= len(self._characters):
-            return False
-        held = min(begin, self._memory)
-        order = self._swap.order(number, held) if number else np.zeros(0, np.int64)
-        self._remembered.append(np.where(order < held, begin - held + order, len(self._characters) + order - held))
+    characters, nats = (x[row, : one.length].cpu().numpy() for x in (writer.symbols, writer.nats))
+    memory, segment = _sizes(model, one.request)
+    reader, length = Reader(model, 1, memory, segment, swap), len(characters)
+    before = torch.from_numpy(np.concatenate(([model.start], characters[:-1])))[None].to(model.readout.weight.device)
+    parts: list[tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
+    orders: list[NDArray[np.int64]] = []
+    for number, begin in enumerate(range(0, length, segment)):
+        held = min(begin, memory)
+        order = swap.order(number, held) if number else np.zeros(0, np.int64)
+        orders.append(np.where(order < held, begin - held + order, length + order - held))
         trace = Trace("*/self/queries", "*/self/keys", "*/self/weights", budget=256 << 20)
-        self._reader.read(self._before[:, begin : begin + self._segment], trace)
+        reader.read(before[:, begin : begin + segment], trace)
         queries, keys, weights = (trace.stack(f"*/self/{name}")[:, 0] for name in ("queries", "keys", "weights"))
-        across = weights[..., : len(order)].sum(3)
-        self._parts.append((queries, keys[:, :, len(order) :], across))
-        return True
-
-    def reading(self) -> Reading:
-        """All that was seen."""
-        model = self._model
-        queries, keys, across = (np.concatenate(parts, 2) for parts in zip(*self._parts, strict=True))
-        table = u = v = np.zeros((0, 0, 0), np.float32)
-        if isinstance(model, TransformerXL):
-            attentions: list[Any] = [layer.attention for layer in model.layers]
-            u, v = (torch.stack([getattr(one, name)[:, 0] for one in attentions]).detach().cpu().numpy() for name in ("u", "v"))
-            queries = queries - u[:, :, None]
-            tables = model.tables(self._memory + self._segment)
-            table = torch.stack(tables).detach().cpu().numpy()
-        if self._swap.keys is not None:
-            keys = np.concatenate((keys, self._swap.keys[:, 0].cpu().numpy()), 2)
-        remembered = np.full((len(self._remembered), max(map(len, self._remembered))), -1)
-        for row, order in zip(remembered, self._remembered, strict=True):
-            row[: len(order)] = order
-        return Reading(
-            variant=self._variant,
-            text=_spelled(model, self._one, self._characters, 0),
-            characters=frozen(self._characters, np.int16),
-            nats=frozen(self._nats, np.float32),
-            segment=self._segment,
-            memory=self._memory,
-            queries=frozen(queries, np.float16),
-            keys=frozen(keys, np.float16),
-            table=frozen(table, np.float16),
-            u=frozen(u, np.float32),
-            v=frozen(v, np.float32),
-            remembered=frozen(remembered, np.int16),
-            across=frozen(across, np.float16),
-        )
+        parts.append((queries, keys[:, :, len(order) :], weights[..., : len(order)].sum(3)))
+        yield
+    queries, keys, across = (np.concatenate(some, 2) for some in zip(*parts, strict=True))
+    table = u = v = np.zeros((0, 0, 0), np.float32)
+    if isinstance(model, TransformerXL):
+        attentions: list[Any] = [layer.attention for layer in model.layers]
+        u, v = (torch.stack([getattr(each, name)[:, 0] for each in attentions]).detach().cpu().numpy() for name in ("u", "v"))
+        queries = queries - u[:, :, None]
+        table = torch.stack(model.tables(memory + segment)).detach().cpu().numpy()
+    if swap.keys is not None:
+        keys = np.concatenate((keys, swap.keys[:, 0].cpu().numpy()), 2)
+    remembered = np.full((len(orders), max(map(len, orders))), -1)
+    for places, order in zip(remembered, orders, strict=True):
+        places[: len(order)] = order
+    return Reading(
+        variant=variant,
+        text=_spelled(model, one, characters, 0),
+        characters=frozen(characters, np.int16),
+        nats=frozen(nats, np.float32),
+        segment=segment,
+        memory=memory,
+        queries=frozen(queries, np.float16),
+        keys=frozen(keys, np.float16),
+        table=frozen(table, np.float16),
+        u=frozen(u, np.float32),
+        v=frozen(v, np.float32),
+        remembered=frozen(remembered, np.int16),
+        across=frozen(across, np.float16),
+    )
 
 
 explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _work_on), Explanation)
 
 
 def _costs(model: Network, characters: NDArray[Any], request: Request) -> Generator[None, None, Array]:
-    """(position,) nats of a whole text, read as a request says; a pause after each segment."""
-    known = torch.from_numpy(characters.astype(np.int64))[None]
-    reader = Reader(model, 1, *_sizes(model, request), _swap(model, request))
-    writer = Writer(reader, Wanted(known, torch.zeros(known.shape), (1.0,)), precision=torch.float32)
-    while not writer.done:
-        writer.step()
-        yield
-    return frozen(writer.nats[0])
+    """−log p in nats of each character, read under a request."""
+    return costs(Reader(model, 1, *_sizes(model, request), _swap(model, request)), characters)
 
 
 def _again(one: Again) -> Generator[None, None, Losses]:

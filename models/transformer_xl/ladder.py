@@ -94,7 +94,7 @@ def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]
     read = {length: costs(memory, text["xl"], length) for length in MEMORIES}
     by_memory = [{"memory": length, "value": round(float(one.mean(dtype=np.float64)) / math.log(2), 4)} for length, one in read.items()]
     segment = memory.config.segment
-    read_as_trained = costs(memory, text["xl"])
+    read_as_trained = read[memory.memory] if memory.memory in read else costs(memory, text["xl"])
     places_of = {"none": by_place(read[MEMORIES[0]], segment), "xl": by_place(read_as_trained, segment)}
     places_of |= {name: by_place(costs(model, text[name]), segment) for name, model in models.items() if name != "xl"}
     longest = max(CONTEXTS)

@@ -45,19 +45,16 @@ RECIPE = Recipe(Schedule(steps=2600, warmup=150, decay=0.0, cooldown=1600, avera
 PUBLISHED = published(
     0.99,
     "Dai et al. (2019), enwik8, 277 M parameters",
-    "Another text (Wikipedia, with its markup, byte by byte) and a network some three hundred times as large.",
-    "文本不同（维基百科及其标记，逐字节），网络约大三百倍。",
+    en="Another text (Wikipedia, with its markup, byte by byte) and a network some three hundred times as large.",
+    zh="文本不同（维基百科及其标记，逐字节），网络约大三百倍。",
 )
 XL = Task(
     lambda letters: TransformerXL(model.Config(letters)),
     recipe=RECIPE,
-    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)",
-    licence="public domain: the books. Apache-2.0: these weights",
-    protocol=bits.PROTOCOL,
     published=PUBLISHED,
-    chosen="valid",
     target=2.05,
     own="text",
+    **bits.BOOKS,
 )
 VARIANTS: dict[str, Task] = {
     "xl": XL,

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models import fields
+
 Array = NDArray[np.float32]
 
 MAX_SEED = 9_999
@@ -18,8 +20,8 @@ TEXTBOOK = (32, 128)  # positions and dimensions of the picture that texts on th
 class Shuffle:
     """A sentence that is read in its own order and in another one. sentence: English text. seed: of the other order, 1 to MAX_SEED."""
 
-    sentence: str
-    seed: int = 1
+    sentence: str = fields.anything("")
+    seed: int = fields.number(1, 1, MAX_SEED, en="number of the order", zh="打乱方式的编号")
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch."""

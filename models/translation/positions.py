@@ -9,14 +9,15 @@ import torch
 from torch import Tensor
 
 from models.arrays import frozen
-from models.beam import EXTRA
+from models.beam import EXTRA, beam_steps, finished
 from models.encoder_decoder import AS_PUBLISHED, Changes
 from models.errors import InputError
+from models.fields import check
 from models.layers.positional import sinusoids
-from models.multi30k import START, STOP, Encoded, cleaned
+from models.multi30k import Encoded, cleaned
 from models.searching import Cache
 from models.translation.explain import explain
-from models.translation.position_records import MAX_SEED, TEXTBOOK, Positions, Shuffle, TwoOrders
+from models.translation.position_records import TEXTBOOK, Positions, Shuffle, TwoOrders
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_TOKENS, Explanation, Request
 from models.turns import after
@@ -32,6 +33,7 @@ def positions(requests: Sequence[Shuffle]) -> list[Positions | InputError]:
 
 
 def _answer(request: Shuffle, seen: Explanation) -> Positions:
+    check(request)
     shipped = load()
     pieces = shipped.tokenizer.encode(cleaned(request.sentence))
     return _both(pieces, shuffled(pieces, request.seed), seen.text, shipped)
@@ -40,15 +42,8 @@ def _answer(request: Shuffle, seen: Explanation) -> Positions:
 def shuffled(pieces: Encoded, seed: int) -> tuple[int, ...]:
     """Where each piece of the shuffled text stood: whole words change places, punctuation marks keep theirs.
 
-    The same seed gives the same order; it is never the text's own. InputError for a seed outside 1 to MAX_SEED, and for a text that has
-    no two different words.
+    The same seed gives the same order; it is never the text's own. InputError for a text that has no two different words.
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 1 <= seed <= MAX_SEED:
-        raise InputError(
-            "seed",
-            en=f"The order has the number {str(seed)[:20]}; orders are numbered 1 to {MAX_SEED:,}.",
-            zh=f"打乱方式的编号是 {str(seed)[:20]}；编号为 1 到 {MAX_SEED:,}。",
-        )
     words = _words(pieces)
     moving = [i for i, word in enumerate(words) if any(letter.isalnum() for letter in pieces.pieces[word[0]])]
     spelled = {i: tuple(pieces.ids[piece] for piece in words[i]) for i in moving}
@@ -107,16 +102,8 @@ def _compared(vectors: Tensor, order: tuple[int, ...], before: str, after: str) 
 
 
 def _greedy(memory: Tensor, limit: int, shipped: Pretrained) -> list[str]:
-    """The greedy translation of each row of what an encoder gave, (row, source, d_model), at most `limit` pieces long."""
+    """Greedy translations of what the encoder gave, (text, source, d_model), whatever that was made of."""
+    allowed = torch.ones(memory.shape[:2], dtype=torch.bool, device=memory.device)
     rows = len(memory)
-    cache = Cache(shipped.model, memory, torch.ones(memory.shape[:2], dtype=torch.bool, device=memory.device), limit, None)
-    last = torch.full((rows,), START, device=memory.device)
-    written: list[list[int]] = [[] for _ in range(rows)]
-    for _ in range(limit):
-        last = cache.step(last).argmax(1)
-        for row, token in zip(written, last.tolist(), strict=True):
-            if not row or row[-1] != STOP:
-                row.append(token)
-        if all(row[-1] == STOP for row in written):
-            break
-    return [shipped.tokenizer.decode(row) for row in written]
+    search = beam_steps(lambda _wide: Cache(shipped.model, memory, allowed, limit, None), [limit] * rows, 1, [0.0] * rows, memory.device)
+    return [shipped.tokenizer.decode(best.tokens) for (best, *_) in finished(search)]

@@ -13,11 +13,12 @@ from models.arrays import frozen
 from models.beam import EXTRA, Extension
 from models.encoder_decoder import Transformer
 from models.errors import InputError
+from models.fields import check
 from models.multi30k import PAD, START, STOP, Tokenizer, cleaned, padded
 from models.searching import Source, beam_search
 from models.translation.explain import explain
 from models.translation.pretrained import load
-from models.translation.records import MAX_ALPHA, MAX_BEAM, Explanation, Request
+from models.translation.records import MAX_ALPHA, Explanation, Request
 from models.translation.search_records import Search, Tree
 from models.turns import after, together
 
@@ -30,13 +31,7 @@ def search(requests: Sequence[Search]) -> list[Tree | InputError]:
 
 def _asked(request: Search, greedy: Explanation) -> tuple[Search, Explanation]:
     """With what greedy search found of it. InputError for an absurd beam."""
-    if not isinstance(request.beam, int) or isinstance(request.beam, bool) or not 1 <= request.beam <= MAX_BEAM:
-        given = str(request.beam)[:20]
-        raise InputError(
-            "beam",
-            en=f"The beam is {given}; it can be 1 to {MAX_BEAM} hypotheses.",
-            zh=f"束宽为 {given}；可以取 1 到 {MAX_BEAM}。",
-        )
+    check(request)
     return request, greedy
 
 

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models import fields
+from models.translation.records import MAX_BEAM
+
 
 @dataclass(frozen=True)
 class Search:
     """A beam search to look on at. sentence: English text. beam: hypotheses kept, 1 to 8. endless: the stop token is forbidden."""
 
-    sentence: str
-    beam: int = 4
-    endless: bool = False
+    sentence: str = fields.anything("")
+    beam: int = fields.number(4, 1, MAX_BEAM, en="beam", zh="束宽")
+    endless: bool = fields.switch(False)
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch."""

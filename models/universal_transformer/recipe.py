@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models import checkpoint, driver, training
+from models import driver, pondering, training
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.pondering import PonderLoss, spread
+from models.pondering import PonderLoss, share, spread
 from models.training import Schedule
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories
 from models.universal_transformer.data import LONGEST, NONE, TESTED, Batch, Inputs
-from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, Thought, UniversalTransformer
+from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, SLUG, Model, read
 
 COUNT = 2000  # held-out inputs that a figure is of
@@ -128,23 +128,11 @@ def held_out(name: str, split: str, count: int, length: int | None = None, seed:
     return kept
 
 
-@torch.no_grad()
-def answered(model: Model, inputs: Inputs, size: int = 200, refreshed: bool = False) -> tuple[Tensor, Tensor | None]:
-    """(batch, position) which answers are right, True where none is wanted; and N + R of every position, 0 at padding.
-
-    refreshed: as in `UniversalTransformer.forward`.
-    """
-    device = next(model.parameters()).device
-    right, cost = [], []
-    for begin in range(0, len(inputs), size):
-        batch = inputs[begin : begin + size].batch().to(device)
-        adaptive = isinstance(model, UniversalTransformer) and model.halting is not None
-        asked: Any = partial(model, refreshed=True) if adaptive and refreshed else model.gathered if adaptive else model
-        thought: Thought = asked(batch.tokens, batch.places, batch.alive)
-        right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
-        if thought.cost is not None:
-            cost.append(thought.cost.cpu())
-    return torch.cat(right), torch.cat(cost) if cost else None
+def answered(model: Model, inputs: Inputs, refreshed: bool = False) -> tuple[Tensor, Tensor | None]:
+    """As `models.pondering.answered`. refreshed: stopped positions get the signal of every step, where each stops by itself."""
+    adaptive = isinstance(model, UniversalTransformer) and model.halting is not None
+    run: Any = partial(model, refreshed=True) if adaptive and refreshed else model.gathered if adaptive else model
+    return pondering.answered(inputs, next(model.parameters()).device, lambda batch: run(batch.tokens, batch.places, batch.alive))
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:
@@ -166,21 +154,11 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     return Plan(
         job.task.build,
         lambda model: PonderLoss(model, recipe.price),
-        lambda model: 1 - float(np.mean([_share(*_right(model, part)) for part in kept])),
+        lambda model: 1 - float(np.mean([share(answered(model, part)[0], part) for part in kept])),
         training.muon,
         draw,
         **whole if name == "stories" else {},
     )
-
-
-def _right(model: Model, inputs: Inputs) -> tuple[Tensor, Tensor]:
-    """(batch, position) what is right, and where an answer is wanted."""
-    right, _ = answered(model, inputs)
-    return right, torch.from_numpy(inputs.targets != NONE)
-
-
-def _share(right: Tensor, wanted: Tensor) -> float:
-    return float(right[wanted].double().mean())
 
 
 def measured(model: Model, name: str, split: str, count: int, length: int | None = None, refreshed: bool = False) -> dict[str, Any]:
@@ -260,20 +238,7 @@ def measure(asked: Asked[Task], length: int | None, count: int, refreshed: bool)
         for facts, bound in REACH_BY_FACTS.items():
             if figure["accuracy_by_facts"][facts] < bound:
                 said += f"; with {facts} facts {figure['accuracy_by_facts'][facts]}, which misses the {bound} that the recipe must reach"
-    beside = {"beside": _beside(asked, key), "published": asked.task.published}
-    return Measured(figure, said, key, f"at the lengths of training and at {TESTED}", beside=beside, higher=True)
-
-
-def _beside(asked: Asked[Task], key: str | None) -> list[dict[str, Any]]:
-    """What was measured alike of the other networks of the same task."""
-    found = []
-    for kind in ("", ORDINARY, FIXED):
-        for path in sorted(asked.where.parent.glob(f"{asked.task.name}{kind}*/model.json")):
-            facts = checkpoint.read_facts(path.parent)
-            if facts["variant"] == f"{asked.task.name}{kind}" and path.parent != asked.where and key in facts:
-                told = {k: facts[key][k] for k in ("value", "sequences", "accuracy_by_facts", "ponder") if k in facts[key]}
-                found.append({"variant": facts["variant"], "seed": facts["seed"], **told})
-    return found
+    return Measured(figure, said, key, f"at the lengths of training and at {TESTED}", higher=True)
 
 
 LAB = Lab(

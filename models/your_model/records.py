@@ -99,21 +99,21 @@ def found(given: str, offline: bool) -> Path:
     if Path(given).is_dir():
         return Path(given).resolve()
     if not HUB.fullmatch(given):
-        raise _no(
+        raise InputError(
             "folder",
-            f"There is no folder {given}; a model of the Hub is named with its revision, owner/name@REVISION.",
-            f"没有文件夹 {given}；Hub 上的模型要连同版本一起写：“owner/name@REVISION”。",
+            en=f"There is no folder {given}; a model of the Hub is named with its revision, owner/name@REVISION.",
+            zh=f"没有文件夹 {given}；Hub 上的模型要连同版本一起写：“owner/name@REVISION”。",
         )
     name, _, revision = given.partition("@")
     if (kept := _snapshot(name, revision, online=False)) and not offline:
         kept = kept if all(any(kept.glob(pattern)) for pattern in FILES[:3]) else None
     where = kept or (None if offline else _snapshot(name, revision, online=True))
     if where is None:
-        raise _no(
+        raise InputError(
             "offline",
-            f"{given} is not in this machine's cache, and the Hub {'is not asked offline' if offline else 'did not give it'}; "
+            en=f"{given} is not in this machine's cache, and the Hub {'is not asked offline' if offline else 'did not give it'}; "
             "a folder can be opened without a network.",
-            f"{given} 不在本机缓存中，Hub {'在离线模式下不会被访问' if offline else '没有给出它'}；没有网络时可以打开本地文件夹。",
+            zh=f"{given} 不在本机缓存中，Hub {'在离线模式下不会被访问' if offline else '没有给出它'}；没有网络时可以打开本地文件夹。",
         )
     return where
 
@@ -139,25 +139,27 @@ def facts(folder: Path) -> Facts:
     config = _json(folder, "config.json")
     kind = str(config.get("model_type"))
     if kind not in SHAPES:
-        raise _no(
+        raise InputError(
             "architecture",
-            f"The model is a {kind}; models of the shapes of BERT, GPT-2 and T5 are shown: {', '.join(SHAPES)}.",
-            f"该模型的类型是 {kind}；可以显示 BERT、GPT-2、T5 形状的模型：{'、'.join(SHAPES)}。",
+            en=f"The model is a {kind}; models of the shapes of BERT, GPT-2 and T5 are shown: {', '.join(SHAPES)}.",
+            zh=f"该模型的类型是 {kind}；可以显示 BERT、GPT-2、T5 形状的模型：{'、'.join(SHAPES)}。",
         )
     weights = sorted(folder.glob("model*.safetensors"))
     if not weights:
         pickled = next((path.name for path in sorted(folder.iterdir()) if path.suffix in PICKLES), "")
         why = f"; {pickled} is a pickle, which can run code when it is opened" if pickled else ""
         why_zh = f"；{pickled} 是 pickle 文件，打开时可能执行代码" if pickled else ""
-        raise _no("weights", f"There is no model.safetensors in {folder.name}{why}.", f"{folder.name} 中没有“model.safetensors”{why_zh}。")
+        raise InputError(
+            "weights", en=f"There is no model.safetensors in {folder.name}{why}.", zh=f"{folder.name} 中没有“model.safetensors”{why_zh}。"
+        )
     added = _json(folder, "tokenizer.json").get("added_tokens", [])
     mask = next((str(one.get("content")) for one in added if "mask" in str(one.get("content")).lower()), "")
     layers, heads = (_number(config, *names) for names in (("num_hidden_layers", "n_layers", "n_layer", "num_layers"), HEADS))
     if int(config.get("num_decoder_layers") or layers) != layers:
-        raise _no(
+        raise InputError(
             "layers",
-            f"The encoder has {layers} layers and the decoder {config['num_decoder_layers']}; as many of each are drawn.",
-            f"编码器有 {layers} 层，解码器有 {config['num_decoder_layers']} 层；只能画两者层数相同的模型。",
+            en=f"The encoder has {layers} layers and the decoder {config['num_decoder_layers']}; as many of each are drawn.",
+            zh=f"编码器有 {layers} 层，解码器有 {config['num_decoder_layers']} 层；只能画两者层数相同的模型。",
         )
     longest = next((int(config[key]) for key in ("max_position_embeddings", "n_positions") if config.get(key)), MOST_TOKENS)
     tokens = min(MOST_TOKENS, longest - 2, math.isqrt(WEIGHTS // (layers * heads)))  # RoBERTa counts positions from 2
@@ -181,15 +183,11 @@ def here() -> Facts:
 
 def too_large(counted: int, most: int) -> InputError:
     """The refusal of a model of so many parameters."""
-    return _no(
+    return InputError(
         "large",
-        f"The model has {counted:,} parameters; up to {most:,} can be run here.",
-        f"该模型有 {counted:,} 个参数；这里最多运行 {most:,} 个。",
+        en=f"The model has {counted:,} parameters; up to {most:,} can be run here.",
+        zh=f"该模型有 {counted:,} 个参数；这里最多运行 {most:,} 个。",
     )
-
-
-def _no(code: str, en: str, zh: str) -> InputError:
-    return InputError(code, en=en, zh=zh)
 
 
 def _json(folder: Path, name: str) -> dict[str, Any]:
@@ -197,16 +195,16 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((folder / name).read_text("utf-8"))
         assert isinstance(found, dict)
     except FileNotFoundError:
-        raise _no("file", f"There is no {name} in {folder.name}.", f"{folder.name} 中没有 {name}。") from None
+        raise InputError("file", en=f"There is no {name} in {folder.name}.", zh=f"{folder.name} 中没有 {name}。") from None
     except (OSError, ValueError, AssertionError):
-        raise _no("file", f"{name} in {folder.name} cannot be read.", f"{folder.name} 中的 {name} 无法读取。") from None
+        raise InputError("file", en=f"{name} in {folder.name} cannot be read.", zh=f"{folder.name} 中的 {name} 无法读取。") from None
     return found
 
 
 def _number(config: Mapping[str, Any], *names: str) -> int:
     value = next((config[name] for name in names if config.get(name)), None)
     if not isinstance(value, int) or not 0 < value < 1000:
-        raise _no("config", f"config.json says no {names[0]} of 1 to 999.", f"“config.json”中没有 1 到 999 的 {names[0]}。")
+        raise InputError("config", en=f"config.json says no {names[0]} of 1 to 999.", zh=f"“config.json”中没有 1 到 999 的 {names[0]}。")
     return value
 
 
@@ -218,7 +216,7 @@ def _counted(path: Path) -> int:
         with safe_open(path, "np") as file:
             return sum(math.prod(file.get_slice(key).get_shape()) for key in file.keys())  # noqa: SIM118
     except (OSError, SafetensorError):
-        raise _no("file", f"{path.name} cannot be read.", f"{path.name} 无法读取。") from None
+        raise InputError("file", en=f"{path.name} cannot be read.", zh=f"{path.name} 无法读取。") from None
 
 
 def _memory() -> int:

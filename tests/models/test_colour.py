@@ -79,7 +79,7 @@ def test_so_it_does_with_less_memory_and_silenced_heads(model: ColourTransformer
 def test_the_cache_holds_a_block_and_its_memory_however_large_the_picture(model: ColourTransformer) -> None:
     _, small = pictures(1)
     wanted = Wanted(small, uniforms(1, 1, LENGTH), (1,), (1.0,), (LEVELS,))
-    assert Colour(model, wanted, SMALL.layout()).cache.own.shape[2] == (1 + 2) * 6 * 3 < LENGTH
+    assert Colour(model, wanted, SMALL.layout()).cache.room == (1 + 2) * 6 * 3 < LENGTH
 
 
 def test_levels_that_are_given_stay(model: ColourTransformer) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.layers.attention import attend, attention_weights
+from models.layers.attention import attend
 from models.trace import OFF, Trace, TraceTooLarge
 
 
@@ -45,49 +45,9 @@ def test_an_unknown_pattern_lists_what_exists() -> None:
         trace.stack("encoder/*/cross/weights")
 
 
-def test_only_the_kept_head_and_query_are_watched() -> None:
-    everything, one = Trace("encoder/*/self/weights"), Trace("encoder/*/self/weights", keep={"head": [1], "query": [2]})
-    pass_of(everything)
-    pass_of(one)
-    seen = one.stack("encoder/*/self/weights")
-    assert seen.shape == (2, 1, 1, 1, 3)
-    np.testing.assert_allclose(seen, everything.stack("encoder/*/self/weights")[:, :, 1:2, 2:3], atol=1e-6)
-
-
-def test_a_kept_query_of_a_causal_pass_sees_nothing_after_itself() -> None:
-    trace = Trace("weights", keep={"query": [1]})
-    x = torch.randn(1, 2, 4, 8)
-    attend(x, x, x, trace=trace, causal=True)
-    seen = trace.stack("weights")[0]
-    assert np.all(seen[..., 2:] == 0)
-    np.testing.assert_allclose(seen.sum(-1), 1, atol=1e-6)
-
-
-def test_keep_outside_the_axis_says_so() -> None:
-    with pytest.raises(IndexError, match="head 5 of 2"):
-        pass_of(Trace("encoder/*/self/weights", keep={"head": [5]}))
-
-
 def test_past_the_budget_both_sizes_are_named() -> None:
     with pytest.raises(TraceTooLarge, match="144 bytes of 100"):
         pass_of(Trace("encoder/*/self/weights", budget=100))
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_pooled_rows_still_sum_to_one(causal: bool) -> None:
-    trace = Trace("weights", pool=4)
-    x = torch.randn(1, 2, 10, 8)
-    attend(x, x, x, trace=trace, causal=causal)
-    pooled = trace.stack("weights")[0]
-    assert pooled.shape == (1, 2, 4, 4)
-    np.testing.assert_allclose(pooled.sum(-1), 1, atol=1e-5)
-
-
-def test_pooling_to_the_full_size_changes_nothing() -> None:
-    trace = Trace("weights", pool=64)
-    x = torch.randn(1, 2, 10, 8)
-    attend(x, x, x, trace=trace)
-    np.testing.assert_allclose(trace.stack("weights")[0], attention_weights(x, x).numpy(), atol=1e-6)
 
 
 def test_what_was_tapped_does_not_change_with_the_tensor() -> None:

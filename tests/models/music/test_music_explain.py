@@ -66,9 +66,9 @@ def test_a_look_is_the_attention_of_the_model(small: dict[str, Network]) -> None
 
     for made in answered(PIANO).made[:2]:
         model = small[made.variant]
-        trace = Trace("1/self/weights", keep={"head": [2], "query": [20, 7]})
+        trace = Trace("1/self/weights")
         model(batch_of([made.events.astype(np.int64)], model.start).before, trace=trace)
-        expected = trace.stack("1/self/weights")[0, 0, 0]
+        expected = trace.stack("1/self/weights")[0, 0, 2, [20, 7]]
         np.testing.assert_allclose(look(made, 1, 2, [20, 7]), expected, atol=2e-3)
 
 

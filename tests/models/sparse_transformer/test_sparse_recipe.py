@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 import torch
 
 from models import checkpoint
-from models.__main__ import main
 from models.characters import UNKNOWN
 from models.layers.patterns import Pattern
 from models.sparse_transformer import recipe
@@ -20,7 +18,7 @@ from models.sparse_transformer.data import alphabet, binarised, characters, digi
 from models.sparse_transformer.examples import choose
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.pretrained import read
-from models.sparse_transformer.recipe import VARIANTS, Recipe, costs, evaluate, nats_per_character, task_of, train
+from models.sparse_transformer.recipe import VARIANTS, Recipe, costs, nats_per_character, task_of
 from models.training import Schedule
 from tests.models.networks import trained
 
@@ -96,29 +94,6 @@ def test_a_figure_is_that_of_a_sum_by_hand(data: Path, networks: dict[str, Spars
     p = model(model.after(pixels)).softmax(-1).gather(2, pixels[..., None])
     expected = -p.log().sum() / 6
     assert recipe.measured(model, task_of("fixed"), data, "test")["value"] == pytest.approx(float(expected), rel=1e-4)
-
-
-def test_another_pattern_costs_another_figure_and_is_never_recorded(data: Path, tmp_path: Path) -> None:
-    train(data, tmp_path / "runs", "strided", device=CPU)
-    plain = evaluate(data, device=CPU)
-    for change in ({"pattern": "fixed"}, {"stride": 27}, {"pattern": "full"}):
-        assert evaluate(data, device=CPU, **change)["value"] != plain["value"]
-        with pytest.raises(ValueError, match="under the pattern of training alone"):
-            evaluate(data, device=CPU, record=True, **change)
-    assert evaluate(data, device=CPU, stride=29)["stride"] == 29
-    with pytest.raises(ValueError, match="summary columns"):
-        evaluate(data, device=CPU, stride=3)
-
-
-def test_the_program_measures_under_any_pattern(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    train(data, tmp_path / "runs", "text_strided", device=CPU)
-    told = ["evaluate", "sparse_transformer", "--variant", "text_strided", "--data", str(data), "--device", "cpu", "--json"]
-    assert main([*told, "--pattern", "fixed", "--summary", "8", "--split", "valid"]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (found["pattern"], found["stride"], found["summary"], found["split"]) == ("fixed", 8, 8, "valid")
-    assert {"slug", "variant", "metric", "value", "n", "seeds"} <= set(found)
-    assert main([*told, "--stride", "0"]) == 1
-    assert "summary columns" in capsys.readouterr().err
 
 
 def test_held_out_digits_are_two_of_each_kind(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

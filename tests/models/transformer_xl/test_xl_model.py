@@ -12,6 +12,7 @@ from transformers.models.xlnet.configuration_xlnet import XLNetConfig
 from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
 
 from models.layers.positional import sinusoids
+from models.layers.relative import weights_of
 from models.trace import Trace
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.attention import XLAttention
@@ -37,7 +38,7 @@ def heads(ours: XLAttention, memory: Tensor, h: Tensor) -> tuple[Tensor, Tensor,
 
 
 @pytest.mark.parametrize(("memory", "segment"), [(0, 6), (9, 12), (20, 1), (5, 70)])
-def test_the_four_terms_and_the_blocks_are_the_formula_of_the_paper(memory: int, segment: int) -> None:
+def test_the_blocks_are_the_formula_of_the_paper(memory: int, segment: int) -> None:
     ours = attention()
     past, h = torch.randn(2, memory, D_MODEL).double(), torch.randn(2, segment, D_MODEL).double()
     r = sinusoids(memory + segment, D_MODEL).double()
@@ -45,7 +46,6 @@ def test_the_four_terms_and_the_blocks_are_the_formula_of_the_paper(memory: int,
     w_q, w_k, w_v = ours.project_in.weight.chunk(3)
     w_r, d = ours.project_distance.weight, D_MODEL // HEADS
     both = torch.cat((past, h), 1)
-    terms = ours.terms(query, key, ours.table(r))
     expected = torch.zeros(2, segment, D_MODEL).double()
     rows_seen = [0, segment - 1]
     for b in range(2):
@@ -56,16 +56,11 @@ def test_the_four_terms_and_the_blocks_are_the_formula_of_the_paper(memory: int,
                 for j in range(memory + i + 1):
                     k, distance = w_k[rows] @ both[b, j], w_r[rows] @ r[memory + i - j]
                     parts = (q @ k, q @ distance, ours.u[n, 0] @ k, ours.v[n, 0] @ distance)
-                    found = (terms.content, terms.position, terms.global_content, terms.global_position)
-                    for part, term in zip(parts, found, strict=True):
-                        torch.testing.assert_close(term[b, n, i, j], part)
                     scores.append(sum(parts))
                 weights = torch.stack(scores).div(math.sqrt(d)).softmax(0)
                 expected[b, i, rows] = weights @ (both[b, : memory + i + 1] @ w_v[rows].T)
     output = ours.join(ours.heads(query, key, value, ours.table(r)))
     torch.testing.assert_close(output[:, rows_seen], ours.project_out(expected)[:, rows_seen])
-    whole = (terms.scores / math.sqrt(d)).softmax(-1) @ value
-    torch.testing.assert_close(output, ours.join(whole))
 
 
 @pytest.mark.parametrize("memory", [0, 30])
@@ -96,8 +91,8 @@ def test_it_is_xlnets_relative_attention_with_copied_weights(memory: int) -> Non
     query, key, value = heads(ours, past, h)
     mine = ours.join(ours.heads(query, key, value, ours.table(r)))
     torch.testing.assert_close(theirs.layer_norm(mine + h), output.transpose(0, 1))
-    scores = ours.terms(query, key, ours.table(r)).scores / math.sqrt(d)
-    torch.testing.assert_close(scores.softmax(-1), weights.permute(2, 3, 0, 1))
+    own = weights_of(query + ours.u, key, ours.table(r), range(memory, memory + length), query + ours.v)
+    torch.testing.assert_close(own, weights.permute(2, 3, 0, 1))
 
 
 def by_segments(model: TransformerXL, before: Tensor, segment: int, memory: int, window: int | None = None) -> Tensor:
@@ -180,7 +175,7 @@ def test_without_a_memory_a_segment_knows_nothing_of_the_one_before(plain: Absol
 
 @pytest.mark.parametrize("length", [7, 200, 1000])
 @pytest.mark.parametrize("memory", [0, 8, 32, 100])
-def test_lanes_of_a_book_cost_what_one_long_reading_does(xl: TransformerXL, text: np.ndarray, length: int, memory: int) -> None:
+def test_a_book_costs_what_one_long_reading_does(xl: TransformerXL, text: np.ndarray, length: int, memory: int) -> None:
     text = text[:length]
     before = torch.from_numpy(np.concatenate(([14], text[:-1])).astype(np.int64))[None]
     logits = by_segments(xl, before, 16, memory)
@@ -200,7 +195,7 @@ def test_a_memory_where_there_is_none_is_refused(plain: AbsoluteTransformer, xl:
 
 def test_the_trace_sees_keys_of_the_memory_too(xl: TransformerXL) -> None:
     before = torch.randint(0, 20, (1, 32))
-    memory, trace = xl.remembering(), Trace("*/self/keys", "*/self/weights", keep={"query": [15]})
+    memory, trace = xl.remembering(), Trace("*/self/keys", "*/self/weights")
     with torch.no_grad():
         xl(before[:, :16], memory)
         xl(before[:, 16:], memory, trace=trace)
