@@ -11,6 +11,7 @@ Its one event, `ask`, brings {"run", "wish"}; `Question.of` reads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,12 @@ class Question:
         given = detail if isinstance(detail, Mapping) else {}
         run = given.get("run")
         return cls(run if isinstance(run, str) else "", given.get("wish"))
+
+
+def place_of(head: object) -> tuple[int, int] | None:
+    """Layer and head of "3.4", both counted from 1 -> (2, 3); None for whatever else was sent."""
+    found = re.fullmatch(r"([1-9][0-9]?)\.([1-9][0-9]?)", head) if isinstance(head, str) else None
+    return (int(found[1]) - 1, int(found[2]) - 1) if found else None
 
 
 def ready() -> Value:

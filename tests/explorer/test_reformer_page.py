@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from explorer import controls
-from explorer.figures import spelling
 from explorer.figures.sides import Side
 from explorer.labs.reformer import about, change, page, texts, views
 from explorer.runs import Run
@@ -121,12 +120,6 @@ def test_characters_that_no_book_has_are_named() -> None:
     tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)
     said = views.warning(Request("text", "It was § late"), replace(seen, tokens=tokens))
     assert said is not None and "§" in said["en"]
-
-
-def test_letters_and_answers_of_different_lengths_are_an_error_with_both() -> None:
-    run = spelling.Run("full", texts.NAMES["full"], "abc", np.zeros(3, np.float32))
-    with pytest.raises(ValueError, match="full says 3 letters with 3 nats for 4"):
-        spelling.value([run], mode="word", given="abcd", first=5, query="", state="live")
 
 
 def test_a_run_under_another_change_marks_no_column_of_the_table() -> None:

@@ -93,9 +93,6 @@ LAB = lab_of(
         "pinned": replace(START, pinned=((0, f"{SPACE}Drei"),)),
         "again": replace(START, again=(0, 1, 2)),
     },
-    exports={
-        **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
-        "change": ("TXT", "CSV"),
-    },
+    exports={**dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE), "change": ("TXT", "CSV")},
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in about.there()),
 )

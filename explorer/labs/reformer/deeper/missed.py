@@ -23,22 +23,9 @@ def wanted(seen: Explanation, run: Request, question: Question) -> Place:
 def value(seen: Explanation, found: Missed, place: Place) -> Value:
     """What the panel draws of a head."""
     read = next(one for one in seen.read if one.variant == place.variant)
-    return boards(
-        texts.NAMES[place.variant],
-        (place.layer, place.head),
-        (read.queries.shape[0], read.queries.shape[1]),
-        log_full=found.log_full,
-        first=found.first,
-        table=found.table,
-        pairs=found.pairs,
-        kinds=found.kinds,
-        chosen=found.chosen,
-        ran=(read.buckets.shape[2], read.kinds),
-        trained=about.rounds(place.variant),
-        chunk=read.chunk,
-        seed=seen.seed,
-        tokens=views.spelled_tokens(seen),
-    )
+    told = {"chunk": read.chunk, "seed": seen.seed, "trained": about.rounds(place.variant), "ran": (read.buckets.shape[2], read.kinds)}
+    size = (read.queries.shape[0], read.queries.shape[1])
+    return boards(texts.NAMES[place.variant], (place.layer, place.head), size, tokens=views.spelled_tokens(seen), **told, **vars(found))
 
 
 PANEL: View[Request, Explanation] = unfolded(
