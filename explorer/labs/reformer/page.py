@@ -139,7 +139,8 @@ LAB = lab_of(
         "silence": replace(CHANGED, silenced=(("text", 0, 0),)),
     },
     exports={
-        **dict.fromkeys(("hashing", "spelling", "rounds", "attention", "missed"), FIGURE),
+        **dict.fromkeys(("hashing", "spelling", "rounds", "attention"), FIGURE),
+        "missed": FIGURE * 2,
         "rewind": FIGURE * 4,
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
