@@ -61,10 +61,9 @@ SIDES: Final = (_("key", "键"), _("query", "查询"))
 def wished(question: Question, sizes: Mapping[str, tuple[int, int]], first: Sequence[Head], there: Mapping[str, str]) -> Head:
     """The head that the address names, else the one of `first` that is of its kind. sizes: (layers, heads) of each kind of attention;
     there: those of the run in view, by the address' word for them."""
-    wish = question.wish if isinstance(question.wish, Mapping) else {}
     begin = next((one.kind for one in first if one.kind in there.values()), next(iter(there.values())))
-    kind = there.get(str(wish.get("kind")), begin)
-    place, (layers, heads) = place_of(wish.get("head")), sizes[kind]
+    kind = there.get(question.said("kind"), begin)
+    place, (layers, heads) = place_of(question.said("head")), sizes[kind]
     if place and place[0] < layers and place[1] < heads:
         return Head(kind, *place)
     return next((one for one in first if one.kind == kind), Head(kind, 0, 0))

@@ -34,6 +34,16 @@ class Question:
         run = given.get("run")
         return cls(run if isinstance(run, str) else "", given.get("wish"))
 
+    def said(self, name: str) -> str:
+        """A text that the wish holds by this name, as the address says it; "" where it holds none."""
+        found = self.wish.get(name) if isinstance(self.wish, Mapping) else None
+        return found if isinstance(found, str) else ""
+
+    def number(self, name: str) -> int | None:
+        """A whole number from 0 that the wish holds as such a text."""
+        found = self.said(name)
+        return int(found) if found.isascii() and found.isdigit() and len(found) < 8 else None
+
 
 def place_of(head: object) -> tuple[int, int] | None:
     """Layer and head of "3.4", both counted from 1 -> (2, 3); None for whatever else was sent."""

@@ -79,7 +79,7 @@ def test_a_change_tells_length_and_repeats_and_how_sure_the_network_is_of_the_sa
     assert views.again(changed, explanation()) == Reread(changed, explanation().target, explanation().target_space)
 
 
-@pytest.mark.parametrize(("wish", "at"), [("0", 0), ("3", 2), ("99", 2), ("none", 1), (None, 1), ("9999999", 1), (7, 1)])
+@pytest.mark.parametrize(("wish", "at"), [("0", 0), ("3", 2), ("99", 2), ("none", 1), (None, 1), ("9999999", 2), (7, 1)])
 def test_the_pair_in_view_is_asked_about_and_else_the_one_that_repeats(wish: object, at: int) -> None:
     found = Found(START, explanation())
     assert views.pair(found, Question("", {"pos": wish})) == Neighbours(START, at)

@@ -212,10 +212,8 @@ def thumbnail(seen: Explanation) -> Thumbnail:
 
 def pair(found: Found[Request, Explanation], question: Question) -> Neighbours:
     """The position in view and its right neighbour; the last one has none, so that the pair before it is shown."""
-    asked = question.wish.get("pos") if isinstance(question.wish, dict) else None
-    seen = found.run
-    twice = telling(seen) - 1 if seen.repeats[0].any() else telling(seen)
-    at = int(asked) if isinstance(asked, str) and asked.isdecimal() and len(asked) < 4 else twice
+    seen, asked = found.run, question.number("pos")
+    at = telling(seen) - int(seen.repeats[0].any()) if asked is None else asked
     return Neighbours(found.request, max(0, min(at, len(seen.target) - 2)))
 
 

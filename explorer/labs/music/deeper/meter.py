@@ -106,8 +106,7 @@ def needed(length: int, width: int, heads: int) -> dict[str, dict[str, int]]:
 
 def wished(question: Question) -> dict[str, int]:
     """The sizes that the choices stand at; those of the paper where they say nothing that is offered."""
-    given = question.wish if isinstance(question.wish, Mapping) else {}
-    return {name: next((n for n in sizes if given.get(f"m{name}") == str(n)), PAPER[name]) for name, sizes in SIZES.items()}
+    return {name: next((n for n in sizes if question.said(f"m{name}") == str(n)), PAPER[name]) for name, sizes in SIZES.items()}
 
 
 def size(count: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,14 +48,8 @@ class Wish:
 
 def wished(question: Question) -> Wish:
     """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
-    given = question.wish if isinstance(question.wish, Mapping) else {}
-    model, queries, first = given.get("model"), given.get("squeries"), given.get("sfrom")
-    return Wish(
-        model=model if isinstance(model, str) else "",
-        place=place_of(given.get("head")),
-        queries=next((n for n in QUERIES if queries == str(n)), QUERIES[-1]),
-        first=int(first) if isinstance(first, str) and first.isascii() and first.isdigit() and len(first) < 8 else 0,
-    )
+    queries = next((n for n in QUERIES if question.said("squeries") == str(n)), QUERIES[-1])
+    return Wish(question.said("model"), place_of(question.said("head")), queries, question.number("sfrom") or 0)
 
 
 def value(seen: Explanation, wish: Wish, style: str) -> Value:
