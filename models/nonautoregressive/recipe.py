@@ -96,7 +96,8 @@ def plan(job: Job[Task]) -> Plan[Batch]:
 
     if task.kind == "ar":
         return translating.plan(job, shipped.tokenizer, build, german, finish=finish)
-    objective, loss = (functools.partial(one, one_pass=task.kind == "nat") for one in (Objective, held_out_loss))
+    one_pass = task.kind == "nat"
+    objective, loss = functools.partial(Objective, one_pass=one_pass), functools.partial(held_out_loss, one_pass=one_pass)
     return translating.plan(job, shipped.tokenizer, build, german, objective, loss, finish=finish)
 
 

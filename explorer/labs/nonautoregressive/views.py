@@ -234,9 +234,9 @@ def modes(seen: Joint, request: Request) -> Value:
     cells = list(np.ndindex(seen.product.shape))
     again = [(i, j) for i, j in cells if seen.first[i] == seen.second[j]]
     if again:
-        twice = [_printed(sum(part[at] for at in again)) for part in (seen.product, seen.joint)]
+        twice = [_printed(sum(float(part[at]) for at in again)) for part in (seen.product, seen.joint)]
         says = joined(says, filled(texts.MODES_TWICE, a=twice[0], b=twice[1])) or says
-    table = [(rows[i], columns[j], *(round(float(part[i, j]), 4) for part in (seen.product, seen.joint))) for i, j in cells]
+    table = [(rows[i], columns[j], round(float(seen.product[i, j]), 4), round(float(seen.joint[i, j]), 4)) for i, j in cells]
     words = (texts.NEIGHBOURS, filled(texts.MODES_UNITS, before=f"“{seen.before or '<s>'}”"), says)
     return shown("neighbours", draw, words, texts.MODES_COLUMNS, table, height=300)
 
@@ -279,8 +279,8 @@ def difference(
         (texts.P_LENGTH, "p_length", lambda one: float(one.lengths[len(one.target) - one.shortest]), 2),
     )
     rows = [change.Row(texts.RUN_ITSELF, name, key, of(before), of(after), digits=digits) for name, key, of, digits in counts]
-    verdict = {"verdict": texts.SAME, "kind": "same"} if same else {"verdict": texts.OTHER, "kind": "other"}
-    rows.append(change.Row(texts.RUN_ITSELF, GERMAN, "german", before.text, after.text, **verdict))
+    verdict, kept = (texts.SAME, "same") if same else (texts.OTHER, "other")
+    rows.append(change.Row(texts.RUN_ITSELF, GERMAN, "german", before.text, after.text, verdict=verdict, kind=kept))
     return change.moved(change.Number(first, last), texts.NUMBER, rows, texts.MOVES, texts.STAYS, first=told)
 
 

@@ -129,8 +129,8 @@ def value(sizes: Mapping[str, int], known: Measured | None) -> Value:
         alone, whole = parts[way]["embeddings"], sum(parts[way].values())
         told = [] if known is None else [round(known.peaks[way]), known.milliseconds[way]]
         rows.append([NAMES[way], formulas[way], size(whole), size(alone / heads), whole, alone, *told])
-    told = {"direct": size(parts["direct"]["embeddings"]), "table": size(parts["skew"]["embeddings"])}
-    says = filled(SAYS, length=f"{sizes['length']:,}", width=f"{sizes['width']:,}", **told)
+    sized = {"direct": size(parts["direct"]["embeddings"]), "table": size(parts["skew"]["embeddings"])}
+    says = filled(SAYS, length=f"{sizes['length']:,}", width=f"{sizes['width']:,}", **sized)
     peaks = UNMEASURED if known is None else filled(STORED, device=known.device, threads=known.threads, **_sizes(known.peaks))
     marks = [figure.Mark(COUNTED, "var(--cat-1)"), figure.Mark(WITH, "var(--cat-2)")]
     drawn = figure.value(

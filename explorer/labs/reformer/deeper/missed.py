@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from explorer.figures.curves import Curve, Place
 from explorer.figures.missed import boards
 from explorer.labels import filled
@@ -28,7 +30,12 @@ def value(seen: Explanation, found: Missed, place: Head) -> Value:
     """What the panel draws of a head."""
     read = next(one for one in seen.read if one.variant == place.variant)
     ran, size = (read.buckets.shape[2], read.kinds), (read.queries.shape[0], read.queries.shape[1])
-    told = {"chunk": read.chunk, "seed": seen.seed, "trained": about.rounds(place.variant), "tokens": views.spelled_tokens(seen)}
+    told: dict[str, Any] = {
+        "chunk": read.chunk,
+        "seed": seen.seed,
+        "trained": about.rounds(place.variant),
+        "tokens": views.spelled_tokens(seen),
+    }
     drawn = boards(texts.NAMES[place.variant], (place.layer, place.head), size, ran=ran, **told, **vars(found))
     return {**drawn, "below": {"figures": [{"figure": by_rounds(found, ran)}]}}
 

@@ -113,9 +113,9 @@ def wanted(seen: Explanation, run: Request, question: Question) -> Place:
 def value(seen: Explanation, found: Backwards, place: Place) -> Value:
     """What the panel draws of a model."""
     read = next(one for one in seen.read if one.variant == place.variant)
-    told = {"tokens": views.spelled_tokens(seen), "hashed": bool(read.buckets.shape[2]), "layer": place.layer}
-    results = {"reversible": measured("reversible"), "lsh": measured("lsh_attention")}
-    return boards(texts.NAMES[read.variant], parts=found.parts, **told, **vars(found.rewound), **results)
+    told: dict[str, Any] = {"tokens": views.spelled_tokens(seen), "hashed": bool(read.buckets.shape[2]), "layer": place.layer}
+    told |= {"reversible": measured("reversible"), "lsh": measured("lsh_attention")}
+    return boards(texts.NAMES[read.variant], parts=found.parts, **told, **vars(found.rewound))
 
 
 def measured(name: str) -> dict[str, Any] | None:
