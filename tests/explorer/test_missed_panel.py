@@ -26,7 +26,7 @@ def test_maps_and_tables_travel_as_they_are() -> None:
     np.testing.assert_array_equal(np.rint(unpacked(value["first"]) * value["first"]["scale"] * 255), found["first"])
     np.testing.assert_array_equal(unpacked(value["table"]), found["table"])
     np.testing.assert_array_equal(unpacked(value["pairs"]), found["pairs"])
-    assert (value["chosen"], value["ran"], value["trained"], value["kinds"]) == (8, [4, 8], 4, missing.KINDS)
+    assert (value["chosen"], value["ran"], value["trained"], value["kinds"]) == (8, [4, 8], 4, list(missing.KINDS))
     assert value["tokens"] == list(missing.TOKENS)
 
 

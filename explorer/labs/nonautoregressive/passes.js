@@ -186,7 +186,8 @@ function scene(run, look, pen) {
     y1: at.y(look.pos) + at.row }, { line: "query", width: 2, radius: 4 });
   const done = (end, y0, y1, where) => {
     if (now < end - NEAR) return;
-    const [x, text, style] = [at.x(end), t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" }];
+    const [x, text] = [at.x(end), t(TEXT.done, { ms: ms(end) })];
+    const style = { ...bold, size: pen.big ? 20 : 13, colour: "out" };
     const right = x + 6 + pen.measure(text, style) < at.wide;
     pen.line(x, y0, x, y1, { line: "out", width: 2 });
     pen.text(right ? x + 6 : x - 6, where(right), text, { ...style, align: right ? "left" : "right", halo: "panel" });
@@ -272,7 +273,8 @@ function table(run, look) {
 
 function arrays(run) {
   const shape = [run.passes.length, run.count];
-  const flat = (name) => ({ shape, data: run.passes.flatMap((one) => one[name].map(Number)), axes: ["pass", "position"] });
+  const axes = ["pass", "position"];
+  const flat = (name) => ({ shape, data: run.passes.flatMap((one) => one[name].map(Number)), axes });
   const times = (list, axis) => ({ shape: [list.length], data: list, axes: [axis], unit: "ms" });
   return {
     confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"),

@@ -1,5 +1,6 @@
-// What hashing misses of full attention: two maps of the same cells, and what every query misses beside them. Rounds are
-// answered here; the map of another number of buckets is asked for. The value is made by explorer/figures/missed.py.
+// What hashing misses of full attention: two maps of the same cells, and what every query misses beside them. Rounds
+// are answered here; the map of another number of buckets is asked for. The value is made by
+// explorer/figures/missed.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
