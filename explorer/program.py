@@ -207,19 +207,19 @@ class Program(Generic[R, S]):
             answers=self.widgets,
             begins=lab.own,
         )
-        placed = {"ask": bar, **self._placed("above", drawn, engine)}
+        placed = {"ask": bar, **self._placed("above", drawn)}
         known = change.idle(_about(drawn["ask"]) if kept else self.named(start))
         if any(view.at in {"wide", "beside", "side"} for view in self.views):
             with gr.Row(elem_classes=["tfe-bench"]):
                 with gr.Column(elem_classes=["tfe-bench-wide"]):
-                    placed |= self._placed("wide", drawn, engine)
+                    placed |= self._placed("wide", drawn)
                 with gr.Column(elem_classes=["tfe-bench-side"]):
-                    placed |= self._placed("beside", drawn, engine)
+                    placed |= self._placed("beside", drawn)
                     placed["change"] = change.change(known, controls=self.controls, kind=self.kind)
-                    placed |= self._placed("side", drawn, engine)
+                    placed |= self._placed("side", drawn)
         else:
             placed["change"] = change.change(known, controls=self.controls, kind=self.kind, across=True)
-        placed |= self._placed("below", drawn, engine)
+        placed |= self._placed("below", drawn)
         self._wire(engine, placed)
         titled.unfold(about.curves, None, curve, **wiring.HOW)
 
@@ -231,15 +231,13 @@ class Program(Generic[R, S]):
 
         return once(f"first {self.slug} {kept.milliseconds}", lambda: Drawn.of(draw())).values(draw)
 
-    def _placed(self, at: str, drawn: Mapping[str, Value | None], engine: Engine) -> dict[str, Any]:
+    def _placed(self, at: str, drawn: Mapping[str, Value | None]) -> dict[str, Any]:
         found = {}
         for view in self.views:
             if view.at == at:
                 tasks = [f"tfe-of-{task}" for task in view.task.split()]
                 with gr.Column(elem_classes=tasks) if tasks else contextlib.nullcontext():
                     found[view.name] = view.place(drawn.get(view.name))
-                if view.wire:
-                    view.wire(found[view.name], engine)
         return found
 
     def _wire(self, engine: Engine, placed: Mapping[str, Any]) -> None:

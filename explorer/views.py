@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from explorer.controls import Value
-from explorer.engine import Engine, Function
+from explorer.engine import Function
 from explorer.lab import Text
 from explorer.widgets import bertviz, folded
 from explorer.widgets.figure import own
@@ -68,7 +68,7 @@ class View(Generic[R, S]):
     where the result comes from; None where no answer to a wish draws it. grow(steps so far, request): its value while the answer grows.
     at: above both columns, in the wide one, in the narrow one beside it ("beside": above the panel of changes, "side": below), or below
     both. task: of requests with this `task` alone, or one of these, "a b"; while another is in view it keeps what it drew, hidden. look:
-    its own event, by which it asks about a run. wire(placed, engine): what else it listens to, or places beside itself."""
+    its own event, by which it asks about a run."""
 
     name: str
     place: Callable[[Value | None], Any]
@@ -77,7 +77,6 @@ class View(Generic[R, S]):
     at: Literal["above", "wide", "beside", "side", "below"] = "wide"
     task: str = ""
     look: Look[R, S] | None = None
-    wire: Callable[[Any, Engine], None] | None = None
 
     def of(self, request: R) -> bool:
         """Is it a picture of such a run?"""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,15 @@ class Vectors:
     looked: tuple[str, ...]
     causal: bool = False
     classes: tuple[str, ...] = ()
+
+
+SIDES = ("queries", "keys")
+
+
+def watched(trace: Any, where: str, text: str, asks: Sequence[str], looked: Sequence[str], **more: Any) -> Vectors:
+    """The vectors of one attention, whose taps stand below `where`, of the first row of a batch. trace: a `models.trace.Trace`."""
+    queries, keys = (frozen(trace.stack(f"{where}/{side}")[:, 0]) for side in SIDES)
+    return Vectors(text, queries, keys, tuple(asks), tuple(looked), **more)
 
 
 @dataclass(frozen=True)

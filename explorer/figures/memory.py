@@ -6,14 +6,9 @@ Nothing here knows where results are kept: whoever calls hands over the JSON obj
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from explorer.figures import theme
-
-Text = Mapping[str, str]
-Figure = dict[str, Any]
 
 WAYS = ("ordinary", "checkpointed", "reversible")
 COLOURS = {"ordinary": "var(--cat-2)", "checkpointed": "var(--cat-4)", "reversible": "var(--cat-3)"}
@@ -78,51 +73,3 @@ def power(number: float) -> str:
         return "0"
     digits, exponent = f"{number:.1e}".split("e")
     return f"{digits}\u00a0×\u00a010{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
-
-
-def depth(found: Depth, names: Mapping[str, Text], axes: Mapping[str, tuple[str, str]]) -> dict[str, Figure]:
-    """A line for each way, from 0 up, as Plotly's own JSON. names: of the ways; axes: titles of the two, by language."""
-    return {language: _lines(found, {way: names[way][language] for way in WAYS}, axes[language]) for language in ("en", "zh")}
-
-
-def _lines(found: Depth, names: Mapping[str, str], axes: tuple[str, str]) -> Figure:
-    peak = max(max(found.of(way)) for way in WAYS) / 1e6
-    frame = {**theme.titled(axes), "margin": {"l": 52, "r": 64, "t": 14, "b": 40}}
-    across = {
-        "range": [0, found.depths[-1] * 1.04],
-        "tickvals": list(found.depths),
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-    }
-    frame["xaxis"] |= across
-    frame["yaxis"] |= {"range": [0, 1.08 * peak], "zeroline": True, "fixedrange": True, "tickformat": ",~r"}
-    data: Sequence[Figure] = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": names[way],
-            "x": list(found.depths),
-            "y": [size / 1e6 for size in found.of(way)],
-            "line": {"width": 3 if way == "reversible" else 2, "color": COLOURS[way]},
-            "marker": {"size": 8, "color": COLOURS[way], "symbol": {"ordinary": "circle", "checkpointed": "square"}.get(way, "diamond")},
-            "cliponaxis": False,
-            "hovertemplate": f"{names[way]}, %{{x}}: %{{y:,.1f}} MB<extra></extra>",
-        }
-        for way in WAYS
-    ]
-    frame["annotations"] = [
-        {
-            "text": f"<b>{amount(found.of(way)[-1])}</b>",
-            "x": found.depths[-1],
-            "y": found.of(way)[-1] / 1e6,
-            "xref": "x",
-            "yref": "y",
-            "xanchor": "left",
-            "xshift": 9,
-            "showarrow": False,
-            "font": {"size": 12, "color": "var(--ink)"},
-        }
-        for way in WAYS
-    ]
-    return {"data": list(data), "layout": frame}

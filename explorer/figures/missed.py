@@ -38,56 +38,31 @@ def boards(
     first: NDArray[np.integer],
     table: NDArray[np.floating],
     pairs: NDArray[np.floating],
-    kinds: Sequence[int],
-    chosen: int,
     ran: tuple[int, int],
-    trained: int,
-    chunk: int,
-    seed: int,
     tokens: Sequence[str],
     pos: int | None = None,
+    **more: object,
 ) -> Value:
     """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
 
     log_full: (query, key) log of the weights of everything before, 0 where a query may not look; what some rounds see follows from it by
     another softmax. first: the same shape, the round from 1 on in which a pair first met, 0 for pairs that no round lets meet, for the
     query itself and for its future. table, pairs: (round, kind) missed weight, and pairs that met, in per cent.
-    kinds: numbers of buckets, rising; chosen: the one that `first` is of. ran: (rounds, buckets) of the run, (0, …) where it did not hash.
-    trained: rounds in training, 0 where the model was trained on full attention. tokens: (position,) what stands there. pos: the query
-    that is told of before anybody chose; None: the one in the second half that misses most in the rounds of the run.
-
-    Raises ValueError, with the sizes, where these do not fit each other, and where more rounds miss more.
+    ran: (rounds, buckets) of the run, (0, …) where it did not hash. tokens: (position,) what stands there. pos: the query that is told of
+    before anybody chose; None: the one in the second half that misses most in the rounds of the run. more: kinds, chosen, trained, chunk
+    and seed of the value.
     """
-    length = len(tokens)
-    if log_full.shape != (length, length) or first.shape != log_full.shape or not length:
-        raise ValueError(f"log_full {log_full.shape} and first {first.shape} of {length} positions")
-    if table.shape != pairs.shape or table.ndim != 2 or table.shape[1] != len(kinds) or not len(table):
-        raise ValueError(f"table {table.shape} and pairs {pairs.shape} of {len(kinds)} numbers of buckets")
-    if chosen not in kinds or list(kinds) != sorted(set(kinds)):
-        raise ValueError(f"{chosen} buckets of {list(kinds)}, which rise and hold it")
-    if int(first.max(initial=0)) > len(table) or np.triu(first).any():
-        raise ValueError(f"pairs that meet in round {int(first.max(initial=0))} of {len(table)}, or in the future")
-    if (np.diff(table, axis=0) > 1e-3).any():
-        raise ValueError("more rounds miss more")
-    if pos is not None and not 0 <= pos < length:
-        raise ValueError(f"position {pos} of {length}")
+    half = len(tokens) // 2
     lost = np.where((first > 0) & (first <= max(1, ran[0])), 0, np.tril(np.exp(log_full), -1)).sum(1)
     return {
         "model": dict(model),
-        "layer": place[0],
-        "head": place[1],
-        "layers": size[0],
-        "heads": size[1],
+        **dict(zip(("layer", "head", "layers", "heads"), (*place, *size), strict=True)),
         "log_full": pack(np.asarray(np.tril(log_full, -1), np.float32), unit=False),
         "first": pack(np.asarray(first, np.uint8) / np.float32(255)),  # as if they were weights: whole numbers would travel as 32 bits
-        "kinds": [int(kind) for kind in kinds],
         "table": pack(np.clip(np.asarray(table, np.float32), 0, 100), unit=False),
         "pairs": pack(np.asarray(pairs, np.float32), unit=False),
-        "chosen": int(chosen),
-        "ran": [int(ran[0]), int(ran[1])],
-        "trained": int(trained),
-        "chunk": int(chunk),
-        "seed": int(seed),
+        "ran": list(ran),
         "tokens": list(tokens),
-        "pos": length // 2 + int(lost[length // 2 :].argmax()) if pos is None else pos,
+        "pos": half + int(lost[half:].argmax()) if pos is None else pos,
+        **more,
     }

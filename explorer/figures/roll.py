@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,42 +32,7 @@ BEAT = {"chorale": 4, "piano": 50}  # steps of the grid that count as near: a qu
 PITCHES, SHIFTS = 128, 100
 
 
-class Made(Protocol):
-    """What one model has made: `models.music.records.Made` and whatever has the same parts."""
-
-    @property
-    def variant(self) -> str:
-        """Its name, as in the address."""
-
-    @property
-    def events(self) -> NDArray[np.int16]:
-        """(event,) the motif and what was made."""
-
-    @property
-    def given(self) -> NDArray[np.bool_]:
-        """(event,) which of them were given."""
-
-    @property
-    def nats(self) -> Array:
-        """(event,) −log p of what was made; 0 for what was given."""
-
-    @property
-    def notes(self) -> Whole:
-        """(note, 4) onset, end, pitch, velocity or voice."""
-
-    @property
-    def at(self) -> Whole:
-        """(note,) the event that begins each."""
-
-    @property
-    def steps(self) -> int:
-        """How long it lasts, in steps of the grid."""
-
-    @property
-    def queries(self) -> NDArray[np.float16]:
-        """(layer, head, event, d_head); empty where there is no attention."""
-
-
+Made = Any  # what one model has made: `models.music.records.Made` and whatever has the same parts
 Rows = Callable[[Any, int, int, Sequence[int]], Array]  # weights of some events: (made, layer, head, rows) -> (row, event)
 
 
@@ -129,12 +94,9 @@ def value(
     licence: what binds whoever takes this music along, a sentence that stands by the rolls and in what leaves the page.
     """
     picked = telling(made, rows, style) if pick is None else pick
+    told = {"state": state, "query": query, "same": same, "style": style, "grid": grid}
     return {
-        "state": state,
-        "query": query,
-        "same": same,
-        "style": style,
-        "grid": grid,
+        **told,
         "steps": max((one.steps for one in made), default=0),
         "models": [_drawn(one, style, named[one.variant], kept.get(one.variant, Kept()), picked) for one in made],
         "repeats": {one.variant: _pairs(kept.get(one.variant, Kept()), one.notes) for one in made},
@@ -143,27 +105,11 @@ def value(
     }
 
 
-def growing(
-    made: Sequence[Growing],
-    named: Mapping[str, Named],
-    *,
-    style: str,
-    grid: int,
-    query: str,
-    same: str,
-) -> Value:
-    """A run under way: everything made so far, so that a coalesced update loses nothing. Arguments as of `value`."""
-    return {
-        "state": "running",
-        "query": query,
-        "same": same,
-        "style": style,
-        "grid": grid,
-        "steps": max((one.steps for one in made), default=0),
-        "models": [{**_told(one, style, named[one.variant]), "of": one.of} for one in made],
-        "repeats": {},
-        "pick": None,
-    }
+def growing(made: Sequence[Growing], named: Mapping[str, Named], **run: object) -> Value:
+    """A run under way: everything made so far, so that a coalesced update loses nothing. run: style, grid, query, same, as of `value`."""
+    models = [{**_told(one, str(run["style"]), named[one.variant]), "of": one.of} for one in made]
+    steps = max((one.steps for one in made), default=0)
+    return {"state": "running", **run, "steps": steps, "models": models, "repeats": {}, "pick": None}
 
 
 def _told(made: Made | Growing, style: str, named: Named) -> Value:
@@ -209,19 +155,10 @@ def _first(made: Made, pick: Mapping[str, object] | None) -> int:
 
 
 def heads(
-    made: Sequence[Made],
-    named: Mapping[str, Named],
-    rows: Rows,
-    *,
-    style: str,
-    grid: int,
-    query: str,
-    state: str,
-    silenced: Sequence[tuple[str, int, int]],
-    pick: Mapping[str, object] | None,
+    made: Sequence[Made], named: Mapping[str, Named], rows: Rows, *, silenced: Sequence[tuple[str, int, int]], pick: Any, **run: object
 ) -> Value:
-    """What the picture of all heads draws: each in small, and how far back it listens. silenced: (model, layer, head) each, from 0. Other
-    arguments as of `value`."""
+    """What the picture of all heads draws: each in small, and how far back it listens. silenced: (model, layer, head) each, from 0. run:
+    style, grid, query and state; other arguments as of `value`."""
     models: list[Value] = []
     for one in made:
         model: Value = {"key": one.variant, "name": dict(named[one.variant].name), "heads": None}
@@ -231,8 +168,7 @@ def heads(
             small, mean = (pack(each.reshape(*shape, *each.shape[1:])) for each in (thumbs, distance))
             model |= {"heads": list(shape), "thumbs": small, "distance": mean, "watched": watched, "note": _first(one, pick)}
         models.append(model)
-    told = {"style": style, "grid": grid, "silenced": [list(one) for one in silenced], "pick": None if pick is None else dict(pick)}
-    return {"state": state, "query": query, "models": models, **told}
+    return {**run, "models": models, "silenced": [list(one) for one in silenced], "pick": None if pick is None else dict(pick)}
 
 
 def given_until(made: Made | Growing, style: str) -> int:

@@ -16,48 +16,23 @@ The value of the picture:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.packing import spelled
 
-Array = NDArray[np.float32]
 Text = Mapping[str, str]
 Value = dict[str, object]
 
 QUERIES = (6, 8, 12)  # how many may stand there
 
 
-def steps(
-    model: Text,
-    place: tuple[int, int],
-    size: tuple[int, int],
-    *,
-    product: Array,
-    padded: Array,
-    reshaped: Array,
-    sliced: Array,
-    direct: Array,
-    allowed: NDArray[np.bool_],
-    first: int,
-    events: int,
-    distances: int,
-    makes: Sequence[Text],
-    reads: Sequence[Text],
-    other: Text | None = None,
-) -> Value:
-    """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
-
-    Raises ValueError, with the sizes, where the tensors are not those of one skewing.
-    """
-    length = len(product)
-    shapes = (product.shape, padded.shape, reshaped.shape, sliced.shape, direct.shape, allowed.shape, (len(makes), len(reads)))
-    square = (length, length)
-    if shapes != (square, (length, length + 1), (length + 1, length), square, square, square, square):
-        raise ValueError(f"product, padded, reshaped, sliced, direct, allowed, names {shapes} of one skewing of {length} queries")
-    told: Value = {"model": model, "other": other, "layer": place[0], "head": place[1], "layers": size[0], "heads": size[1]}
-    told |= {"first": first, "events": events, "distances": distances, "makes": makes, "reads": reads}
-    told |= {"product": product, "padded": padded, "reshaped": reshaped, "sliced": sliced, "direct": direct}
-    return {**spelled(told), "difference": float(np.abs(sliced - direct)[allowed].max())}
+def steps(model: Text, place: tuple[int, int], size: tuple[int, int], *, allowed: NDArray[np.bool_], **told: Any) -> Value:
+    """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are. allowed: (L, L) what a
+    query may look at. told: the value's tensors, first, events, distances, makes, reads and other."""
+    where = dict(zip(("layer", "head", "layers", "heads"), (*place, *size), strict=True))
+    off = float(np.abs(told["sliced"] - told["direct"])[allowed].max())
+    return spelled({"model": model, "other": None, **where, **told, "difference": off})  # type: ignore[no-any-return]

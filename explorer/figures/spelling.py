@@ -5,71 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from explorer.figures.theme import titled
 from explorer.packing import pack
 
-Array = NDArray[np.float32]
 Text = Mapping[str, str]
 Value = dict[str, object]
 
 
-@dataclass(frozen=True)
-class Run:
-    """What one model made of it.
+def value(runs: Sequence[Any], names: Mapping[str, Text], **run: object) -> Value:
+    """A run. runs: `models.reformer.records.Read` of each model; names: of the models, by variant.
 
-    key: its name, as in the address. name: what it is called. said: the likeliest letter at each place, everything before it given.
-    nats: (letter,) −log p of the right one.
+    run: mode, "word", whose letters are to be said again, or "text"; given: its letters; first: the position that says the first of them,
+    the others follow; query: its permalink; state: "stored" or "live"; pick: {model, pos} looked at on arrival.
     """
-
-    key: str
-    name: Text
-    said: str
-    nats: Array
-
-
-def value(
-    runs: Sequence[Run],
-    *,
-    mode: str,
-    given: str,
-    first: int,
-    query: str,
-    state: str,
-    pick: Mapping[str, object] | None = None,
-) -> Value:
-    """A run. mode: "word", whose letters are to be said again, or "text". given: its letters. first: the position that says the first of
-    them; the others follow. query: its permalink. state: "stored" or "live". pick: {model, pos} looked at on arrival.
-
-    ValueError where a model says more or fewer letters than were given.
-    """
-    for run in runs:
-        if not len(run.said) == len(run.nats) == len(given):
-            raise ValueError(f"{run.key} says {len(run.said)} letters with {len(run.nats)} nats for {len(given)} given ones")
-    return {
-        "state": state,
-        "mode": mode,
-        "query": query,
-        "given": given,
-        "first": first,
-        "pick": None if pick is None else dict(pick),
-        "runs": [_drawn(run, given) for run in runs],
-    }
-
-
-def _drawn(run: Run, given: str) -> Value:
-    right = [a == b for a, b in zip(run.said, given, strict=True)]
-    return {
-        "key": run.key,
-        "name": dict(run.name),
-        "said": run.said,
-        "right": sum(right),
-        "bits": float(np.asarray(run.nats, np.float64).mean() / math.log(2)) if given else 0.0,
-        "nats": pack(np.asarray(run.nats, np.float32), unit=False),
-    }
+    models = [
+        {
+            "key": one.variant,
+            "name": dict(names[one.variant]),
+            "said": one.said,
+            "right": round(one.correct * len(one.nats)),
+            "bits": float(np.asarray(one.nats, np.float64).mean() / math.log(2)) if len(one.nats) else 0.0,
+            "nats": pack(np.asarray(one.nats, np.float32), unit=False),
+        }
+        for one in runs
+    ]
+    return {**run, "runs": models}
 
 
 @dataclass(frozen=True)
@@ -80,15 +44,6 @@ class Row:
     name: Text
     ours: Sequence[float | None]
     printed: Sequence[float | None]
-
-
-@dataclass(frozen=True)
-class Seed:
-    """One training of a model that was trained several times. finished: was it not stopped early?"""
-
-    seed: int
-    ours: Sequence[float | None]
-    finished: bool
 
 
 def rounds(columns: Sequence[str], rows: Sequence[Row], axes: tuple[str, str], language: str, here: Mapping[str, str]) -> Value:
@@ -105,36 +60,20 @@ def rounds(columns: Sequence[str], rows: Sequence[Row], axes: tuple[str, str], l
     across, down = list(range(len(columns))), list(range(len(rows)))
     frame["xaxis"] |= {**ticks, "side": "top", "tickvals": across, "ticktext": list(columns)}
     frame["yaxis"] |= {**ticks, "tickvals": down, "ticktext": [row.name[language] for row in rows], "range": [len(rows) - 0.5, -0.5]}
+    places = [(x, y, row) for y, row in enumerate(rows) for x in across]
+    font = {"size": 13, "color": "var(--ink)"}
     frame["annotations"] = [
-        {
-            "x": x,
-            "y": y,
-            "text": f"<b>{_figure(row.ours[x])}</b><br>{_figure(row.printed[x])}",
-            "showarrow": False,
-            "font": {"size": 13, "color": "var(--ink)"},
-        }
-        for y, row in enumerate(rows)
-        for x in across
+        {"x": x, "y": y, "text": f"<b>{_figure(row.ours[x])}</b><br>{_figure(row.printed[x])}", "showarrow": False, "font": font}
+        for x, y, row in places
     ]
     frame["shapes"] = [
         {"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5, "line": {"color": "var(--query)", "width": 3}}
-        for y, row in enumerate(rows)
-        for x in across
+        for x, y, row in places
         if here.get(row.key) == columns[x]
     ]
     frame["margin"] = {"l": 104, "r": 4, "t": 58, "b": 8}
-    cells = {
-        "type": "heatmap",
-        "z": [list(row.ours) for row in rows],
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": [[0, "var(--panel)"], [1, "var(--key)"]],
-        "opacity": 0.38,
-        "showscale": False,
-        "xgap": 1,
-        "ygap": 1,
-        "hoverinfo": "skip",
-    }
+    scale = {"zmin": 0, "zmax": 1, "colorscale": [[0, "var(--panel)"], [1, "var(--key)"]], "opacity": 0.38, "showscale": False}
+    cells = {"type": "heatmap", "z": [list(row.ours) for row in rows], **scale, "xgap": 1, "ygap": 1, "hoverinfo": "skip"}
     return {"data": [cells], "layout": frame}
 
 

@@ -52,6 +52,11 @@ def models(slug: str, variants: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {variant: known for variant in variants if (known := facts(slug, variant))}
 
 
+def measured(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The figures of those that were measured, by variant. known: as `models`."""
+    return {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+
+
 def sizes(known: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
     """Layers and heads of each network, by variant. known: as `models`."""
     every = {variant: one["config"] for variant, one in known.items()}
@@ -205,7 +210,7 @@ def beside(known: Mapping[str, Mapping[str, Any]], metric: Text, value: Text, na
 
     known: what each model.json says. metric: with {split}; value: one of the others, with {name} and {value}; names: of the models.
     """
-    found = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    found = measured(known)
     if not found:
         return ()
     ours, *others = found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from explorer.labels import Text, filled, two
 from explorer.labels import text as _
 from explorer.views import Found, View, unfolded
 from explorer.widgets import figure
-from explorer.widgets.folded import Question
+from explorer.widgets.folded import Question, place_of
 from models.plane import Head, Plane
 
 TITLE: Final = _("Queries and keys in one plane", "查询与键在同一平面上")
@@ -62,13 +61,11 @@ SIDES: Final = (_("key", "键"), _("query", "查询"))
 def wished(question: Question, sizes: Mapping[str, tuple[int, int]], first: Sequence[Head], there: Mapping[str, str]) -> Head:
     """The head that the address names, else the one of `first` that is of its kind. sizes: (layers, heads) of each kind of attention;
     there: those of the run in view, by the address' word for them."""
-    wish = question.wish if isinstance(question.wish, Mapping) else {}
     begin = next((one.kind for one in first if one.kind in there.values()), next(iter(there.values())))
-    kind = there.get(str(wish.get("kind")), begin)
-    named = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", str(wish.get("head") or ""))
-    layers, heads = sizes[kind]
-    if named and 1 <= int(named[1]) <= layers and 1 <= int(named[2]) <= heads:
-        return Head(kind, int(named[1]) - 1, int(named[2]) - 1)
+    kind = there.get(question.said("kind"), begin)
+    place, (layers, heads) = place_of(question.said("head")), sizes[kind]
+    if place and place[0] < layers and place[1] < heads:
+        return Head(kind, *place)
     return next((one for one in first if one.kind == kind), Head(kind, 0, 0))
 
 

@@ -11,6 +11,7 @@ Its one event, `ask`, brings {"run", "wish"}; `Question.of` reads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,22 @@ class Question:
         given = detail if isinstance(detail, Mapping) else {}
         run = given.get("run")
         return cls(run if isinstance(run, str) else "", given.get("wish"))
+
+    def said(self, name: str) -> str:
+        """A text that the wish holds by this name, as the address says it; "" where it holds none."""
+        found = self.wish.get(name) if isinstance(self.wish, Mapping) else None
+        return found if isinstance(found, str) else ""
+
+    def number(self, name: str) -> int | None:
+        """A whole number from 0 that the wish holds as such a text."""
+        found = self.said(name)
+        return int(found) if found.isascii() and found.isdigit() and len(found) < 8 else None
+
+
+def place_of(head: object) -> tuple[int, int] | None:
+    """Layer and head of "3.4", both counted from 1 -> (2, 3); None for whatever else was sent."""
+    found = re.fullmatch(r"([1-9][0-9]?)\.([1-9][0-9]?)", head) if isinstance(head, str) else None
+    return (int(found[1]) - 1, int(found[2]) - 1) if found else None
 
 
 def ready() -> Value:

@@ -21,7 +21,7 @@ from models.bert.relations import classes_of, patterns
 from models.captions import CAPTIONS
 from models.errors import InputError, check_heads
 from models.gains import gains
-from models.plane import Vectors, drawn_by
+from models.plane import Vectors, drawn_by, watched
 from models.trace import OFF, Trace
 from models.turns import alone
 from models.windows import NONE
@@ -232,8 +232,7 @@ def vectors(request: Request) -> Mapping[str, Vectors]:
         )
     trace, read = Trace("*/self/queries", "*/self/keys"), _shown(one)
     _read(one, one.given[None], trace=trace)
-    queries, keys = (frozen(trace.stack(f"*/self/{name}")[:, 0]) for name in ("queries", "keys"))
-    return {request.variant: Vectors(request.text, queries, keys, read, read, classes=classes_of(one.text))}
+    return {request.variant: watched(trace, "*/self", request.text, read, read, classes=classes_of(one.text))}
 
 
 planes = drawn_by(vectors, {variant: [Request(caption, variant=variant) for caption in CAPTIONS] for variant in VARIANTS})

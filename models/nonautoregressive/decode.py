@@ -27,15 +27,9 @@ class Read(NamedTuple):
     allowed: Tensor
     lengths: Tensor
 
-    def rows(self, index: Tensor) -> Read:
-        """The sentences that index (n,) names; one may come twice."""
-        sources = [(key.index_select(0, index), value.index_select(0, index)) for key, value in self.sources]
-        return Read(self.layers, sources, self.allowed.index_select(0, index), self.lengths.index_select(0, index))
-
-    def candidates(self, count: int) -> list[list[int]]:
-        """The likeliest lengths of each sentence, best first."""
-        shortest = self.allowed.sum(1, keepdim=True) - SHORTER
-        found: list[list[int]] = (self.lengths.topk(count).indices + shortest).tolist()
+    def likeliest(self) -> list[int]:
+        """The likeliest length of each sentence."""
+        found: list[int] = (self.lengths.argmax(1) + self.allowed.sum(1) - SHORTER).tolist()
         return found
 
 
@@ -60,33 +54,30 @@ def read(model: AllAtOnce, sentences: Sequence[Sequence[int]], trace: Trace = OF
     return Read(layers, model.key_values(memory), allowed, lengths)
 
 
-def passes(
-    model: AllAtOnce, source: Read, lengths: Sequence[int], times: int, pinned: Sequence[dict[int, int]] = (), trace: Trace = OFF
-) -> Iterator[Pass]:
-    """min(T, N) passes over translations of these lengths, N pieces each. times: T. trace: taps of pass t below `t`.
+def passes(model: AllAtOnce, source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), trace: Trace = OFF) -> Iterator[Pass]:
+    """min(T, N) passes over translations. times: T. trace: taps of pass t below `t`.
 
+    tokens: (row, target), MASK where a piece is to be found, N in a row, PAD behind the end; what else stands there is never masked.
     After pass t < T the ⌊N(T − t)/T⌋ lowest-scored of all positions, at least one, are masked again; the others keep piece and score.
-    pinned: of each row the tokens that stand at some positions from the start: they are never masked and do not count in N.
+    again: positions that are masked once more after the last pass, for one pass more.
     """
-    device = model.embedding.weight.device
-    tokens = padded([[MASK] * n for n in lengths])
-    for row, held in enumerate(pinned):
-        tokens[row, list(held)] = torch.tensor(list(held.values()), dtype=torch.int64)
-    tokens = tokens.to(device)
-    free = tokens == MASK
+    free, scores = tokens == MASK, torch.zeros(tokens.shape, device=tokens.device)
     masked, count = free, free.sum(1, keepdim=True)
     total = count.clamp(1, times)  # passes of each row
-    scores = torch.zeros(tokens.shape, device=device)
-    for t in range(1, int(total.max()) + 1):
-        found = again(model, source, tokens, scores, masked, trace.within(t - 1))
+    once_more = torch.zeros_like(free)
+    once_more[:, list(again)] = True
+    last = int(total.max())
+    for t in range(1, last + 1 + bool((once_more & free).any())):
+        found = written(model, source, tokens, scores, masked, trace.within(t - 1))
         yield found
         tokens, scores = found.tokens, found.scores
         few = torch.where(t < total, (count * (total - t) // total).clamp_min(1), 0)
-        masked = (scores.masked_fill(~free, torch.inf).argsort(dim=1, stable=True).argsort(1) < few) & free
+        order = scores.masked_fill(~free, torch.inf).argsort(dim=1, stable=True).argsort(1)
+        masked = free & (order < few if t < last else once_more)
 
 
-def again(model: AllAtOnce, source: Read, tokens: Tensor, scores: Tensor, masked: Tensor, trace: Trace = OFF) -> Pass:
-    """One pass that writes the masked positions anew. tokens, scores, masked: (row, target), as of the `Pass` before."""
+def written(model: AllAtOnce, source: Read, tokens: Tensor, scores: Tensor, masked: Tensor, trace: Trace = OFF) -> Pass:
+    """One pass that writes the masked positions. tokens, scores, masked: (row, target), as of the `Pass` before."""
     seen = tokens.masked_fill(masked, MASK)
     hidden = filled(model, source, seen) if trace is OFF else model.fill(seen, source.sources, source.allowed, trace)
     logits = possible(model, hidden[masked])
@@ -131,15 +122,10 @@ def filled(model: AllAtOnce, source: Read, seen: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def mask_predict(model: AllAtOnce, sentences: Sequence[Sequence[int]], times: int, candidates: int = 1) -> list[Hypothesis]:
-    """The translation of each sentence, without a stop token; of as many likely lengths the one whose mean log p is highest."""
+def mask_predict(model: AllAtOnce, sentences: Sequence[Sequence[int]], times: int) -> list[Hypothesis]:
+    """The translation of each sentence, without a stop token."""
     source = read(model, sentences)
-    lengths = [n for row in source.candidates(candidates) for n in row]
-    wide = torch.arange(len(sentences), device=source.allowed.device).repeat_interleave(candidates)
-    *_, last = passes(model, source.rows(wide) if candidates > 1 else source, lengths, times)
-    rows = [
-        Hypothesis(tuple(tokens[:n]), tuple(scores[:n]))
-        for n, tokens, scores in zip(lengths, last.tokens.tolist(), last.scores.tolist(), strict=True)
-    ]
-    mean = [one.log_probability / len(one.tokens) for one in rows]
-    return [rows[max(range(i, i + candidates), key=mean.__getitem__)] for i in range(0, len(rows), candidates)]
+    lengths = source.likeliest()
+    *_, last = passes(model, source, padded([[MASK] * n for n in lengths]).to(source.allowed.device), times)
+    rows = zip(lengths, last.tokens.tolist(), last.scores.tolist(), strict=True)
+    return [Hypothesis(tuple(tokens[:n]), tuple(scores[:n])) for n, tokens, scores in rows]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from models.arrays import frozen
 from models.beam import EXTRA, written
@@ -16,11 +17,11 @@ from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
 from models.fields import check, shown
 from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
-from models.nonautoregressive.decode import Pass, Read, again, filled, passes, possible, read
+from models.nonautoregressive.decode import Pass, Read, filled, passes, possible, read
 from models.nonautoregressive.model import LONGER, MASK, SHORTER
 from models.nonautoregressive.pretrained import SLUG, Pretrained, load, teacher
 from models.nonautoregressive.records import MAX_TOKENS, SPACE, VARIANTS, Array, Explanation, Joint, Neighbours, Request, Reread
-from models.plane import Vectors, drawn_by
+from models.plane import SIDES, Vectors, drawn_by, watched
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
 from models.turns import alone
@@ -39,17 +40,13 @@ class _Given(NamedTuple):
     source: Read
     length: int
 
+    def tokens(self, held: Mapping[int, int]) -> Tensor:
+        """(1, target): what is held at some positions, MASK at all others."""
+        return torch.tensor([[held.get(at, MASK) for at in range(self.length)]], device=self.source.allowed.device)
+
     def passes(self, trace: Trace = OFF) -> Iterator[Pass]:
         """Every pass, the one over `again` the last."""
-        model, request, count = self.shipped.model, self.request, 0
-        for found in passes(model, self.source, [self.length], request.passes, [self.pinned], trace):
-            yield found
-            count += 1
-        places = [place for place in request.again if place not in self.pinned]
-        if places:
-            masked = torch.zeros_like(found.masked)
-            masked[0, places] = True
-            yield again(model, self.source, found.tokens, found.scores, masked, trace.within(count))
+        return passes(self.shipped.model, self.source, self.tokens(self.pinned), self.request.passes, self.request.again, trace)
 
 
 def _given(request: Request, trace: Trace = OFF) -> _Given:
@@ -64,19 +61,18 @@ def _given(request: Request, trace: Trace = OFF) -> _Given:
     pinned = {}
     for position, piece in request.pinned:
         try:
-            token = shipped.tokenizer.token(piece.removeprefix(SPACE), piece.startswith(SPACE))
+            pinned[position] = shipped.tokenizer.token(piece.removeprefix(SPACE), piece.startswith(SPACE))
         except KeyError:
-            token = UNKNOWN
-        if token <= STOP:
+            pinned[position] = UNKNOWN
+        if pinned[position] <= STOP:
             raise InputError(
                 "pinned",
                 en=f"“{shown(piece)}” is no piece that a translation can contain; click a cell to pin what stands there.",
                 zh=f"“{shown(piece)}”不是译文中可用的词片；请点击单元格来固定其中的词片。",
             )
-        pinned[position] = token
     encoded = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
     source, pieces = read(shipped.model, [encoded.ids], trace), len(encoded.ids)
-    length, least, most = source.candidates(1)[0][0] + request.offset, max(1, pieces - SHORTER), pieces + LONGER
+    length, least, most = source.likeliest()[0] + request.offset, max(1, pieces - SHORTER), pieces + LONGER
     if not least <= length <= most:
         raise InputError(
             "offset",
@@ -102,34 +98,32 @@ def _one_by_one() -> Pretrained:
         return teacher()
 
 
+def _stopwatch() -> Callable[[], float]:
+    """Milliseconds since now."""
+    begin = time.perf_counter()
+    return lambda: 1000 * (time.perf_counter() - begin)
+
+
 def _greedy(given: _Given) -> dict[str, Any]:
     """The same sentence one piece after the other, by the names of an Explanation's fields."""
-    shipped = _one_by_one()
+    shipped, clock = _one_by_one(), _stopwatch()
     tokens = torch.tensor([given.pieces.ids], device=shipped.model.embedding.weight.device)
-    begin = time.perf_counter()
     search = Greedy(shipped.model, Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(given.pieces.ids) + EXTRA,)))
-    times = [time.perf_counter()]
+    ends = [clock()]
     while not search.done:
         search.step()
-        times.append(time.perf_counter())
+        ends.append(clock())
     found = search.result(0)
-    milliseconds = (np.array(times) - begin) * 1000
-    return {
-        "greedy_target": shipped.tokenizer.shown(found.tokens)[0],
-        "greedy_log_probabilities": frozen(found.log_probabilities),
-        "greedy_encoded_ms": float(milliseconds[0]),
-        "greedy_ms": frozen(milliseconds[1:]),
-    }
+    told = {"greedy_target": shipped.tokenizer.shown(found.tokens)[0], "greedy_log_probabilities": frozen(found.log_probabilities)}
+    return told | {"greedy_encoded_ms": ends[0], "greedy_ms": frozen(ends[1:])}
 
 
 def _timed(given: _Given) -> dict[str, Any]:
-    """How long the same run takes while nobody watches, in milliseconds, by the names of an Explanation's fields."""
-    begin = time.perf_counter()
+    """How long the same run takes while nobody watches, by the names of an Explanation's fields."""
+    clock = _stopwatch()
     alike = given._replace(source=read(given.shipped.model, [given.pieces.ids]))
-    alike.source.candidates(1)
-    encoded = time.perf_counter()
-    finished = [time.perf_counter() for _ in alike.passes()]
-    return {"encoded_ms": (encoded - begin) * 1000, "finished_ms": frozen((np.array(finished) - begin) * 1000)}
+    alike.source.likeliest()
+    return {"encoded_ms": clock(), "finished_ms": frozen([clock() for _ in alike.passes()])}
 
 
 @alone
@@ -139,28 +133,30 @@ def explain(request: Request) -> Explanation:
     trace = Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
     given = _given(request, trace)
     shipped, seen = given.shipped, list(given.passes(trace))
+    shown = shipped.tokenizer.shown
     tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
     best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
-    rows = [shipped.tokenizer.shown(row) for row in tokens.tolist()]
+    rows = [shown(row) for row in tokens.tolist()]
     changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
     scores = frozen(torch.stack([one.scores[0] for one in seen]))
-    free = given.length - len(given.pinned)
-    maps = {kind: [trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))] for kind in ("self", "cross")}
+    self_, cross = (
+        frozen(np.stack([trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))])) for kind in ("self", "cross")
+    )
     return Explanation(
         **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
         asked=request.passes,
-        ran=min(request.passes, max(free, 1)),
+        ran=min(request.passes, max(given.length - len(given.pinned), 1)),
         pieces=tuple(pieces for pieces, _ in rows),
         spaces=frozen([spaces for _, spaces in rows], np.bool_),
         masked=frozen(torch.stack([one.masked[0] for one in seen]), np.bool_),
         confidence=frozen(np.exp(scores)),
         repeats=frozen(np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))), np.bool_),
-        candidates=tuple(tuple(shipped.tokenizer.shown(row)[0] for row in one.indices.tolist()) for one in best),
+        candidates=tuple(tuple(shown(row)[0] for row in one.indices.tolist()) for one in best),
         candidate_p=frozen(torch.stack([one.values for one in best])),
         settled=frozen(len(tokens) - 1 - changed[::-1].argmax(0), np.int64),
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
-        decoder=frozen(np.stack(maps["self"])),
-        cross=frozen(np.stack(maps["cross"])),
+        decoder=self_,
+        cross=cross,
         lengths=frozen(given.source.lengths[0].exp()),
         shortest=len(given.pieces.ids) - SHORTER,
         own_length=given.length - request.offset,
@@ -173,20 +169,15 @@ def explain(request: Request) -> Explanation:
 @torch.no_grad()
 def vectors(request: Request) -> Mapping[str, Vectors]:
     """Queries and keys of the encoder and of the last pass."""
-    sides = ("queries", "keys")
-    trace = Trace(*(f"{where}/{side}" for where in ("encoder/*/self", "*/decoder/*/*") for side in sides), budget=256 << 20)
+    trace = Trace(*(f"{where}/{side}" for where in ("encoder/*/self", "*/decoder/*/*") for side in SIDES), budget=256 << 20)
     given = _given(request, trace)
-    *_, last = enumerate(given.passes(trace))
-    asks, looked = given.shipped.tokenizer.shown(last[1].tokens[0].tolist())[0], given.pieces.pieces
-    found = {}
-    for kind, where, rows, columns in (
-        ("encoder", "encoder/*/self", looked, looked),
-        ("decoder", f"{last[0]}/decoder/*/self", asks, asks),
-        ("cross", f"{last[0]}/decoder/*/cross", asks, looked),
-    ):
-        queries, keys = (frozen(trace.stack(f"{where}/{side}")[:, 0]) for side in sides)
-        found[kind] = Vectors(request.sentence, queries, keys, rows, columns)
-    return found
+    *_, (t, last) = enumerate(given.passes(trace))
+    asks, looked = given.shipped.tokenizer.shown(last.tokens[0].tolist())[0], given.pieces.pieces
+    return {
+        "encoder": watched(trace, "encoder/*/self", request.sentence, looked, looked),
+        "decoder": watched(trace, f"{t}/decoder/*/self", request.sentence, asks, asks),
+        "cross": watched(trace, f"{t}/decoder/*/cross", request.sentence, asks, looked),
+    }
 
 
 READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
@@ -228,12 +219,10 @@ def neighbours(wish: Neighbours) -> Joint:
 def reread(wish: Reread) -> Array:
     """log p of each piece of a translation where it stands, (position,) in nats, with everything masked but what is pinned; where positions
     are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there."""
-    given = _given(wish.request)
-    model, tokenizer, again_ = given.shipped.model, given.shipped.tokenizer, wish.request.again
+    given, again = _given(wish.request), wish.request.again
+    model, tokenizer = given.shipped.model, given.shipped.tokenizer
     own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][: given.length]
-    seen = torch.full((1, given.length), MASK, device=given.source.allowed.device)
-    for place, token in {**{at: token for at, token in enumerate(own) if again_ and at not in again_}, **given.pinned}.items():
-        seen[0, place] = token
-    found = possible(model, filled(model, given.source, seen))[0].log_softmax(-1)
-    there = [float(found[at, token]) if seen[0, at] == MASK else np.nan for at, token in enumerate(own)]
-    return frozen(np.pad(np.array(there, np.float32), (0, len(wish.target) - len(own)), constant_values=np.nan))
+    sight = {at: token for at, token in enumerate(own) if again and at not in again} | given.pinned
+    found = possible(model, filled(model, given.source, given.tokens(sight)))[0].log_softmax(-1)
+    there = [np.nan if at in sight else float(found[at, token]) for at, token in enumerate(own)]
+    return frozen([*there, *[np.nan] * (len(wish.target) - len(own))])

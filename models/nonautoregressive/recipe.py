@@ -101,7 +101,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     return translating.plan(job, shipped.tokenizer, build, german, objective, loss, finish=finish)
 
 
-def measure(asked: Asked[Task], times: int, candidates: int, beam: int, alpha: float) -> Measured:
+def measure(asked: Asked[Task], times: int, beam: int, alpha: float) -> Measured:
     """Translate a split in `times` passes and measure it; recorded, in each number of TIMES too. One after the other: as `evaluated` does.
 
     sacreBLEU; the share of translations as long as the reference, in pieces, and at most one away from it; the share of pieces that are
@@ -116,21 +116,20 @@ def measure(asked: Asked[Task], times: int, candidates: int, beam: int, alpha: f
 
     def measured(times: int) -> dict[str, Any]:
         begin = time.perf_counter()
-        found = translated(tokenizer, english, ROWS // candidates, lambda ids: mask_predict(model, ids, times, candidates))
+        found = translated(tokenizer, english, ROWS, lambda ids: mask_predict(model, ids, times))
         seconds = time.perf_counter() - begin
         texts = [tokenizer.decode(one.tokens) for one in found]
         value, signature = bleu(texts, german)
         off = np.abs(np.array([len(one.tokens) for one in found]) - wanted)
         doubled = sum(a == b for one in found for a, b in itertools.pairwise(one.tokens))
-        figure: dict[str, Any] = {"times": times, "candidates": candidates, "value": round(value, 2), "signature": signature}
+        figure: dict[str, Any] = {"times": times, "value": round(value, 2), "signature": signature}
         figure |= {"length_exact": round(float((off == 0).mean()), 4), "length_within_1": round(float((off <= 1).mean()), 4)}
         figure |= {"repeat_rate": round(doubled / sum(len(one.tokens) for one in found), 4), "seconds": round(seconds, 2)}
         return figure | translating.against(asked, SLUG, VARIANTS, texts, german, f"-{times}")
 
-    asked_for = measured(times)
-    figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **asked_for}
+    figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **measured(times)}
     if asked.record:
-        figure["by_times"] = [asked_for if t == times else measured(t) for t in TIMES]
+        figure["by_times"] = [measured(t) for t in TIMES]
     said = f"{figure['value']:.2f} BLEU in {times} passes on the {len(english):,} sentences of {asked.split}; {figure['signature']}"
     said += f"; as long as the reference: {figure['length_exact']:.1%}, repeated pieces: {figure['repeat_rate']:.1%}"
     return Measured(figure, said, alike=("split", "times"), higher=True)
@@ -138,7 +137,6 @@ def measure(asked: Asked[Task], times: int, candidates: int, beam: int, alpha: f
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "times": {"type": int, "default": 10, "help": "passes over a translation"},
-    "candidates": {"type": int, "default": 1, "help": "lengths that are tried"},
     "beam": {"type": int, "default": 1, "help": "hypotheses, of ar_distilled"},
     "alpha": translating.OPTIONS["alpha"],
 }

@@ -162,30 +162,17 @@ def hashing(seen: Explanation, variant: str, layer: int, head: int, turn: int) -
     if not 0 <= turn < read.buckets.shape[2]:
         raise IndexError(f"no round {turn} in a run with {read.buckets.shape[2]}")
     rotated = unit(query) @ _run_rotation(seen, read, layer, head)[turn]
-    plane = rotated[:, :2] if rotated.shape[1] > 1 else F.pad(rotated, (0, 1))
     buckets = torch.from_numpy(read.buckets[layer, head, turn].copy())
     order = sort_by_bucket(buckets)
     pairs = met(order, read.chunk).tril()
     return Hashing(
         rotated=frozen(rotated.numpy(), np.float32),
-        plane=frozen(plane.numpy(), np.float32),
-        sector=frozen(torch.cat((plane, -plane), 1).argmax(1).numpy(), np.int16),
         buckets=frozen(buckets.numpy(), np.int16),
         order=frozen(order.numpy(), np.int16),
         chunk=read.chunk,
         seen=frozen(pairs.numpy(), np.bool_),
         weights=frozen(shared_weights(query, pairs).numpy(), np.float16),
     )
-
-
-def lost(full: Tensor, pairs: Tensor) -> Tensor:
-    """(…, query) share of the full weights, (query, key), that falls on keys that are not seen: pairs (…, query, key) bool.
-
-    The first query has nothing to miss.
-    """
-    missing = (full * ~pairs).sum(-1)
-    missing[..., 0] = 0
-    return missing
 
 
 def first_met(buckets: Tensor, chunk: int) -> NDArray[np.uint8]:
@@ -224,8 +211,6 @@ def missed(seen: Explanation, variant: str, layer: int, head: int, chosen: int =
     """
     read, query = _chosen(seen, variant, layer, head)
     full = shared_weights(query)
-    turns = [met(sort_by_bucket(torch.from_numpy(one.copy())), read.chunk) for one in read.buckets[layer, head]]
-    pairs = torch.stack(turns).any(0) if turns else torch.ones_like(full, dtype=torch.bool)
     chosen = chosen or read.kinds
     kinds = tuple(sorted({*KINDS, read.kinds, chosen}))
     below = np.tril_indices(len(query), -1)
@@ -239,10 +224,7 @@ def missed(seen: Explanation, variant: str, layer: int, head: int, chosen: int =
             by_round = np.bincount(found[below], counted, MAX_ROUNDS + 1)  # [0]: of the pairs that never meet
             values[:, column] = by_round[1:].cumsum() / max(1e-30, by_round.sum())
     return Missed(
-        full=frozen(full.numpy(), np.float16),
-        hashed=frozen(shared_weights(query, pairs).numpy(), np.float16),
         log_full=frozen(_log_weights(query).numpy(), np.float32),
-        lost=frozen(lost(full, pairs).numpy(), np.float32),
         kinds=kinds,
         table=frozen(100 * (1 - table) if len(query) > 1 else table, np.float32),
         pairs=frozen(100 * shares, np.float32),

@@ -85,15 +85,12 @@ class Explanation:
 class Hashing:
     """One round of one head, step by step.
 
-    rotated: (position, half) q_i R / |q_i|, of which the largest size, with its sign, is the bucket; plane: (position, 2) the first two
-    columns of it, and sector: (position,) argmax([a; b; −a; −b]) of these alone: with four buckets, the bucket itself.
-    buckets: (position,). order: (place,) positions sorted by (bucket, position); a chunk is `chunk` places.
+    rotated: (position, half) q_i R / |q_i|, of which the largest size, with its sign, is the bucket. buckets: (position,). order:
+    (place,) positions sorted by (bucket, position); a chunk is `chunk` places.
     seen: (query, key) bool, what a query may attend to in this round, its future left out. weights: (query, key) of this round alone.
     """
 
     rotated: Array
-    plane: Array
-    sector: Short
     buckets: Short
     order: Short
     chunk: int
@@ -112,18 +109,14 @@ class Hashings:
 class Missed:
     """What hashing misses of one head's attention.
 
-    full, hashed: (query, key) weights of everything before, and of what the rounds of the run see together. log_full: the logarithm of
-    full, which tells of weights that are too small for full, 0 where a query may not look. lost: (query,) share of the full weights that
-    no round of the run sees. kinds: numbers of buckets. table, pairs: (round, kind) mean lost weight, and share of the
-    pairs of a query and an earlier key that met, both in per cent, after 1, 2, … MAX_ROUNDS rounds with so many buckets.
+    log_full: (query, key) the logarithm of the weights of everything before, 0 where a query may not look. kinds: numbers of buckets.
+    table, pairs: (round, kind) mean lost weight, and share of the pairs of a query and an earlier key that met, both in per cent, after
+    1, 2, … MAX_ROUNDS rounds with so many buckets.
     first: (query, key) the round from 1 on in which a pair first met with `chosen` buckets; 0 where none of MAX_ROUNDS lets it meet, and
     for the query itself and its future.
     """
 
-    full: Half
-    hashed: Half
     log_full: Array
-    lost: Array
     kinds: tuple[int, ...]
     table: Array
     pairs: Array

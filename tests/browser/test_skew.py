@@ -12,8 +12,7 @@ from playwright.sync_api import Page, expect
 from explorer.figures import skew
 from explorer.lab import Lab
 from explorer.labs.music.deeper import meter
-from explorer.labs.music.deeper.skew import place as panel_of
-from explorer.labs.music.deeper.skew import wished
+from explorer.labs.music.deeper.skew import PANEL, wished
 from explorer.widgets.base import address
 from explorer.widgets.folded import Question, shown
 from tests.browser.staged import NEW, Picture
@@ -36,7 +35,7 @@ def tensors(length: int, layer: int, head: int) -> dict[str, Any]:
 
 def page_of(lab: Lab, engine: object) -> None:
     """Both panels; the first answers with the head, the size and the beginning that are asked for."""
-    first, second = panel_of(), meter.PANEL.place(None)
+    first, second = PANEL.place(None), meter.PANEL.place(None)
 
     def answer(event: gr.EventData) -> Any:
         question = Question.of(event._data)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from models.reformer.records import InChunks
+
 LAYERS = 4
 TOKENS = tuple("Alice was beginning")
 REVERSIBLE: dict[str, Any] = {
@@ -55,6 +57,7 @@ def there_and_back(dtype: type[np.floating]) -> tuple[list[np.ndarray], list[np.
 
 def parts() -> dict[str, Any]:
     """What `rewind.boards` wants beside the names."""
+    counts = (1, 2, 4, 8, 16)
     (inputs, again), (exact, exactly) = there_and_back(np.float32), there_and_back(np.float64)
     return {
         "forward": np.stack([np.linalg.norm(one, axis=1) for one in inputs]),
@@ -64,7 +67,5 @@ def parts() -> dict[str, Any]:
         "tokens": TOKENS,
         "hashed": True,
         "layer": 1,
-        "chunks": (1, 2, 4, 8, 16),
-        "difference": (0.0, 1.2e-7, 1.2e-7, 2.4e-7, 1.8e-7),
-        "inner_bytes": tuple(4 * 512 * -(-19 // count) for count in (1, 2, 4, 8, 16)),
+        "parts": InChunks(counts, (0.0, 1.2e-7, 1.2e-7, 2.4e-7, 1.8e-7), tuple(2048 * -(-19 // count) for count in counts)),
     }

@@ -1,9 +1,8 @@
-"""What the picture of hashing is given: buckets in bytes, one head and round by places, and what is shown on arrival."""
+"""What the picture of hashing is given: buckets in bytes, one head and round by places."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,29 +64,6 @@ def test_a_look_says_what_it_is_of_and_a_chunk_is_never_longer_than_the_sequence
     error = {"en": "Gone.", "zh": "已不在。"}
     lost = hashing.unseen(query="", model="lsh_4", layer=0, head=0, turn=-1, error=error)
     assert lost["round"] == 0 and lost["error"] == error
-
-
-def test_a_place_that_finds_its_letter_is_shown_on_arrival() -> None:
-    _, word, made = hashed.models("word")
-    assert word is not None
-    look = partial(hashed.look, made[0])
-    picked: Any = hashing.telling(made, lambda variant: look, word)
-    assert picked["model"] == "lsh_4" and picked["head"] == "1.1", "the head that knows places"
-    position = picked["pos"]
-    assert word + 1 < position <= 2 * word
-    found = [look(0, head, turn).weights[at, at - word] for head in range(4) for turn in range(4) for at in range(word + 2, 2 * word + 1)]
-    own = look(0, 0, picked["round"] - 1).weights[position, position - word]
-    assert own >= max(found) - hashing.NEAR
-    assert hashing.telling([made[1]], lambda variant: look, word) == {"model": "full", "head": "1.1", "round": 1, "pos": 52}
-
-
-def test_in_a_text_it_is_a_position_that_looks_far_and_hard() -> None:
-    _, _, made = hashed.models("four")
-    look = partial(hashed.look, made[0])
-    picked: Any = hashing.telling(made, lambda variant: look, None)
-    head = int(picked["head"].split(".")[1]) - 1
-    row = look(0, head, 0).weights[picked["pos"]]
-    assert picked["round"] == 1 and row.max() > 0.5 and picked["pos"] - int(row.argmax()) > 8
 
 
 def test_what_does_not_fit_is_named() -> None:

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import numpy as np
-import pytest
 
 from explorer.figures import missed
 from tests.explorer import missing
@@ -38,15 +37,3 @@ def test_the_query_told_of_on_arrival_is_the_one_of_the_second_half_that_misses_
     half = len(lost) // 2
     assert boards()["pos"] == half + int(lost[half:].argmax())
     assert boards(pos=3)["pos"] == 3
-
-
-def test_what_does_not_fit_together_is_refused_with_its_sizes() -> None:
-    found = missing.head(0, 1)
-    with pytest.raises(ValueError, match=r"first \(38, 39\) of 39 positions"):
-        boards(first=found["first"][1:])
-    with pytest.raises(ValueError, match=r"table \(16, 5\)"):
-        boards(table=found["table"][:, 1:])
-    with pytest.raises(ValueError, match="in the future"):
-        boards(first=found["first"].T)
-    with pytest.raises(ValueError, match="more rounds miss more"):
-        boards(table=found["table"][::-1])

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from explorer import controls
-from explorer.figures import spelling
+from explorer.engine import Engine
 from explorer.figures.sides import Side
 from explorer.labs.reformer import about, change, page, texts, views
 from explorer.runs import Run
@@ -21,6 +21,7 @@ from models.layers.lsh import met, shared_weights, sort_by_bucket
 from models.reformer.records import Request
 from models.reformer.weights import overview, shared
 from tests.explorer import duplicated
+from tests.explorer.wishes import opened
 
 LIVE = Run("live", 12.0, "cpu")
 WORD = Request()
@@ -123,12 +124,6 @@ def test_characters_that_no_book_has_are_named() -> None:
     assert said is not None and "§" in said["en"]
 
 
-def test_letters_and_answers_of_different_lengths_are_an_error_with_both() -> None:
-    run = spelling.Run("full", texts.NAMES["full"], "abc", np.zeros(3, np.float32))
-    with pytest.raises(ValueError, match="full says 3 letters with 3 nats for 4"):
-        spelling.value([run], mode="word", given="abcd", first=5, query="", state="live")
-
-
 def test_a_run_under_another_change_marks_no_column_of_the_table() -> None:
     one = duplicated.read("lsh_2", "word")
     assert views.ran(Request(text="word"), one) == "2"
@@ -177,3 +172,20 @@ def test_answers_of_different_lengths_are_an_error_with_all() -> None:
     nats = np.ones(3, np.float32)
     with pytest.raises(ValueError, match=r"answers of \[3, 2, 3\]"):
         Side("full", texts.SHARE, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
+
+
+def test_a_round_that_is_looked_at_comes_with_its_wish_and_nonsense_is_refused_in_a_sentence(engine: Engine) -> None:
+    def looked(**detail: Any) -> dict[str, Any]:
+        found: dict[str, Any] = opened(page.program(), "hashing", {"query": "", "model": "lsh_4", "wished": 7, **detail}, engine)
+        return found
+
+    kept = views.hashings()
+    assert kept is not None
+    one = looked(head="1.2", round=2)
+    assert [one[name] for name in ("model", "head", "round", "wished", "error")] == ["lsh_4", "1.2", 2, 7, None]
+    assert one["rotated"]["shape"] == list(kept.rounds[0][1][1].rotated.shape) and one["chunk"] == kept.rounds[0][1][1].chunk
+    every = looked(head="1.2", round=0)
+    assert every["round"] == 0 and every["weights"]["shape"] == [len(kept.rounds[0][1][1].order)] * 2
+    for wrong in ({"head": "9.9", "round": 1}, {"head": "no", "round": 0}, {"head": "1.1", "round": 1e300}, {"head": [1], "round": None}):
+        refused = looked(**wrong)
+        assert refused["error"]["en"].endswith(".") and refused["wished"] == 7

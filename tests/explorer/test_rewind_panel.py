@@ -56,7 +56,7 @@ def test_memory_against_depth_is_read_from_a_saved_result() -> None:
     assert "8.00 × for ordinary layers" in value["sentence"]["en"] and "cpu, 2 threads" in value["sentence"]["en"]
     lines = value["figures"]["zh"]["data"]
     assert [line["name"] for line in lines] == [rewind.WAYS[way]["zh"] for way in memory.WAYS]
-    assert lines[2]["y"] == [81.0, 82.0, 84.0, 88.0]
+    assert lines[2]["y"] == [81.0, 82.0, 84.0, 88.0] and lines[2]["marker"]["symbol"] == "diamond"
     assert memory.depth_of({**rewound.REVERSIBLE, "figures": {"reversible_4_mb": 80.0, "ordinary_4_mb": 90.0}}) is None
 
 
@@ -76,11 +76,3 @@ def test_small_numbers_are_read_as_powers_of_ten(number: float, said: str) -> No
 @pytest.mark.parametrize(("size", "said"), [(512, "512 B"), (4096, "4.1 kB"), (110.4e6, "110 MB"), (4.3117e9, "4.31 GB")])
 def test_bytes_are_read_in_their_unit(size: float, said: str) -> None:
     assert memory.amount(size) == said
-
-
-def test_what_does_not_fit_together_is_refused_with_its_sizes() -> None:
-    found = rewound.parts()
-    with pytest.raises(ValueError, match=r"again \(3, 19\)"):
-        boards(again=found["again"][1:])
-    with pytest.raises(ValueError, match="5 ways to part, 4 differences"):
-        boards(difference=found["difference"][1:])

@@ -17,7 +17,7 @@ from models import checkpoint
 from models.encoder import Config
 from models.encoder_decoder import MultiHeadAttention
 from models.errors import DamagedFile, InputError
-from models.multi30k import PAD, STOP, Batch, Tokenizer
+from models.multi30k import PAD, STOP, Batch, Tokenizer, padded
 from models.nonautoregressive import decode, pretrained, recipe
 from models.nonautoregressive import explain as page
 from models.nonautoregressive.decode import mask_predict, passes, read
@@ -79,11 +79,16 @@ def test_the_weights_of_the_last_pass_follow_from_its_queries_and_keys() -> None
     assert (found["cross"].asks, found["cross"].looked) == (seen.target, seen.source)
 
 
+def masked(*lengths: int) -> torch.Tensor:
+    """Translations of which nothing is written."""
+    return padded([[MASK] * n for n in lengths])
+
+
 def test_padding_changes_no_translation_and_no_length(model: AllAtOnce) -> None:
     together, alone = read(model, SOURCE), read(model, SOURCE[1:])
     torch.testing.assert_close(together.lengths[1], alone.lengths[0])
-    *_, both = passes(model, together, [7, 4], 3)
-    *_, one = passes(model, alone, [4], 3)
+    *_, both = passes(model, together, masked(7, 4), 3)
+    *_, one = passes(model, alone, masked(4), 3)
     assert both.tokens[1].tolist() == [*one.tokens[0].tolist(), PAD, PAD, PAD]
     assert not set(both.tokens[0].tolist()) & {PAD, MASK, STOP}
 
@@ -119,11 +124,11 @@ def test_the_passes_are_those_of_the_paper_on_a_table_of_probabilities(length: i
     table = torch.randn((length + 1, length, 40), generator=torch.Generator().manual_seed(length + times))
     source: Any = SimpleNamespace(sources=None, allowed=None)
     monkeypatch.setattr(decode, "filled", lambda model, source, seen: torch.arange(length)[None])
-    seen = list(passes(Table(table=table), source, [length], times))  # type: ignore[arg-type]
+    seen = list(passes(Table(table=table), source, masked(length), times))  # type: ignore[arg-type]
     tokens, scores = in_numpy(table.numpy(), length, times)
     assert [one.tokens[0].tolist() for one in seen] == tokens
     np.testing.assert_allclose([one.scores[0].tolist() for one in seen], scores, rtol=1e-5)
-    assert len(list(passes(Table(table=table), source, [length], 20))) == length  # type: ignore[arg-type]
+    assert len(list(passes(Table(table=table), source, masked(length), 20))) == length  # type: ignore[arg-type]
 
 
 def test_as_many_pieces_are_masked_as_is_drawn_evenly_from_one_to_all() -> None:
@@ -150,11 +155,12 @@ def test_only_masked_pieces_count_and_the_length_by_its_weight(model: AllAtOnce,
     torch.testing.assert_close(loss, expected + 0.1 * 2 * length)
 
 
-def test_of_several_lengths_the_surest_translation_is_taken(model: AllAtOnce) -> None:
-    (best,) = mask_predict(model, SOURCE[:1], 2, candidates=3)
-    source = read(model, SOURCE[:1])
-    each = [list(passes(model, source, [n], 2))[-1].scores.mean() for n in source.candidates(3)[0]]
-    assert best.log_probability / len(best.tokens) == pytest.approx(float(max(each)), rel=1e-4)
+def test_a_translation_has_the_likeliest_length_and_is_that_of_the_last_pass(model: AllAtOnce) -> None:
+    source = read(model, SOURCE)
+    *_, last = passes(model, source, masked(*source.likeliest()), 2)
+    for n, one, tokens in zip(source.likeliest(), mask_predict(model, SOURCE, 2), last.tokens.tolist(), strict=True):
+        assert list(one.tokens) == tokens[:n] and set(tokens[n:]) <= {PAD}
+    assert [int(row.argmax()) - 16 + len(one) for row, one in zip(source.lengths, SOURCE, strict=True)] == source.likeliest()
 
 
 run, refused, couple = partial(answer, explain, Explanation), partial(answer, explain, InputError), partial(answer, neighbours, Joint)

@@ -95,19 +95,13 @@ def arrows(seen: Explanation, request: Request, state: str) -> Value:
     """Where each hidden piece looks, and what is guessed for it from both sides and from one."""
     hidden = [one.position for one in seen.guesses]
     side = "right" if request.side == "right" else "left"
+    asked = {"query": query(request), "source": request.text, "way": request.way, "seed": request.seed, "last": MAX_SEED, "side": side}
+    pieces = {"pieces": list(seen.pieces), "read": list(seen.read), "words": seen.word.tolist(), "fates": seen.drawn.tolist()}
     return {
         "state": state,
-        "query": query(request),
-        "source": request.text,
-        "pieces": list(seen.pieces),
-        "read": list(seen.read),
-        "words": seen.word.tolist(),
-        "fates": seen.drawn.tolist(),
+        **asked,
+        **pieces,
         "allowed": seen.allowed.tolist(),
-        "way": request.way,
-        "seed": request.seed,
-        "last": MAX_SEED,
-        "side": side,
         "weights": pack(np.ascontiguousarray(seen.weights[:, :, hidden].transpose(2, 0, 1, 3)).astype(np.float32)),
         "guesses": [_guess(one, side) for one in seen.guesses],
         "pick": {"pos": hidden[0] if hidden else None, "layer": str(len(seen.weights))},
@@ -131,14 +125,8 @@ def _guess(one: Guess, side: str) -> Value:
 def finder(seen: Explanation, request: Request, state: str) -> Value:
     """All heads of the pretrained encoder, and what was found in them."""
     rows = [{**vars(one), "name": dict(one.name), "here": live(seen, one), "points": one.points} for one in about.found()]
-    return {
-        "state": state,
-        "query": query(request),
-        "pieces": list(seen.pieces),
-        "weights": pack(seen.weights.astype(np.float32)),
-        "rows": rows,
-        "pick": {"head": telling()},
-    }
+    read = {"pieces": list(seen.pieces), "weights": pack(seen.weights.astype(np.float32))}
+    return {"state": state, "query": query(request), **read, "rows": rows, "pick": {"head": telling()}}
 
 
 def telling() -> str:
@@ -155,13 +143,9 @@ def live(seen: Explanation, one: about.Found) -> float | None:
 def kinds(seen: Explanation) -> list[attention.Kind]:
     """The attention of the network that is asked for, plain and times the norm of the values."""
     name, plain = seen.variant, seen.weights.astype(np.float32)
-    return [
-        attention.Kind(key, label, values, seen.read, seen.read, question=texts.QUESTION, roles=texts.ROLES)
-        for key, label, values in (
-            (name, texts.NAMES[name], plain),
-            (f"{name}.norm", filled(texts.NORM, name=texts.NAMES[name]), times_norm(plain, seen.norms)),
-        )
-    ]
+    own = attention.Kind(name, texts.NAMES[name], plain, seen.read, seen.read, question=texts.QUESTION, roles=texts.ROLES)
+    label = filled(texts.NORM, name=texts.NAMES[name])
+    return [own, replace(own, key=f"{name}.norm", label=label, weights=times_norm(plain, seen.norms))]
 
 
 def times_norm(weights: Array, norms: Array) -> Array:

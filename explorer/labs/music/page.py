@@ -13,7 +13,6 @@ from explorer.widgets import figure
 from models.music.records import CHORALES, EXAMPLES, PIANO, Explanation, Request, melody, styles
 
 GENERATE = "models.music.explain:generate"
-MEASURE = "models.music.explain:measure"
 
 
 def program() -> Program[Request, Explanation]:
@@ -33,7 +32,7 @@ def program() -> Program[Request, Explanation]:
             on_stage("heads", views.heads_of, texts.HEADS, picture="music/heads", at="beside"),
             *deeper.panels(),
         ),
-        change=Change(change.difference, MEASURE, change.again),
+        change=Change(change.difference, "models.music.explain:measure", change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in titles), strict=True)),
         shorts=tuple(short for _, short in titles),
     )

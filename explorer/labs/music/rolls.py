@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,58 +21,28 @@ from models.music.repeats import repeats
 from models.music.weights import look
 
 Text = Mapping[str, str]
+Texts = Mapping[str, Text]
 Value = dict[str, object]
 
 SHORTEST = 5  # notes of a motif that comes back
 
 
-def done(
-    seen: Explanation,
-    request: Request,
-    query: str,
-    *,
-    names: Mapping[str, Text],
-    about: Mapping[str, Text],
-    state: str,
-    pick: Mapping[str, object] | None = None,
-    licence: Text | None = None,
-) -> Value:
-    """What the roll draws of a finished run. names, about: of each variant; a few words. state: "stored" or "live". query: its permalink.
-    pick: {"model", "head" ("3.4", from 1), "note"}, locked on arrival; left out, a telling one is looked for. licence: a sentence that
-    stands by the rolls and in what leaves the page.
+def done(seen: Explanation, request: Request, query: str, *, names: Texts, about: Texts, licence: Text | None = None, **how: Any) -> Value:
+    """What the roll draws of a finished run. names, about: of each variant; a few words. query: its permalink. licence: a sentence that
+    stands by the rolls and in what leaves the page. how: state, "stored" or "live", and pick: {"model", "head" ("3.4", from 1), "note"},
+    locked on arrival; left out, a telling one is looked for.
 
     It takes some hundredths of a second: not in the thread that serves pages.
     """
-    return roll.value(
-        seen.made,
-        _named(names, about),
-        {made.variant: _kept(made, request.style, seen.grid, licence) for made in seen.made},
-        look,
-        style=request.style,
-        grid=seen.grid,
-        query=query,
-        same=_input(request),
-        state=state,
-        pick=pick,
-        licence=licence,
-    )
+    kept = {made.variant: _kept(made, request.style, seen.grid, licence) for made in seen.made}
+    run = {"style": request.style, "grid": seen.grid, "query": query, "same": _input(request), "licence": licence, **how}
+    return roll.value(seen.made, _named(names, about), kept, look, **run)
 
 
-def heads(
-    seen: Explanation, request: Request, query: str, *, names: Mapping[str, Text], state: str, pick: Mapping[str, object] | None = None
-) -> Value:
+def heads(seen: Explanation, request: Request, query: str, *, names: Texts, **how: Any) -> Value:
     """What the picture of all heads draws of a finished run; arguments as of `done`. It takes some tenths of a second."""
-    return roll.heads(
-        seen.made,
-        _named(names, {}),
-        look,
-        style=request.style,
-        grid=seen.grid,
-        query=query,
-        state=state,
-        silenced=request.silenced,
-        pick=pick,
-    )
+    run = {"style": request.style, "grid": seen.grid, "query": query, "silenced": request.silenced, **how}
+    return roll.heads(seen.made, _named(names, {}), look, **run)
 
 
 def _input(request: Request) -> str:
@@ -86,7 +57,7 @@ def events_of(request: Request) -> int:
     return whole + (-whole % len(chorales.VOICES) if request.style == "chorale" else 0)
 
 
-def growing(request: Request, steps: Sequence[Step], query: str, *, names: Mapping[str, Text], about: Mapping[str, Text]) -> Value:
+def growing(request: Request, steps: Sequence[Step], query: str, *, names: Texts, about: Texts) -> Value:
     """What the roll draws while music is made. steps: all so far, of all models. Other arguments as of `done`."""
     motif = len(read_motif(request))
     harmonise = request.mode == "harmonise"
@@ -102,14 +73,8 @@ def growing(request: Request, steps: Sequence[Step], query: str, *, names: Mappi
         notes, at, lasts = notes_of_events(request.style, _whole_sixteenths(request.style, values))
         nats = np.concatenate([step.nats for step in own])
         grown.append(Growing(variant, values, given, nats, notes.astype(np.int32), at.astype(np.int32), lasts, whole))
-    return roll.growing(
-        grown,
-        _named(names, about),
-        style=request.style,
-        grid=GRID[request.style],
-        query=query,
-        same=_input(request),
-    )
+    run = {"style": request.style, "grid": GRID[request.style], "query": query, "same": _input(request)}
+    return roll.growing(grown, _named(names, about), **run)
 
 
 def _whole_sixteenths(style: str, values: NDArray[np.int16]) -> NDArray[np.int64]:
@@ -118,7 +83,7 @@ def _whole_sixteenths(style: str, values: NDArray[np.int16]) -> NDArray[np.int64
     return np.concatenate((values, np.full(missing, chorales.SILENCE))).astype(np.int64)
 
 
-def _named(names: Mapping[str, Text], about: Mapping[str, Text]) -> dict[str, Named]:
+def _named(names: Texts, about: Texts) -> dict[str, Named]:
     return {variant: Named(name, about.get(variant, {"en": "", "zh": ""})) for variant, name in names.items()}
 
 

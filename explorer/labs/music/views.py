@@ -146,16 +146,8 @@ def pick(run: Run, _request: Request) -> Value | None:
 
 def rolls_of(run: Run, request: Request, state: str) -> Value:
     """What the rolls draw."""
-    return rolls.done(
-        run.seen,
-        request,
-        query(request),
-        names=texts.NAMES,
-        about=texts.ABOUT,
-        state=state,
-        pick=run.pick,
-        licence=texts.licence(request.style),
-    )
+    licence, how = texts.licence(request.style), {"state": state, "pick": run.pick}
+    return rolls.done(run.seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, licence=licence, **how)
 
 
 def heads_of(run: Run, request: Request, state: str) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from explorer import labels
@@ -20,8 +19,6 @@ GREEDY = "ar_distilled"  # the network that is given the same data, and writes o
 COLOURS = {variant: f"var(--cat-{n})" for n, variant in enumerate((*VARIANTS, GREEDY), 1)}
 SYMBOLS = dict(zip((*VARIANTS, GREEDY), ("circle", "square", "triangle-up", "diamond"), strict=True))
 
-NOTHING = {"en": "", "zh": ""}
-
 
 def there() -> tuple[str, ...]:
     """The networks that are shipped; the first where none is. Their files are not read: one that is damaged closes the page, no more."""
@@ -33,22 +30,17 @@ def facts() -> dict[str, dict[str, Any]]:
     return about.models(SLUG, (*VARIANTS, GREEDY))
 
 
-def measured() -> dict[str, Mapping[str, Any]]:
-    """The figures of those that were measured."""
-    return {variant: one["figure"] for variant, one in facts().items() if one.get("figure")}
-
-
 def pairs() -> tuple[Pair, ...]:
     """The four figures of the title row: size, data, what is reached, training time."""
-    known, found = facts(), measured()
+    known = facts()
+    found = about.measured(known)
+    ours, greedy = next((figure for name, figure in found.items() if name != GREEDY), None), found.get(GREEDY)
     reached: list[Pair] = []
-    for variant, figure in list(found.items())[:1]:
-        note = filled(texts.AT, times=figure["times"])
-        if GREEDY in found and variant != GREEDY:
-            note = filled(texts.BESIDE, times=figure["times"], greedy=f"{found[GREEDY]['value']:.1f}")
-        printed = known[variant].get("published")
-        why = about.published(figure, printed)[1] if printed else None
-        reached.append(Pair(metric(figure), f"{figure['value']:.1f}", note, why))
+    if ours:
+        note = filled(texts.AT, times=ours["times"])
+        if greedy:
+            note = filled(texts.BESIDE, times=ours["times"], greedy=f"{greedy['value']:.1f}")
+        reached.append(Pair(metric(ours), f"{ours['value']:.1f}", note))
     return about.pairs(known, Pair(labels.CARD["data"], "Multi30k", "en→de"), reached, texts.EACH_MODEL)
 
 
@@ -58,48 +50,30 @@ def prose() -> dict[str, str]:
 
 
 def quality(variant: str = VARIANTS[0], passes: int = 0) -> dict[str, object] | None:
-    """Quality against time; None before it was measured. variant, passes: of the run in view, whose place is named."""
-    found = measured()
-    rows = {name: figure["by_times"] for name, figure in found.items() if figure.get("by_times")}
-    greedy = found.get(GREEDY)
-    if not rows or variant not in rows:
+    """Quality against time; None before it was measured. variant, passes: of the run in view, whose place is named. Greedy decoding, which
+    is measured without a clock, is a level."""
+    found = about.measured(facts())
+    rows = {name: figure["by_times"] for name, figure in found.items() if name != GREEDY}
+    if variant not in rows:
         return None
-    n = found[variant]["n"]
-    lines = [
-        Curve(texts.BRIEF[name], [_ms(one, n) for one in by], [float(one["value"]) for one in by], COLOURS[name], symbol=SYMBOLS[name])
-        for name, by in rows.items()
-    ]
+    n, greedy = found[variant]["n"], found.get(GREEDY)
+    lines, table = [], []
+    for name, by in rows.items():
+        each = [1000 * float(one["seconds"]) / n for one in by]  # ms of a sentence
+        lines.append(Curve(texts.BRIEF[name], each, [float(one["value"]) for one in by], COLOURS[name], symbol=SYMBOLS[name]))
+        told = (tuple(one[key] for key in ("value", "repeat_rate", "length_exact")) for one in by)
+        table += [(texts.BRIEF[name], one["times"], round(ms, 2), *more) for one, ms, more in zip(by, each, told, strict=True)]
+    reached = {one["times"]: f"{one['value']:.1f}" for one in rows[variant]}
+    (least, a), *between, (most, b) = reached.items()
+    says = [filled(texts.QUALITY_SAYS, name=texts.BRIEF[variant], least=least, a=a, most=most, b=b)]
+    if passes in dict(between):
+        says.append(filled(texts.HERE, times=passes, value=reached[passes]))
     if greedy:
-        timed = "seconds" in greedy
-        place = [_ms(greedy, n)] if timed else [0.0]
-        lines.append(Curve(texts.BRIEF[GREEDY], place, [float(greedy["value"])], COLOURS[GREEDY], level=not timed, symbol=SYMBOLS[GREEDY]))
-    own = rows[variant]
-    (least, a), (most, b) = ((one["times"], f"{one['value']:.1f}") for one in (own[0], own[-1]))
-    here = next((one for one in own if one["times"] == passes), None)
-    says = filled(
-        texts.QUALITY_SAYS,
-        name=texts.BRIEF[variant],
-        least=least,
-        a=a,
-        most=most,
-        b=b,
-        greedy=filled(texts.GREEDY_HAS, value=f"{greedy['value']:.1f}") if greedy else NOTHING,
-        here=filled(texts.HERE, times=passes, value=f"{here['value']:.1f}") if here and passes not in {least, most} else NOTHING,
-    )
-    table: list[tuple[Any, ...]] = [
-        (texts.BRIEF[name], one["times"], round(_ms(one, n), 2), one["value"], one["repeat_rate"], one["length_exact"])
-        for name, by in rows.items()
-        for one in by
-    ]
-    if greedy:
-        table.append((texts.BRIEF[GREEDY], None, round(_ms(greedy, n), 2) if "seconds" in greedy else None, greedy["value"], None, None))
-    words = (texts.QUALITY, filled(texts.QUALITY_UNITS, n=f"{n:,}"), says)
+        lines.append(Curve(texts.BRIEF[GREEDY], [0.0], [float(greedy["value"])], COLOURS[GREEDY], level=True))
+        table.append((texts.BRIEF[GREEDY], None, None, greedy["value"], None, None))
+        says.append(filled(texts.GREEDY_HAS, value=f"{greedy['value']:.1f}"))
+    words = (texts.QUALITY, filled(texts.QUALITY_UNITS, n=f"{n:,}"), labels.joined(*says) or says[0])
     return lined("quality-against-time", lines, texts.QUALITY_AXES, words, texts.QUALITY_COLUMNS, table, height=220)
-
-
-def _ms(one: Mapping[str, Any], sentences: int) -> float:
-    """Milliseconds a sentence."""
-    return 1000 * float(one["seconds"]) / sentences
 
 
 def curves() -> dict[str, object] | None:

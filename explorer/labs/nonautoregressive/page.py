@@ -18,10 +18,6 @@ from models.nonautoregressive.records import SPACE, Explanation, Request
 from models.plane import Head
 
 EXPLAIN = "models.nonautoregressive.explain:explain"
-REREAD = "models.nonautoregressive.explain:reread"
-NEIGHBOURS = "models.nonautoregressive.explain:neighbours"
-VECTORS = "models.nonautoregressive.explain:vectors"
-PLANES = "models.nonautoregressive.explain:planes"
 START = views.OFFERED[0][0]
 
 
@@ -43,21 +39,21 @@ def program() -> Program[Request, Explanation]:
                 "neighbours",
                 lambda: opened("neighbours", texts.NEIGHBOURS, asks=("pos",)),
                 lambda found, _question: {"figure": views.modes(found.answer, found.request)},
-                function=NEIGHBOURS,
+                function="models.nonautoregressive.explain:neighbours",
                 wish=views.pair,
             ),
             in_one_plane(
-                PLANES,
+                "models.nonautoregressive.explain:planes",
                 {f"{variant}.{kind}": label for variant in about.there() for kind, label in texts.KINDS_LAST.items()},
                 {f"{variant}.{kind}": size for variant, size in sizes(about.facts()).items() for kind in texts.KINDS_LAST},
                 *(Head(f"{variant}.cross", 1, 7) for variant in about.there()),
                 name="nonautoregressive",
                 of=lambda request: {kind: f"{request.variant}.{kind}" for kind in texts.KINDS_LAST},
             ),
-            in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
+            in_bertviz(VIEWS, views.bertviz, neuron="models.nonautoregressive.explain:vectors"),
             noted(texts),
         ),
-        change=Change(views.difference, REREAD, views.again),
+        change=Change(views.difference, "models.nonautoregressive.explain:reread", views.again),
         examples=views.OFFERED,
     )
 
@@ -93,9 +89,6 @@ LAB = lab_of(
         "pinned": replace(START, pinned=((0, f"{SPACE}Drei"),)),
         "again": replace(START, again=(0, 1, 2)),
     },
-    exports={
-        **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
-        "change": ("TXT", "CSV"),
-    },
+    exports={**dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE), "change": ("TXT", "CSV")},
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in about.there()),
 )

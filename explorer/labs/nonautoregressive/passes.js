@@ -4,9 +4,10 @@
 
 import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { flipped, oneOf } from "../../widgets/lib/looking.js";
+import { among, flipped, oneOf } from "../../widgets/lib/looking.js";
+import { shown } from "../../widgets/lib/maps.js";
 import { colour, ink, shade } from "../../widgets/lib/pen.js";
-import { placed, sign } from "../../widgets/lib/signs.js";
+import { placed } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.", zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。" },
@@ -58,51 +59,48 @@ const PALE = 0.3; // of its colour, what is kept from a pass before
 const NEAR = 1e-6; // ms
 const MOST = 3; // repeats that a sentence names
 const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]; // ms between two marks of the axis
+const HOLLOW = { line: "control", dash: [3, 3], width: 1.5 }; // a cell that is being written
+const REPEAT = { line: "bad", width: 2.5 };
+const PINNED = { line: "query", width: 2, dash: [2, 2] };
 
-const show = (piece) => [...piece].map((letter) => sign(letter.codePointAt(0))).join("");
-const quoted = (piece) => `“${show(piece)}”`;
-const named = (run, at) => placed(show(run.target[at]), at);
+const quoted = (piece) => `“${shown(piece)}”`;
+const named = (run, at) => placed(shown(run.target[at]), at);
 const two = (p) => p.toFixed(2);
 const ms = (value) => value.toFixed(1);
 const masks = (run, at) => ({ again: flipped(run.again, at).join(",") });
 const pins = (run, at) => ({ pinned: flipped(run.pinned, at).map((one) => run.spelled[one]).join(",") });
 const passName = (n) => t(TEXT.pass, { n: n + 1 });
-/** The passes that are over at a moment, and the greedy pieces that are there. */
-const over = (list, now) => list.filter((end) => end <= now + NEAR).length;
+/** How many passes, or greedy pieces, are over at a moment; their first end is that of the encoder. */
+const over = (ends, now) => Math.max(0, ends.filter((end) => end <= now + NEAR).length - 1);
 
 function read(value) {
   if (!value.passes?.length) return null;
-  const { finished, encoded, greedy } = value;
-  const ends = [0, encoded, greedy.encoded, ...finished, ...greedy.ms];
-  const moments = [...new Set(ends)].sort((a, b) => a - b);
-  return { ...value, moments, total: moments.at(-1), count: value.target.length, from: [encoded, ...finished],
-    stairs: [greedy.encoded, ...greedy.ms] };
+  const moments = [...new Set([0, ...value.ends, ...value.greedy.ends])].sort((a, b) => a - b);
+  return { ...value, moments, total: moments.at(-1), count: value.target.length };
 }
 
 function place(run, pen) {
   const { width, tall, big, narrow } = pen;
-  const [head, gap, under, left] = big ? [28, 8, 30, 48] : [26, 14, 26, narrow ? 22 : 30];
+  const [head, gap, under, left, least] = big ? [28, 8, 30, 48, 22] : [26, 14, 26, narrow ? 22 : 30, 19];
   const stairs = run.greedy.pieces.length;
-  const least = big ? 22 : 19;
   // What is too high for a hall, and moves through its screen, has no axis under it: half of it would stand in view.
   const foot = big && tall - 3 * head - gap - under < least * (1.5 + run.count) ? 6 : under;
   const spare = tall - 3 * head - gap - foot;
   // Of a row, how far a stair lies below the one before: in a hall less, since none stands above another, and still
   // less where there are many.
-  const flat = big ? Math.max(0.05, Math.min(0.4, (spare / least - 1 - run.count) / Math.max(1, stairs - 1))) : 1;
-  const rows = flat * (stairs - 1) + 1 + run.count;
-  const room = tall ? spare / rows : 20;
-  const row = Math.max(least, Math.min(room, big ? 40 : 20));
-  const each = (run.finished.at(-1) - run.encoded) / run.passes.length;
+  const flat = big ? among((spare / least - 1 - run.count) / Math.max(1, stairs - 1), 0.05, 0.4) : 1;
+  const high = flat * (stairs - 1) + 1;
+  const row = among(tall ? spare / (high + run.count) : 20, least, big ? 40 : 20);
   const fits = (width - left - 4) / run.total;
+  const each = (run.ends.at(-1) - run.ends[0]) / run.passes.length;
   const scale = Math.max(fits, Math.min((big ? 80 : 40) / each, 3 * fits)); // so that a pass has room for its pieces
-  const down = head + (flat * (stairs - 1) + 1) * row;
+  const down = head + high * row;
   // The sentence stands between the two, so that both are on the first screen, where the picture is as wide as the
   // page.
   const middle = (big || scale > fits ? down : pen.say(down)) + gap;
   return {
     head, row, left, size: big ? 20 : 12, down, middle, end: middle + 2 * head + run.count * row, foot, flat,
-    wide: left + scale * run.total + 4,
+    wide: Math.max(width, left + scale * run.total + 4),
     x: (at) => left + scale * at,
     stair: (at) => head + flat * at * row,
     y: (at) => middle + 2 * head + at * row,
@@ -112,118 +110,102 @@ function place(run, pen) {
 function scene(run, look, pen) {
   const at = place(run, pen);
   const now = run.moments[look.moment];
+  const { passes, greedy } = run;
   const bold = { size: pen.big ? 22 : 14, weight: 650, colour: "ink" };
   const small = { size: pen.big ? 20 : 12, colour: "ink3" };
   const title = (y, text, note) => {
     pen.text(at.left, y, text, bold);
-    pen.text(at.left + pen.measure(text, bold) + 8, y, note, small);
+    if (!pen.narrow) pen.text(at.left + pen.measure(text, bold) + 8, y, note, small);
   };
+  const number = (y, i, style = {}) => pen.text(at.left - 6, y + at.row / 2, i, { ...small, align: "right", ...style });
   const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ?? TICKS.at(-1);
   for (let tick = 0; tick <= run.total; tick += step) {
-    for (const [y0, y1] of [[at.head, at.down], [at.y(0), at.end + 3]])
-      pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
-    if (at.foot > 6) pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }),
+    const x = at.x(tick);
+    pen.line(x, at.head, x, at.down, { line: "line" });
+    pen.line(x, at.y(0), x, at.end + 3, { line: "line" });
+    if (at.foot > 6) pen.text(x, at.end + at.foot / 2, t(TEXT.axis, { n: tick }),
       { ...small, align: tick ? "center" : "left" });
   }
   const block = (y0, y1, to, text) => {
     const box = { x0: at.x(0), x1: at.x(Math.min(now, to)), y0, y1 };
     pen.rect(box, { fill: "key-soft" });
-    const style = { size: at.size, align: "center", colour: "key" };
-    const wide = at.x(to) - at.x(0) - 6;
     if (now < to) return;
-    pen.lines(text, wide, style).forEach((line, n, all) =>
-      pen.text((box.x0 + box.x1) / 2, (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3, line,
-        { ...style, room: wide + 6 }));
+    const style = { size: at.size, align: "center", colour: "key", room: box.x1 - box.x0 };
+    pen.lines(text, style.room - 6, style).forEach((line, n, all) => pen.text((box.x0 + box.x1) / 2,
+      (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3, line, style));
   };
-  const cell = (box, piece, style, outside = false) => {
-    const within = { x0: box.x0 + 1, x1: box.x1 - 1, y0: box.y0 + 1, y1: box.y1 - 1 };
-    pen.rect(within, { radius: 3, ...style });
-    const font = { size: at.size, weight: style.pale ? 400 : 650 };
-    const wide = within.x1 - within.x0 - 4;
-    const middle = (box.y0 + box.y1) / 2;
+  const cell = (box, piece, { pale, ...style }, outside = false) => {
+    const [x0, x1, y] = [box.x0 + 1, box.x1 - 1, (box.y0 + box.y1) / 2];
+    pen.rect({ x0, x1, y0: box.y0 + 1, y1: box.y1 - 1 }, { radius: 3, ...style });
+    const font = { size: at.size, weight: pale ? 400 : 650 };
     const long = pen.measure(piece, font);
-    if (outside && long > wide) {
-      const left = within.x1 + 4 + long > Math.max(at.wide, pen.width); // at the end of the picture it has room before its cell alone
-      pen.text(left ? within.x0 - 4 : within.x1 + 4, middle, piece,
-        { ...font, align: left ? "right" : "left", colour: "ink", halo: "panel" });
-    }
-    else pen.text((box.x0 + box.x1) / 2, middle, piece,
-      { ...font, align: "center", room: wide, colour: ink(style.fill ?? "panel") });
+    if (!outside || long <= x1 - x0 - 4) return pen.text((x0 + x1) / 2, y, piece,
+      { ...font, align: "center", room: x1 - x0 - 4, colour: ink(style.fill ?? "panel") });
+    const left = x1 + 4 + long > at.wide; // at the end of the picture it has room before its cell alone
+    return pen.text(left ? x0 - 4 : x1 + 4, y, piece,
+      { ...font, align: left ? "right" : "left", colour: "ink", halo: "panel" });
   };
-  const hollow = { line: "control", dash: [3, 3], width: 1.5 };
 
-  title(at.head / 2, t(TEXT.greedy), pen.narrow ? "" : t(TEXT.cached));
-  block(at.stair(0), at.down, run.greedy.encoded, t(TEXT.encoder));
-  run.greedy.pieces.forEach((piece, i) => {
-    const [from, to] = [run.stairs[i], run.stairs[i + 1]];
-    if (at.flat === 1) pen.text(at.left - 6, at.stair(i) + at.row / 2, i, { ...small, align: "right" });
-    if (now < from - NEAR) return;
+  title(at.head / 2, t(TEXT.greedy), t(TEXT.cached));
+  block(at.stair(0), at.down, greedy.ends[0], t(TEXT.encoder));
+  greedy.pieces.forEach((piece, i) => {
+    const [from, to, p] = [greedy.ends[i], greedy.ends[i + 1], greedy.p[i]];
     const box = { x0: at.x(from), x1: at.x(to), y0: at.stair(i), y1: at.stair(i) + at.row };
-    if (now < to - NEAR) return cell(box, "", hollow);
-    cell(box, show(piece), { fill: shade("weights", run.greedy.p[i]) }, at.flat === 1);
-    pen.hit({ ...box, card: () => [t(TEXT.step,
-      { at: i, piece: quoted(piece), p: two(run.greedy.p[i]), ms: ms(to) })] });
+    if (at.flat === 1) number(box.y0, i);
+    if (now < from - NEAR) return;
+    if (now < to - NEAR) return cell(box, "", HOLLOW);
+    cell(box, shown(piece), { fill: shade("weights", p) }, at.flat === 1);
+    pen.hit({ ...box, card: () => [t(TEXT.step, { at: i, piece: quoted(piece), p: two(p), ms: ms(to) })] });
   });
 
   const note = at.middle + at.head / 2;
-  title(note, t(TEXT.passes, { n: run.passes.length }), pen.narrow ? "" : t(TEXT.length, { n: run.count }));
-  block(at.y(0), at.y(run.count), run.encoded, t(TEXT.both));
+  title(note, t(TEXT.passes, { n: passes.length }), t(TEXT.length, { n: run.count }));
+  block(at.y(0), at.y(run.count), run.ends[0], t(TEXT.both));
   run.target.forEach((_, i) => {
-    const locked = look.pos === i;
-    const label = { x0: 0, x1: at.left - 2, y0: at.y(i), y1: at.y(i) + at.row };
-    pen.text(at.left - 6, at.y(i) + at.row / 2, i,
-      { ...small, align: "right", ...(locked ? { colour: "query", weight: 700 } : {}) });
-    pen.hit({ ...label, look: { pos: i }, pos: i, card: () => [named(run, i)] });
+    number(at.y(i), i, look.pos === i ? { colour: "query", weight: 700 } : {});
+    pen.hit({ x0: 0, x1: at.left - 2, y0: at.y(i), y1: at.y(i) + at.row, look: { pos: i }, pos: i,
+      card: () => [named(run, i)] });
   });
-  run.passes.forEach((pass, n) => {
-    const [from, to] = [run.from[n], run.finished[n]];
+  passes.forEach((pass, n) => {
+    const [from, to] = [run.ends[n], run.ends[n + 1]];
     if (now < from - NEAR) return;
     const [x0, x1, there] = [at.x(from), at.x(to), now >= to - NEAR];
     pen.text((x0 + x1) / 2, at.middle + 1.5 * at.head, n < run.ran ? passName(n) : t(TEXT.again),
       { ...small, colour: "ink2", weight: 650, align: "center", room: x1 - x0 });
-    pass.pieces.forEach((piece, i) => {
+    const before = there ? pass : { ...passes[n - 1] ?? pass, masked: pass.masked };
+    run.target.forEach((_, i) => {
       const box = { x0, x1, y0: at.y(i), y1: at.y(i) + at.row };
-      if (!there && pass.masked[i]) return cell(box, "", hollow);
-      const before = there ? pass : run.passes[n - 1] ?? pass;
-      cell(box, show(there ? piece : before.pieces[i]),
-        styleOf(run, look, there ? pass : { ...before, masked: pass.masked }, n, i));
+      if (!there && pass.masked[i]) return cell(box, "", HOLLOW);
+      cell(box, shown(before.pieces[i]), styleOf(run, look, before, n, i));
       if (there) pen.hit({ ...box, pos: i, card: () => card(run, n, i), ...does(run, n, i) });
     });
   });
-  const reached = over(run.finished, now) - 1;
-  if (reached >= 0 && look.pos !== null) {
-    const y0 = at.y(look.pos);
-    pen.rect({ x0: at.x(run.encoded), x1: at.x(run.finished[reached]), y0, y1: y0 + at.row },
-      { line: "query", width: 2, radius: 4 });
-  }
-  for (const [end, y0, y1] of [[run.greedy.ms.at(-1), at.head, at.down],
-    [run.finished.at(-1), at.y(0) - at.head, at.end]]) {
-    if (now < end - NEAR) continue;
-    const [x, text, style] = [at.x(end), t(TEXT.done, { ms: ms(end) }),
-      { ...bold, size: pen.big ? 20 : 13, colour: "out" }];
+  const reached = over(run.ends, now);
+  const locked = reached > 0 && look.pos !== null;
+  if (locked) pen.rect({ x0: at.x(run.ends[0]), x1: at.x(run.ends[reached]), y0: at.y(look.pos),
+    y1: at.y(look.pos) + at.row }, { line: "query", width: 2, radius: 4 });
+  const done = (end, y0, y1, where) => {
+    if (now < end - NEAR) return;
+    const [x, text] = [at.x(end), t(TEXT.done, { ms: ms(end) })];
+    const style = { ...bold, size: pen.big ? 20 : 13, colour: "out" };
     const right = x + 6 + pen.measure(text, style) < at.wide;
     pen.line(x, y0, x, y1, { line: "out", width: 2 });
-    // Over the stairs there is room to the left, beside the passes to the right; else above them.
-    const beside = y0 === at.head || right ? y0 + at.row / 2 + (right && y0 !== at.head ? at.head : 0) : note;
-    const y = y0 === at.head && at.flat < 0.3 ? at.head / 2 : beside; // stairs that hardly fall leave none
-    pen.text(right ? x + 6 : x - 6, y, text, { ...style, align: right ? "left" : "right", halo: "panel" });
-  }
+    pen.text(right ? x + 6 : x - 6, where(right), text, { ...style, align: right ? "left" : "right", halo: "panel" });
+  };
+  // Over the stairs there is room to the left, beside the passes to the right; else above them.
+  done(greedy.ends.at(-1), at.head, at.down, () => (at.flat < 0.3 ? at.head / 2 : at.head + at.row / 2));
+  done(run.ends.at(-1), at.y(0) - at.head, at.end, (right) => (right ? at.y(0) + at.row / 2 : note));
   // A sentence too long for the hall's screen moves through it, so that its pieces stay large enough to be read.
-  const writing = at.stair(Math.min(over(run.greedy.ms, now), run.greedy.pieces.length - 1));
-  const top = reached >= 0 && look.pos !== null ? at.y(look.pos) : writing;
-  pen.size(Math.max(at.wide, pen.width), at.end + at.foot, pen.big ? { y0: top, y1: top + at.row } : null,
-      pen.big ? pen.tall : 0);
+  const top = locked ? at.y(look.pos) : at.stair(Math.min(over(greedy.ends, now), greedy.pieces.length - 1));
+  pen.size(at.wide, at.end + at.foot, pen.big ? { y0: top, y1: top + at.row } : null, pen.big ? pen.tall : 0);
 }
 
 /** How a cell is filled and outlined. */
 function styleOf(run, look, pass, n, i) {
   const pale = !pass.masked[i];
-  const p = shade("weights", pass.p[i]);
   const late = run.settled[i] > n ? "sunk" : run.settled[i] === n ? "accent" : "out-soft";
-  const line = run.pinned.includes(i) ? { line: "query", width: 2, dash: [2, 2] } : pass.repeats[i]
-    ? { line: "bad", width: 2.5 } : {};
-  const fill = look.show === "settled" ? colour(late) : pale ? colour(p, PALE) : p;
-  return { fill, pale, ...line };
+  const fill = look.show === "settled" ? colour(late) : colour(shade("weights", pass.p[i]), pale ? PALE : 1);
+  return { fill, pale, ...(run.pinned.includes(i) ? PINNED : pass.repeats[i] ? REPEAT : {}) };
 }
 
 /**
@@ -253,22 +235,23 @@ function history(run, at, until) {
   if (run.pinned.includes(at)) return parts(TEXT.stays, { at: place_, piece: quoted(run.target[at]) });
   const became = run.passes.slice(0, until).flatMap(({ pieces, p }, n) =>
     (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
-    : [`${passName(n)} ${placed(show(pieces[at]), two(p[at]))}`]));
+    : [`${passName(n)} ${placed(shown(pieces[at]), two(p[at]))}`]));
   const list = became.length > 3 ? [became[0], "…", became.at(-1)] : became;
   return parts(TEXT.became, { at: place_, list: list.join(t(TEXT.comma)) });
 }
 
 function sentence(run, look) {
   const [now, of, all] = [run.moments[look.moment], run.passes.length, run.greedy.pieces.length];
-  const [n, many] = [over(run.finished, now), over(run.greedy.ms, now)];
-  const [a, b] = [run.finished.at(-1), run.greedy.ms.at(-1)];
+  const [n, many] = [over(run.ends, now), over(run.greedy.ends, now)];
+  const [a, b] = [run.ends.at(-1), run.greedy.ends.at(-1)];
   const out = parts(n < of || many < all ? TEXT.going : TEXT.over, { now: ms(now), n, of, many, all, b: ms(b),
     a: { text: `${ms(a)} ms`, role: "out" }, ratio: (b / a).toFixed(1) });
+  if (!n) return out;
   const last = run.passes[n - 1];
-  const twice = last ? last.repeats.flatMap((yes, at) => (yes ? [placed(show(last.pieces[at]), at)] : [])) : [];
+  const twice = last.pieces.map((piece, at) => placed(shown(piece), at)).filter((_, at) => last.repeats[at]);
   if (twice.length) out.push(t(TEXT.twice, { pass: passName(n - 1), which: twice.slice(0, MOST).join(t(TEXT.comma)),
     end: t(twice.length > MOST ? TEXT.more : TEXT.end) }));
-  return last && look.pos !== null ? [...out, ...history(run, look.pos, n)] : out;
+  return look.pos === null ? out : [...out, ...history(run, look.pos, n)];
 }
 
 /** Buttons for the position in view: what a click does in the picture, for a keyboard and a finger. */
@@ -284,32 +267,31 @@ function table(run, look) {
   const columns = [t(TEXT.position),
     ...run.passes.flatMap((_, n) => [t(TEXT.piece, { n: n + 1 }), t(TEXT.chance, { n: n + 1 })]), t(TEXT.after)];
   const rows = run.target.map((_, i) =>
-    [i, ...run.passes.flatMap(({ pieces, p }) => [show(pieces[i]), p[i]]), run.settled[i] + 1]);
+    [i, ...run.passes.flatMap(({ pieces, p }) => [shown(pieces[i]), p[i]]), run.settled[i] + 1]);
   return { caption: t(TEXT.caption), columns, rows, here: look.pos };
 }
 
 function arrays(run) {
   const shape = [run.passes.length, run.count];
-  const flat = (name, make) => ({ shape, data: run.passes.flatMap((pass) => pass[name].map(make)),
-    axes: ["pass", "position"] });
+  const axes = ["pass", "position"];
+  const flat = (name) => ({ shape, data: run.passes.flatMap((one) => one[name].map(Number)), axes });
   const times = (list, axis) => ({ shape: [list.length], data: list, axes: [axis], unit: "ms" });
   return {
-    confidence: flat("p", Number), masked: flat("masked", Number), repeats: flat("repeats", Number),
+    confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"),
     settled: { shape: [run.count], data: run.settled, axes: ["position"] },
     pieces: run.passes.flatMap(({ pieces }) => pieces), greedy_pieces: run.greedy.pieces,
-    finished: times(run.finished, "pass"), greedy: times(run.greedy.ms, "piece"),
+    finished: times(run.ends.slice(1), "pass"), greedy: times(run.greedy.ends.slice(1), "piece"),
   };
 }
 
-const LEGENDS = {
-  p: () => [
-    { text: t(TEXT.scale), mark: { shades: SHADES.map((share) => shade("weights", share)), wide: 64 } },
-    { text: t(TEXT.repeat), mark: { line: "bad", width: 2.5, radius: 3 } },
-    { text: t(TEXT.masked), mark: { line: "control", dash: [3, 3], width: 1.5, radius: 3 } },
-  ],
-  settled: () => [[TEXT.changes, "sunk"], [TEXT.settles, "accent"], [TEXT.stands, "out-soft"]].map(([text, fill]) =>
-    ({ text: t(text), mark: { fill, line: "control", radius: 3 } })),
-};
+function legend(run, { show: which }) {
+  const here = which === "settled" ? [[TEXT.changes, { fill: "sunk", line: "control" }],
+    [TEXT.settles, { fill: "accent", line: "control" }], [TEXT.stands, { fill: "out-soft", line: "control" }]]
+    : [[TEXT.scale, { shades: SHADES.map((share) => shade("weights", share)), wide: 64 }], [TEXT.repeat, REPEAT],
+      [TEXT.masked, HOLLOW]];
+  return [...here, ...(run.pinned.length ? [[TEXT.pinned, PINNED]] : [])]
+    .map(([text, mark]) => ({ text: t(text), mark: { radius: 3, ...mark } }));
+}
 
 export default {
   looks: { moment: "step", pos: "position", show: "choice" },
@@ -331,15 +313,13 @@ export default {
   below,
   press: (run, { pos }) => (pos === null ? null : { set: masks(run, pos) }),
   choices: () => [oneOf("show", TEXT.show, ["p", "settled"].map((key) => ({ key, name: TEXT[key] })))],
-  legend: (run, { show: which }) => [...LEGENDS[which](),
-    ...(run.pinned.length ? [{ text: t(TEXT.pinned),
-      mark: { line: "query", dash: [2, 2], width: 2, radius: 3 } }] : [])],
+  legend,
   /** It plays so slowly that one can follow, in proportion to the milliseconds. */
   clock(run) {
     const seconds = Math.max(4, Math.min(10, 0.3 * run.total));
     return {
       key: "moment", seconds, says: (at) => `${ms(run.moments[at])} ms`,
-      at: (second) => over(run.moments, (second / seconds) * run.total) - 1,
+      at: (second) => over(run.moments, (second / seconds) * run.total),
       when: (at) => (run.moments[at] / run.total) * seconds,
     };
   },

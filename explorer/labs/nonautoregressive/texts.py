@@ -140,11 +140,11 @@ MODES: Final = {
 }
 MODES_SAYS: Final = _(
     "With everything masked, the two positions choose by themselves: their likeliest pair is {one}, {p}. One after the other it is "
-    "{other}, {q}.{twice}",
-    "全部遮住时，两个位置各自选择：最可能的一对是 {one}，{p}。一个接一个写时是 {other}，{q}。{twice}",
+    "{other}, {q}.",
+    "全部遮住时，两个位置各自选择：最可能的一对是 {one}，{p}。一个接一个写时是 {other}，{q}。",
 )
 MODES_TWICE: Final = _(
-    " The same piece twice has {a} at once, and {b} one after the other.", "同一词片连写两次的概率：一次全写为 {a}，一个接一个为 {b}。"
+    "The same piece twice has {a} at once, and {b} one after the other.", "同一词片连写两次的概率：一次全写为 {a}，一个接一个为 {b}。"
 )
 MODES_COLUMNS: Final = (
     _("first", "前"),
@@ -157,14 +157,14 @@ QUALITY: Final = _("What does a pass buy?", "多一轮换来什么？")
 QUALITY_UNITS: Final = _("sacreBLEU of {n} sentences", "{n} 句的 sacreBLEU")
 QUALITY_AXES: Final = {"en": ("ms a sentence, in batches, when evaluated", "BLEU"), "zh": ("每句毫秒（评测时，成批）", "BLEU")}
 QUALITY_SAYS: Final = _(
-    "{name}: {a} BLEU with {least} {least|pass|passes}, {b} with {most}.{here}{greedy}",
-    "{name}：{least} 轮时 BLEU 为 {a}，{most} 轮时为 {b}。{here}{greedy}",
+    "{name}: {a} BLEU with {least} {least|pass|passes}, {b} with {most}.",
+    "{name}：{least} 轮时 BLEU 为 {a}，{most} 轮时为 {b}。",
 )
 HERE: Final = _(
-    " The run in view takes {times} passes, as do those that reach {value}.", "当前的运行用 {times} 轮，这样的轮数达到 {value}。"
+    "The run in view takes {times} passes, as do those that reach {value}.", "当前的运行用 {times} 轮，这样的轮数达到 {value}。"
 )
 GREEDY_HAS: Final = _(
-    " One piece after the other, greedily, the same size and data reach {value}.", "同样大小、同样数据、一个接一个贪心地写，达到 {value}。"
+    "One piece after the other, greedily, the same size and data reach {value}.", "同样大小、同样数据、一个接一个贪心地写，达到 {value}。"
 )
 QUALITY_COLUMNS: Final = (
     _("network", "网络"),

@@ -16,7 +16,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.heatmaps import Figure, Map
 from explorer.figures.heatmaps import maps as heatmaps
 from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import Text, filled, joined
+from explorer.labels import Text, filled, joined, two
 from explorer.labs.guided import Shown, guided
 from explorer.labs.nonautoregressive import about, texts
 from explorer.labs.translated import GERMAN, choosable, kind, place
@@ -108,26 +108,20 @@ def passes(seen: Explanation, request: Request, state: str) -> Value:
     p, chances = _rounded(seen.confidence), _rounded(seen.candidate_p)
     each = zip(seen.pieces, seen.masked.tolist(), p, seen.repeats.tolist(), seen.candidates, chances, strict=True)
     names = ("pieces", "masked", "p", "repeats", "candidates", "chances")
+    asked = {"query": query(request), "source": request.sentence, "again": sorted(request.again)}
+    greedy = {"pieces": list(seen.greedy_target), "p": _rounded(np.exp(seen.greedy_log_probabilities))}
     return {
+        **asked,
         "state": state,
-        "query": query(request),
-        "source": request.sentence,
+        "pick": {"pos": telling(seen)},
+        "pinned": sorted(at for at, _ in request.pinned),
         "target": list(seen.target),
         "spelled": _spelled(seen),
         "passes": [dict(zip(names, one, strict=True)) for one in each],
         "ran": seen.ran,
         "settled": seen.settled.tolist(),
-        "encoded": round(seen.encoded_ms, 3),
-        "finished": _rounded(seen.finished_ms, 3),
-        "greedy": {
-            "pieces": list(seen.greedy_target),
-            "p": _rounded(np.exp(seen.greedy_log_probabilities)),
-            "encoded": round(seen.greedy_encoded_ms, 3),
-            "ms": _rounded(seen.greedy_ms, 3),
-        },
-        "pinned": sorted(at for at, _ in request.pinned),
-        "again": sorted(request.again),
-        "pick": {"pos": telling(seen)},
+        "ends": _rounded((seen.encoded_ms, *seen.finished_ms), 3),
+        "greedy": {**greedy, "ends": _rounded((seen.greedy_encoded_ms, *seen.greedy_ms), 3)},
     }
 
 
@@ -141,28 +135,28 @@ def _rounded(values: ArrayLike, digits: int = 4) -> list[Any]:
 
 def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
     """What the network thinks of each length, its own and the one that is used."""
-    here, used, own = seen.lengths, len(seen.target), seen.own_length
-    every = [n for n in range(seen.shortest, seen.shortest + len(here)) if here[n - seen.shortest] >= LIKELY or n in {used, own}]
+    here, used, own = dict(enumerate(seen.lengths.tolist(), seen.shortest)), len(seen.target), seen.own_length
+    every = [n for n, p in here.items() if p >= LIKELY or n in {used, own}]
     at = list(range(every[0], every[-1] + 1))
-    p = [float(here[n - seen.shortest]) for n in at]
-    colours = ["var(--accent)" if n == used else "var(--query)" if n == own else "var(--control)" for n in at]
+    p = [here[n] for n in at]
+    marks = {used: Mark(texts.LENGTH_USED, "var(--accent)")}
+    marks = {own: Mark(texts.LENGTH_LIKELIEST, "var(--query)")} | marks
 
     def draw(language: str) -> Figure:
         frame = theme.titled(texts.LENGTH_AXES[language])
         frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "bargap": 0.15}
         frame["xaxis"] |= {"showgrid": False, "fixedrange": True, **({"tickvals": at} if len(at) < 16 else {})}
-        frame["yaxis"] |= {"rangemode": "tozero", "range": [0, 1.15 * max(p)], "fixedrange": True}
+        frame["yaxis"] |= {"range": [0, 1.15 * max(p)], "fixedrange": True}
+        colours = [marks[n].colour if n in marks else "var(--control)" for n in at]
         said = [f"{one:.2f}" if one >= 0.01 and len(at) < 12 else "" for one in p]
         bars = {"type": "bar", "x": at, "y": p, "marker": {"color": colours}, "text": said, "textposition": "outside"}
         hover = {"hovertemplate": "%{x}: %{y:.3f}<extra></extra>", "textfont": {"size": 12, "color": "var(--ink2)"}, "cliponaxis": False}
         return {"data": [bars | hover], "layout": frame}
 
-    p_own, p_used = (f"{here[n - seen.shortest]:.2f}" for n in (own, used))
-    told = {"source": len(seen.source), "own": own, "p": p_own, "used": used, "q": p_used}
-    says = filled(texts.LENGTH_OTHER if used != own else texts.LENGTH_OWN, **told)
-    marks = [Mark(texts.LENGTH_USED, "var(--accent)"), *([Mark(texts.LENGTH_LIKELIEST, "var(--query)")] if used != own else [])]
+    told = {"source": len(seen.source), "own": own, "p": two(here[own]), "used": used, "q": two(here[used])}
+    words = (texts.LENGTH, texts.LENGTH_UNITS, filled(texts.LENGTH_OTHER if used != own else texts.LENGTH_OWN, **told))
     table = [(n, round(one, 4)) for n, one in zip(at, p, strict=True)]
-    return shown("length", draw, (texts.LENGTH, texts.LENGTH_UNITS, says), texts.LENGTH_COLUMNS, table, marks, height=190)
+    return shown("length", draw, words, texts.LENGTH_COLUMNS, table, list(reversed(marks.values())), height=190)
 
 
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
@@ -218,10 +212,8 @@ def thumbnail(seen: Explanation) -> Thumbnail:
 
 def pair(found: Found[Request, Explanation], question: Question) -> Neighbours:
     """The position in view and its right neighbour; the last one has none, so that the pair before it is shown."""
-    asked = question.wish.get("pos") if isinstance(question.wish, dict) else None
-    seen = found.run
-    twice = telling(seen) - 1 if seen.repeats[0].any() else telling(seen)
-    at = int(asked) if isinstance(asked, str) and asked.isdecimal() and len(asked) < 4 else twice
+    seen, asked = found.run, question.number("pos")
+    at = telling(seen) - int(seen.repeats[0].any()) if asked is None else asked
     return Neighbours(found.request, max(0, min(at, len(seen.target) - 2)))
 
 
@@ -238,23 +230,15 @@ def modes(seen: Joint, request: Request) -> Value:
         return f"“{rows[row]} {columns[column]}”", _printed(part[row, column])
 
     (one, p), (other, q) = best(seen.product), best(seen.joint)
-    again = [(i, j) for i, first_ in enumerate(seen.first) for j, second in enumerate(seen.second) if first_ == second]
-    twice = [_printed(sum(part[at] for at in again)) for part in (seen.product, seen.joint)]
-    says = filled(
-        texts.MODES_SAYS,
-        one=one,
-        p=p,
-        other=other,
-        q=q,
-        twice=filled(texts.MODES_TWICE, a=twice[0], b=twice[1]) if again else about.NOTHING,
-    )
-    table = [
-        (rows[i], columns[j], round(float(seen.product[i, j]), 4), round(float(seen.joint[i, j]), 4))
-        for i in range(len(rows))
-        for j in range(len(columns))
-    ]
-    units = filled(texts.MODES_UNITS, before=f"“{seen.before or '<s>'}”")
-    return shown("neighbours", draw, (texts.NEIGHBOURS, units, says), texts.MODES_COLUMNS, table, height=300)
+    says = filled(texts.MODES_SAYS, one=one, p=p, other=other, q=q)
+    cells = list(np.ndindex(seen.product.shape))
+    again = [(i, j) for i, j in cells if seen.first[i] == seen.second[j]]
+    if again:
+        twice = [_printed(sum(float(part[at]) for at in again)) for part in (seen.product, seen.joint)]
+        says = joined(says, filled(texts.MODES_TWICE, a=twice[0], b=twice[1])) or says
+    table = [(rows[i], columns[j], round(float(seen.product[i, j]), 4), round(float(seen.joint[i, j]), 4)) for i, j in cells]
+    words = (texts.NEIGHBOURS, filled(texts.MODES_UNITS, before=f"“{seen.before or '<s>'}”"), says)
+    return shown("neighbours", draw, words, texts.MODES_COLUMNS, table, height=300)
 
 
 def _printed(p: float) -> str:
@@ -289,15 +273,15 @@ def difference(
     first, last = (float(one[both].mean()) if both.any() else 0.0 for one in read)
     same = before.text == after.text
     told = filled(texts.KEEPS if same else texts.BECOMES, what=what, german=after.text)
-    verdict = texts.SAME if same else texts.OTHER
     counts: Sequence[tuple[Text, str, Callable[[Explanation], float], int]] = (
         (texts.PIECES, "pieces", lambda one: len(one.target), 0),
         (texts.REPEATS, "repeats", lambda one: int(one.repeats[-1].sum()), 0),
         (texts.P_LENGTH, "p_length", lambda one: float(one.lengths[len(one.target) - one.shortest]), 2),
     )
     rows = [change.Row(texts.RUN_ITSELF, name, key, of(before), of(after), digits=digits) for name, key, of, digits in counts]
-    text = change.Row(texts.RUN_ITSELF, GERMAN, "german", before.text, after.text, verdict=verdict, kind="same" if same else "other")
-    return change.moved(change.Number(first, last), texts.NUMBER, [*rows, text], texts.MOVES, texts.STAYS, first=told)
+    verdict, kept = (texts.SAME, "same") if same else (texts.OTHER, "other")
+    rows.append(change.Row(texts.RUN_ITSELF, GERMAN, "german", before.text, after.text, verdict=verdict, kind=kept))
+    return change.moved(change.Number(first, last), texts.NUMBER, rows, texts.MOVES, texts.STAYS, first=told)
 
 
 # ---- guided steps ------------------------------------------------------------------------------------------------------------------
@@ -305,26 +289,23 @@ def difference(
 
 def _before_the_stop(seen: Explanation) -> int:
     """The moment, of those that the picture steps through, at which greedy decoding has written all but the stop token."""
-    ends = [0.0, *_rounded((seen.encoded_ms, seen.greedy_encoded_ms, *seen.finished_ms, *seen.greedy_ms), 3)]
+    ends = _rounded((0, seen.encoded_ms, seen.greedy_encoded_ms, *seen.finished_ms, *seen.greedy_ms), 3)
     return sorted(set(ends)).index(ends[-2])
 
 
 def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a network that is not there."""
-    kept = first()
-    start = EXAMPLES[0]
-    written_ = str(_before_the_stop(kept.seen) if kept else 9)
+    kept, start = first(), EXAMPLES[0]
+    at_once = query(replace(start, passes=1))
     shown_: dict[str, Shown] = {
-        "after": ("", {"moment": written_, "pos": "none"}, "passes"),
+        "after": ("", {"moment": str(_before_the_stop(kept.seen) if kept else 9), "pos": "none"}, "passes"),
         "stop": ("", {"pos": "none"}, "passes"),
-        "at_once": (query(replace(start, passes=1)), {}, "passes"),
+        "at_once": (at_once, {}, "passes"),
         "length": (query(replace(start, offset=3)), {}, "lengths"),
-        "mixed": (query(replace(start, passes=1)), {"neighbours": "open"}, ""),
+        "mixed": (at_once, {"neighbours": "open"}, ""),
         "iterate": (query(EXAMPLES[2]), {"show": "settled"}, "passes"),
-        "pays": ("", {}, "quality"),
+        "pays": ("", {}, "quality" if about.quality() else "passes"),
     }
     if "cmlm_raw" in about.there():
         shown_["distil"] = (query(replace(start, variant="cmlm_raw", passes=1)), {}, "passes")
-    if about.quality() is None:
-        shown_["pays"] = ("", {}, "passes")
     return guided(texts, shown_)

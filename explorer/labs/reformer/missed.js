@@ -1,6 +1,6 @@
-// What hashing misses of full attention: two maps of the same cells, what every query misses beside them, and missed
-// weight by rounds, a line for each number of buckets. Rounds are answered here; the map of another number of buckets
-// is asked for, and its line stands meanwhile. The value is made by explorer/figures/missed.py.
+// What hashing misses of full attention: two maps of the same cells, and what every query misses beside them. Rounds
+// are answered here; the map of another number of buckets is asked for. The value is made by
+// explorer/figures/missed.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -44,10 +44,6 @@ const TEXT = {
   lost: { en: "missed", zh: "漏掉" },
   each: { en: "by query", zh: "按查询" },
   mean: { en: "mean of {n}", zh: "{n} 个平均" },
-  curve: { en: "missed weight, %", zh: "漏掉的权重，%" },
-  across: { en: "rounds of hashing", zh: "哈希轮数" },
-  lines: { en: "with {a} … {b} buckets", zh: "{a} … {b} 个桶" },
-  ran: { en: "this run", zh: "本次运行" },
 };
 const LEAST = 0.05; // a missed pair with so much weight is outlined
 const MANY = 256; // cells along a side; above, they are pooled
@@ -135,21 +131,16 @@ const waits = (run, look) => Number(look.missedbuckets) !== run.chosen ||
 function place(run, { width, big, tall }) {
   const font = big ? 20 : 12;
   const line = Math.round(font * 1.45);
-  const [left, gap, bars, axis] = big ? [84, 40, 110, 96] : [46, 22, width < 560 ? 52 : 70, 60];
-  const [above, below] = [2 * line + 6, 2 * line + 4];
   const narrow = width < 560;
-  const middle = !narrow && !big && width < 900;
+  const [left, gap, bars] = big ? [84, 40, 110] : [46, 22, narrow ? 52 : 70];
+  const [above, below] = [2 * line + 6, 2 * line + 4];
   const room = width - left - bars - 10;
-  const side = Math.floor(narrow ? room - gap : middle ? (room - 2 * gap) / 2
-    : Math.min((room - 1.5 * gap - axis) * 0.355, big ? tall - above - below : 400));
+  const side = Math.floor(narrow ? room - gap : Math.min((room - 1.5 * gap) / 2, big ? tall - above - below : 480));
   const full = { x: left, y: above };
   const other = narrow ? { x: left, y: above + side + below + above } : { x: left + side + gap, y: above };
   const strip = { x: other.x + side + gap / 2, y: other.y, width: bars };
-  const far = strip.x + bars + axis;
-  const curve = narrow || middle ? { x: left, y: other.y + side + below + above, width: width - left - 10, height: 190 }
-    : { x: far, y: above, width: width - far - (big ? 16 : 10), height: side };
-  return { font, line, side, full, other, strip, curve, narrow, cell: side / Math.ceil(run.length / run.by),
-    height: curve.y + curve.height + below + font / 3 };
+  return { font, line, side, full, other, strip, narrow, cell: side / Math.ceil(run.length / run.by),
+    height: other.y + side + below + font / 3 };
 }
 
 function scene(run, look, pen) {
@@ -157,7 +148,6 @@ function scene(run, look, pen) {
   const now = { ...look, ...look.over };
   pen.group(0, 0, () => maps(run, now, pen, at, [look.pos].flat()));
   if (waits(run, now)) Object.assign(pen.marks.at(-1), { alpha: 0.4 });
-  curves(run, now, pen, at);
   // other views point at it
   for (let q = 0; q < run.length; q += 1) pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: q }, still: true });
   pen.size(pen.width, at.height);
@@ -259,82 +249,6 @@ function maps(run, look, pen, at, locked) {
 }
 
 /** Missed weight by rounds, a line for each number of buckets, named at its beginning. */
-function curves(run, look, pen, at) {
-  const { big } = pen;
-  const { font, line, curve } = at;
-  const { kinds, ran, table } = run;
-  const [rounds, column] = [look.missedrounds, buckets(run, look)];
-  const most = table.reduce((a, b) => Math.max(a, b), 0);
-  const step = [0.2, 0.5, 1, 2, 5, 10, 20, 25].find((one) => most / one <= 5) ?? 25;
-  const ceiling = Math.max(step, Math.ceil(most / step) * step);
-  const from = curve.x + 2.6 * font; // names of the lines stand before the first round
-  const wide = curve.x + curve.width - from - font * 0.6;
-  const x = (n) => from + ((n - 1) / Math.max(1, run.rounds - 1)) * wide;
-  const y = (per) => curve.y + curve.height * (1 - per / ceiling);
-  const of = (n, c) => table[here(run, n, c)];
-  const write = (px, py, text, style = {}) => pen.text(px, py, text, { size: font, colour: "ink3", ...style });
-  const tone = (c) => `cat-${(c % 10) + 1}`;
-  write(curve.x, curve.y - line - 0.8 * font, t(TEXT.curve), { colour: "ink", weight: 650 });
-  write(curve.x, curve.y - 0.8 * font, t(TEXT.lines, { a: kinds[0], b: kinds.at(-1) }));
-  for (let per = 0; per <= ceiling + 1e-9; per += step) {
-    pen.line(curve.x, y(per), curve.x + curve.width, y(per), { line: per ? "line" : "control" });
-    write(curve.x - 6, y(per), String(+per.toFixed(1)), { align: "right" });
-  }
-  const apart = x(2) - x(1);
-  const every = apart < 0.9 * font ? 4 : apart < 1.9 * font ? 2 : 1;
-  for (let n = 1; n <= run.rounds; n += 1) {
-    const chosen = n === rounds;
-    if (chosen || ((n - 1) % every === 0 && Math.abs(x(n) - x(rounds)) > 1.5 * font))
-      write(x(n), curve.y + curve.height + line * 0.7, String(n),
-      { align: "center", colour: chosen ? "ink" : "ink3", weight: chosen ? 650 : 400 });
-  }
-  write(curve.x + curve.width, curve.y + curve.height + 1.7 * line, t(TEXT.across), { align: "right" });
-  for (const c of kinds.map((_, i) => i).sort((a, b) => (a === column) - (b === column))) {
-    const mine = c === column;
-    const d = Array.from({ length: run.rounds },
-      (_, i) => `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(of(i + 1, c)).toFixed(1)}`).join("");
-    if (mine) pen.path(d, { line: "panel", width: big ? 9 : 6 });
-    pen.path(d, { line: tone(c), width: mine ? (big ? 5 : 3) : big ? 2.5 : 1.5 });
-  }
-  // Names before the first round, pushed apart where lines begin close together.
-  const names = kinds.map((count, c) => ({ count, c, y: y(of(1, c)) })).sort((a, b) => a.y - b.y);
-  names.forEach((one, n) => n && (one.y = Math.max(one.y, names[n - 1].y + font * 1.05)));
-  names.toReversed().forEach((one, n) => (one.y = Math.min(one.y, curve.y + curve.height - 2 - n * font * 1.05)));
-  for (const { count, c, y: py } of names) {
-    const mine = c === column;
-    pen.line(from - 3, y(of(1, c)), from - 0.75 * font, py, { line: tone(c), width: mine ? 2 : 1 });
-    write(from - 0.95 * font, py, String(count), { align: "right", colour: mine ? "ink" : "ink2", weight: mine ? 650
-        : 400, halo: "panel" });
-  }
-  const own = kinds.indexOf(ran[1]);
-  const same = ran[0] === rounds && own === column;
-  if (ran[0] > 0 && own >= 0 && ran[0] <= run.rounds) {
-    const [px, py, r] = [x(ran[0]), y(of(ran[0], own)), big ? 8 : 5];
-    pen.path(`M${px},${py - r}L${px + r},${py}L${px},${py + r}L${px - r},${py}Z`,
-      { fill: "panel", line: "ink", width: big ? 2.5 : 1.5 });
-    if (!same) write(px, py - 2 * r - 4, t(TEXT.ran),
-      { align: ran[0] > run.rounds - 3 ? "right" : "center", colour: "ink2", halo: "panel" });
-  }
-  const [px, py] = [x(rounds), y(of(rounds, column))];
-  pen.circle(px, py, big ? 10 : 6.5, { line: "accent", width: big ? 4 : 3 });
-  const says = `${percent(of(rounds, column))} %${same ? ` · ${t(TEXT.ran)}` : ""}`;
-  const right = rounds > run.rounds * 0.6;
-  const room = pen.width - pen.measure(says, { size: font * 1.25, weight: 650 }) - 2; // it ends within the picture
-  write(right ? px - 0.9 * font : Math.min(px + 0.9 * font, room), py - 1.2 * font, says,
-    { align: right ? "right" : "left", colour: "ink", weight: 650, size: font * 1.25, halo: "panel" });
-  pen.hit({
-    x0: curve.x - font, x1: curve.x + curve.width + font, y0: curve.y - font, y1: curve.y + curve.height + font,
-    at(mx, my) {
-      const n = Math.max(1, Math.min(run.rounds, Math.round(1 + ((mx - from) / wide) * Math.max(1, run.rounds - 1))));
-      const off = kinds.map((_, c) => Math.abs(y(of(n, c)) - my));
-      const c = off.indexOf(Math.min(...off));
-      const spot = { x0: x(n) - 6, x1: x(n) + 6, y0: y(of(n, c)) - 6, y1: y(of(n, c)) + 6 };
-      return { ...spot, look: { missedrounds: n, missedbuckets: String(kinds[c]) },
-        card: () => [t(TEXT.setting, { r: n, b: kinds[c] }), `${percent(of(n, c))} %`] };
-    },
-  });
-}
-
 const legend = () => [
   { text: t(TEXT.weights), mark: { shades: Array.from({ length: 24 }, (_, n) => shade("weights", (n / 23) ** 0.8)),
       wide: 90 } },

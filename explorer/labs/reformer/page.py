@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import gradio as gr
 
-from explorer import wiring
+from explorer.controls import Value
 from explorer.declared import lab_of, program_of
-from explorer.engine import Answer, Engine
 from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, part
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import Change, Program
-from explorer.views import View, in_bertviz, in_figure, on_stage
+from explorer.views import Found, Look, View, in_bertviz, in_figure, on_stage
+from explorer.widgets.folded import place_of
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import looked, stage
-from models.errors import InputError, whole
 from models.reformer.records import Explanation, Place, Request
 
 EXPLAIN = "models.reformer.explain:explain"
@@ -34,47 +31,49 @@ def hashing(value: Mapping[str, object] | None = None) -> gr.HTML:
     return stage("hashing", value, texts=texts.HASHING, picture="reformer/hashing", events=("look",))
 
 
-def follow(walk: Any, engine: Engine) -> None:
-    """Rounds of heads that were not looked at yet are asked for, and arrive through a companion of the picture."""
-    companion = looked()
+@dataclass(frozen=True)
+class Asked:
+    """What is looked at: one round of a head of a run, from 0, or all together, −1. wished: which wish of its page it is."""
 
-    async def look(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(looks(engine, wiring.detail(event), wiring.session(caller))) as updates:
-            async for update in updates:
-                yield update
+    run: str
+    model: str
+    layer: int
+    head: int
+    turn: int
+    wished: Mapping[str, object]
 
-    walk.look(look, None, companion, **wiring.HOW)
+    @classmethod
+    def of(cls, detail: object) -> Asked:
+        """Reads the event's detail; nonsense, which can only come from a made-up request, becomes a head that no run has."""
+        given = detail if isinstance(detail, Mapping) else {}
+        run, model, head, turn = (given.get(name) for name in ("query", "model", "head", "round"))
+        layer, number = place_of(head) or (99, 99)
+        at = turn - 1 if isinstance(turn, int) and hashes.ALL <= turn < 99 else 99
+        wished = {"wished": given["wished"]} if "wished" in given else {}
+        return cls(run if isinstance(run, str) else "", str(model), layer, number, at, wished)
+
+    def told(self, value: Callable[..., Value], **what: Any) -> Value:
+        """The value that says what it is of."""
+        return {**value(query=self.run, model=self.model, layer=self.layer, head=self.head, **what), **self.wished}
 
 
-async def looks(engine: Engine, detail: object, session: str) -> AsyncGenerator[Any, None]:
-    """One head and round of the run that is looked at, or all rounds of it together; a refusal in words where there is none."""
-    given = detail if isinstance(detail, Mapping) else {}
-    try:
-        request, _ = views.read(str(given.get("query") or ""))
-        model, head, turn = str(given.get("model")), str(given.get("head")), whole(given.get("round"))
-        layer, number = (int(part) - 1 for part in head.split("."))
-    except (InputError, TypeError, ValueError):
-        return
-    place: dict[str, Any] = {"query": str(given.get("query", "")), "model": model, "layer": layer, "head": number}
-    wish = {"wished": given["wished"]} if "wished" in given else {}
-    try:
-        if turn == hashes.ALL:
-            async with contextlib.aclosing(engine.watch(EXPLAIN, request, session)) as updates:
-                async for update in updates:
-                    if isinstance(update, Answer):
-                        weights = await asyncio.to_thread(views.together, update.value, model, layer, number)
-                        yield {**hashes.together(**place, weights=weights), **wish}
-                    else:
-                        yield gr.skip()
-            return
-        async with contextlib.aclosing(engine.watch(HASHINGS, Place(request, model, layer, number, turn - 1), session)) as updates:
-            async for update in updates:
-                if isinstance(update, Answer):
-                    yield {**hashes.looked(**place, turn=turn - 1, seen=update.value), **wish}
-                else:
-                    yield gr.skip()
-    except InputError as error:
-        yield {**hashes.unseen(**place, turn=turn - 1, error=error.text), **wish}
+def looked_at(found: Found[Request, Explanation], asked: Asked) -> Value:
+    """One round of a head, or all of them together."""
+    if asked.turn < 0:
+        return asked.told(hashes.together, weights=views.together(found.run, asked.model, asked.layer, asked.head))
+    return asked.told(hashes.looked, turn=asked.turn, seen=found.answer)
+
+
+# Rounds of heads that were not looked at yet are asked for, and arrive through a companion of the picture.
+LOOK: Look[Request, Explanation] = Look(
+    "look",
+    Asked.of,
+    looked_at,
+    lambda asked, text: asked.told(hashes.unseen, turn=asked.turn, error=text),
+    into="looked",
+    function=lambda asked: None if asked.turn < 0 else HASHINGS,
+    wish=lambda found, asked: Place(found.request, asked.model, asked.layer, asked.head, asked.turn),
+)
 
 
 def program() -> Program[Request, Explanation]:
@@ -87,7 +86,8 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs({**about.sizes("word"), **about.sizes("text")})),
         views=(
-            View("hashing", hashing, views.hashed, wire=follow),
+            View("hashing", hashing, views.hashed, look=LOOK),
+            View("looked", lambda _value: looked()),
             on_stage("spelling", views.spelling_of, texts.SPELLING, picture="reformer/spelling"),
             in_figure("rounds", views.rounds_of, first=about.table),
             on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
@@ -139,11 +139,8 @@ LAB = lab_of(
         "silence": replace(CHANGED, silenced=(("text", 0, 0),)),
     },
     exports={
-        "hashing": FIGURE,
-        "spelling": FIGURE,
-        "rounds": FIGURE,
-        "attention": FIGURE,
-        "missed": FIGURE,
+        **dict.fromkeys(("hashing", "spelling", "rounds", "attention"), FIGURE),
+        "missed": FIGURE * 2,
         "rewind": FIGURE * 4,
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },

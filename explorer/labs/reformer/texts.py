@@ -167,6 +167,18 @@ MISSED: Final = {
     "title": _("What was missed?", "漏掉了什么？"),
     "question": _("How much of full attention does hashing miss?", "哈希漏掉了完整注意力的多少？"),
 }
+BY_ROUNDS: Final = _("How much do more rounds see?", "更多轮数能多看到多少？")
+BY_ROUNDS_UNITS: Final = _(
+    "missed weight, mean over queries, of this head; the vertical line: the rounds of this run",
+    "漏掉的权重，各查询的平均，此注意力头；竖线：本次运行的轮数",
+)
+BY_ROUNDS_AXES: Final = {"en": ("rounds of hashing", "missed weight, %"), "zh": ("哈希轮数", "漏掉的权重，%")}
+BY_ROUNDS_SAYS: Final = _(
+    "With {n} buckets, one round misses {first} % of the weight, {most} rounds {last} %.",
+    "{n} 个桶时，一轮漏掉 {first} % 的权重，{most} 轮漏掉 {last} %。",
+)
+N_BUCKETS: Final = _("{n} buckets", "{n} 个桶")
+ROUNDS_COLUMN: Final = _("rounds", "轮数")
 SPELLING: Final = {"title": _("Said twice", "说两遍")}
 TABLE: Final = _("Rounds of training, rounds of evaluation", "训练轮数与评估轮数")
 TABLE_UNITS: Final = _("share of right letters: measured here, and under it as published", "答对字母的比例：本项目实测，其下为论文发表")

@@ -174,15 +174,8 @@ def sources(request: Request, letter: int) -> list[int]:
 
 def spelling_of(seen: Explanation, request: Request, state: str) -> Value:
     """Letter by letter, what each model said."""
-    return spelling.value(
-        [spelling.Run(read.variant, texts.NAMES[read.variant], read.said, read.nats) for read in seen.read],
-        mode=request.mode,
-        given=request.text,
-        first=int(seen.wanted[0]),
-        query=query(request),
-        state=state,
-        pick=telling(seen, request),
-    )
+    told = {"mode": request.mode, "given": request.text, "first": int(seen.wanted[0]), "pick": telling(seen, request)}
+    return spelling.value(seen.read, texts.NAMES, query=query(request), state=state, **told)
 
 
 def rounds_of(seen: Explanation, request: Request, _state: str) -> Value:

@@ -37,7 +37,6 @@ def test_hashing_can_be_followed_from_vectors_to_weights() -> None:
     both = np.concatenate((steps.rotated, -steps.rotated), 1)
     assert both.shape == (7, 4)
     assert np.array_equal(both.argmax(1), steps.buckets)
-    assert np.array_equal(steps.sector, steps.buckets)
     assert sorted(steps.order.tolist()) == list(range(7))
     assert (np.diff(steps.buckets[steps.order]) >= 0).all()
     np.testing.assert_allclose(steps.weights.sum(1), 1, atol=2e-3)
@@ -51,12 +50,8 @@ def test_what_is_missed_falls_with_rounds_and_is_nothing_when_all_meet() -> None
     assert found.table.shape == (16, len(found.kinds))
     assert (np.diff(found.table, axis=0) <= 1e-4).all()
     assert found.table[0].max() > 0
-    hidden = found.hashed == 0
-    hidden[0] = False
-    np.testing.assert_allclose(found.lost, (found.full * hidden).sum(1), atol=1e-2)
     everything = missed(explained(dataclasses.replace(SHORT, chunk=7)), "lsh_4", 0, 0)
-    assert not everything.lost.any()
-    np.testing.assert_array_equal(everything.full, everything.hashed)
+    assert not everything.table[:, everything.kinds.index(everything.chosen)].any()
 
 
 @pytest.mark.parametrize(("buckets", "chosen"), [(4, 0), (4, 16), (6, 6)])
@@ -89,16 +84,9 @@ def test_the_map_of_first_meetings_adds_up_to_the_table_of_what_is_missed() -> N
         pairs = np.tri(len(found.first), k=-1, dtype=bool)
         for rounds in (1, 2, 7, 16):
             met = (found.first > 0) & (found.first <= rounds)
-            lost = np.where(met, 0, found.full)[1:] * pairs[1:]
+            lost = np.where(met, 0, np.exp(found.log_full))[1:] * pairs[1:]
             assert found.table[rounds - 1, column] == pytest.approx(100 * lost.sum(1).mean(), abs=0.05)
-            seen_alone = np.where(met, np.exp(found.log_full), 0)
-            if (rounds, chosen) == (2, 0):
-                some = met.any(1)  # the others look at themselves
-                wanted = seen_alone[some] / seen_alone[some].sum(1, keepdims=True)
-                np.testing.assert_allclose(found.hashed[some], wanted, atol=2e-3)
             assert found.pairs[rounds - 1, column] == pytest.approx(100 * met.sum() / pairs.sum(), abs=1e-3)
-    own = missed(seen, "lsh_4", 0, 0)
-    assert own.table[1, own.kinds.index(4)] == pytest.approx(100 * own.lost[1:].mean(), abs=1e-3)
     with pytest.raises(ValueError, match="7 buckets"):
         missed(seen, "lsh_4", 0, 0, 7)
 

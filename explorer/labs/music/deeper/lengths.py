@@ -11,8 +11,7 @@ from explorer.labels import text as _
 from explorer.labs import about
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
-from explorer.widgets import figure
-from explorer.widgets.figure import opened
+from explorer.widgets.figure import Mark, opened, shown
 from explorer.widgets.folded import Value
 from models.music.records import MODELS, Explanation, Request
 
@@ -62,20 +61,17 @@ def value(measured: Mapping[str, Facts]) -> Value:
     ]
     edges = [round(i * whole / parts) for i in range(parts + 1)]
     rows = [(edges[i], edges[i + 1], *(line.y[i] for line in lines)) for i in range(parts)]
-    return figure.value(
+    listed = {"en": "; ".join(one["en"] for one in each), "zh": "；".join(one["zh"] for one in each)}
+    says = filled(SAYS, trained=f"{window:,}", whole=f"{whole:,}", each=listed)
+    words, columns = (QUESTION, filled(UNITS, n=f"{whole:,}"), says), (*COLUMNS, *(line.name for line in lines))
+    return shown(
+        "lengths",
         lambda language: curves(lines, AXES[language], language, mark=Place(window, whole, TRAINED[language])),
-        title=QUESTION,
-        units=filled(UNITS, n=f"{whole:,}"),
-        sentence=filled(
-            SAYS,
-            trained=f"{window:,}",
-            whole=f"{whole:,}",
-            each={"en": "; ".join(one["en"] for one in each), "zh": "；".join(one["zh"] for one in each)},
-        ),
-        legend=[figure.Mark(line.name, line.colour) for line in lines],
-        table=figure.Table((*COLUMNS, *(line.name for line in lines)), rows),
+        words,
+        columns,
+        rows,
+        [Mark(line.name, line.colour) for line in lines],
         height=300,
-        name="lengths",
     )
 
 

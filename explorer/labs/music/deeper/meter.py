@@ -106,8 +106,7 @@ def needed(length: int, width: int, heads: int) -> dict[str, dict[str, int]]:
 
 def wished(question: Question) -> dict[str, int]:
     """The sizes that the choices stand at; those of the paper where they say nothing that is offered."""
-    given = question.wish if isinstance(question.wish, Mapping) else {}
-    return {name: next((n for n in sizes if given.get(f"m{name}") == str(n)), PAPER[name]) for name, sizes in SIZES.items()}
+    return {name: next((n for n in sizes if question.said(f"m{name}") == str(n)), PAPER[name]) for name, sizes in SIZES.items()}
 
 
 def size(count: float) -> str:
@@ -130,13 +129,8 @@ def value(sizes: Mapping[str, int], known: Measured | None) -> Value:
         alone, whole = parts[way]["embeddings"], sum(parts[way].values())
         told = [] if known is None else [round(known.peaks[way]), known.milliseconds[way]]
         rows.append([NAMES[way], formulas[way], size(whole), size(alone / heads), whole, alone, *told])
-    says = filled(
-        SAYS,
-        length=f"{sizes['length']:,}",
-        width=f"{sizes['width']:,}",
-        direct=size(parts["direct"]["embeddings"]),
-        table=size(parts["skew"]["embeddings"]),
-    )
+    sized = {"direct": size(parts["direct"]["embeddings"]), "table": size(parts["skew"]["embeddings"])}
+    says = filled(SAYS, length=f"{sizes['length']:,}", width=f"{sizes['width']:,}", **sized)
     peaks = UNMEASURED if known is None else filled(STORED, device=known.device, threads=known.threads, **_sizes(known.peaks))
     marks = [figure.Mark(COUNTED, "var(--cat-1)"), figure.Mark(WITH, "var(--cat-2)")]
     drawn = figure.value(
@@ -182,24 +176,11 @@ def _drawn(parts: Mapping[str, Mapping[str, int]], known: Measured | None, langu
     frame = {**theme.layout(), "showlegend": False, "margin": {"l": 18, "r": 30, "t": 4, "b": 30}}
     ticks = [10**power for power in range(4, 14)]
     names = [size(tick).replace(".00", "").replace(".0", "") if at % 2 == 0 else "" for at, tick in enumerate(ticks)]
-    frame["xaxis"] = {
-        **frame["xaxis"],
-        "type": "log",
-        "range": [4, 13.1],
-        "tickvals": ticks,
-        "ticktext": names,
-        "tickangle": 0,
-        "fixedrange": True,
-    }
+    ticked = {"tickvals": ticks, "ticktext": names, "tickangle": 0, "fixedrange": True}
+    frame["xaxis"] = {**frame["xaxis"], **ticked, "type": "log", "range": [4, 13.1]}
     frame["yaxis"] = {**frame["yaxis"], "range": [2.4, -0.75], "visible": False, "fixedrange": True}
-    where = {
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "yanchor": "middle",
-        "showarrow": False,
-        "font": {"size": 13, "color": "var(--ink)"},
-    }
+    where = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "middle", "showarrow": False}
+    where |= {"font": {"size": 13, "color": "var(--ink)"}}
     frame["annotations"] = [{**where, "y": at - 0.55, "text": f"<b>{NAMES[way][language]}</b>"} for at, way in enumerate(WAYS)]
     alone = [parts[way]["embeddings"] for way in WAYS]
     whole = [sum(parts[way].values()) for way in WAYS]
@@ -211,21 +192,10 @@ def _drawn(parts: Mapping[str, Mapping[str, int]], known: Measured | None, langu
     for name, counts, colour, symbol, apart in dots:
         # The name of a dot stands above it, unless it would touch that of the embeddings.
         said = [size(count) if apart == 0 or (apart < 99 and count > 25 * own) else "" for count, own in zip(counts, alone, strict=True)]
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers+text",
-                "name": name[language],
-                "x": counts,
-                "y": [0, 1, 2],
-                "text": said,
-                "textposition": "top center",
-                "marker": {"color": colour, "symbol": symbol, "size": 11, "line": {"width": 2.5, "color": colour}},
-                "customdata": [size(count) for count in counts],
-                "hovertemplate": f"{name[language]}: %{{customdata}}<extra></extra>",
-                "cliponaxis": False,
-            }
-        )
+        marker = {"color": colour, "symbol": symbol, "size": 11, "line": {"width": 2.5, "color": colour}}
+        told = {"customdata": [size(count) for count in counts], "hovertemplate": f"{name[language]}: %{{customdata}}<extra></extra>"}
+        place = {"x": counts, "y": [0, 1, 2], "text": said, "textposition": "top center", "cliponaxis": False}
+        data.append({"type": "scatter", "mode": "markers+text", "name": name[language], **place, "marker": marker, **told})
     return {"data": data, "layout": frame}
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from explorer.figures.skew import QUERIES, steps
 from explorer.labels import Text, filled
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
-from explorer.widgets.folded import Question, Value
+from explorer.widgets.folded import Question, Value, place_of
 from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.music import chorales, events
@@ -48,22 +48,8 @@ class Wish:
 
 def wished(question: Question) -> Wish:
     """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
-    given = question.wish if isinstance(question.wish, Mapping) else {}
-    model, queries, first = given.get("model"), given.get("squeries"), given.get("sfrom")
-    return Wish(
-        model=model if isinstance(model, str) else "",
-        place=_place(given.get("head")),
-        queries=next((n for n in QUERIES if queries == str(n)), QUERIES[-1]),
-        first=int(first) if isinstance(first, str) and first.isascii() and first.isdigit() and len(first) < 8 else 0,
-    )
-
-
-def _place(head: object) -> tuple[int, int] | None:
-    """ "3.4" counted from 1 -> (2, 3)."""
-    parts = head.split(".") if isinstance(head, str) else []
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and 1 <= int(part) <= 99 for part in parts):
-        return None
-    return int(parts[0]) - 1, int(parts[1]) - 1
+    queries = next((n for n in QUERIES if question.said("squeries") == str(n)), QUERIES[-1])
+    return Wish(question.said("model"), place_of(question.said("head")), queries, question.number("sfrom") or 0)
 
 
 def value(seen: Explanation, wish: Wish, style: str) -> Value:
@@ -81,24 +67,11 @@ def value(seen: Explanation, wish: Wish, style: str) -> Value:
         raise InputError("too_short", **filled(TOO_SHORT, events=len(made.events), least=QUERIES[0]))
     size = min(wish.queries, len(made.events))
     first = min(wish.first, len(made.events) - size)
-    found = skewed(made, layer, head, first, size)
-    return steps(
-        texts.NAMES[made.variant],
-        (layer, head),
-        (layers, heads),
-        product=found.product,
-        padded=found.padded,
-        reshaped=found.reshaped,
-        sliced=found.sliced,
-        direct=found.direct,
-        allowed=found.allowed,
-        first=first,
-        events=len(made.events),
-        distances=made.table.shape[2],
-        makes=names(made, style, range(first, first + size)),
-        reads=names(made, style, range(first - 1, first + size - 1)),
-        other=texts.NAMES[wish.model] if wish.model in texts.NAMES and wish.model not in able else None,
-    )
+    told = {"first": first, "events": len(made.events), "distances": made.table.shape[2]}
+    told |= {"makes": names(made, style, range(first, first + size)), "reads": names(made, style, range(first - 1, first + size - 1))}
+    other = texts.NAMES[wish.model] if wish.model in texts.NAMES and wish.model not in able else None
+    found = vars(skewed(made, layer, head, first, size))
+    return steps(texts.NAMES[made.variant], (layer, head), (layers, heads), **found, **told, other=other)
 
 
 def _looked_at(seen: Explanation, wish: Wish, style: str) -> tuple[int, int]:
@@ -106,7 +79,7 @@ def _looked_at(seen: Explanation, wish: Wish, style: str) -> tuple[int, int]:
     if wish.place is not None:
         return wish.place
     pick = roll.telling(seen.made, look, style)
-    return (_place(pick["head"]) if pick else None) or (0, 0)
+    return (place_of(pick["head"]) if pick else None) or (0, 0)
 
 
 def names(made: Made, style: str, which: Sequence[int]) -> list[Text]:
@@ -139,9 +112,8 @@ def _event(event: int) -> Text:
     return {"en": f"velocity {velocity}", "zh": f"力度 {velocity}"}
 
 
-def place() -> Any:
-    """Puts the panel on the page."""
-    return asked("skew", texts={"title": TITLE}, picture="music/skew")
-
-
-PANEL: View[Request, Explanation] = unfolded("skew", place, lambda found, question: value(found.run, wished(question), found.request.style))
+PANEL: View[Request, Explanation] = unfolded(
+    "skew",
+    lambda: asked("skew", texts={"title": TITLE}, picture="music/skew"),
+    lambda found, question: value(found.run, wished(question), found.request.style),
+)

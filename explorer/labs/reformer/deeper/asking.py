@@ -3,17 +3,12 @@ cannot be answered."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.labs.reformer import views
-from explorer.widgets.folded import Question
+from explorer.widgets.folded import Question, place_of
 from models.reformer.records import Explanation, Read, Request
-
-EXPLAIN = "models.reformer.explain:explain"
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -30,12 +25,11 @@ def wished(question: Question) -> Wish:
     """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
     given = question.wish if isinstance(question.wish, Mapping) else {}
     model, head, layer, buckets = (given.get(name) for name in ("model", "head", "layer", "buckets"))
-    parts = head.split(".") if isinstance(head, str) else []
-    valid = len(parts) == 2 and all(part.isascii() and part.isdigit() and 1 <= int(part) <= 99 for part in parts)
+    place = place_of(head)
     return Wish(
         model=model if isinstance(model, str) else "",
-        layer=int(parts[0]) - 1 if valid else _whole(layer),
-        head=int(parts[1]) - 1 if valid else None,
+        layer=place[0] if place else _whole(layer),
+        head=place[1] if place else None,
         number=_whole(buckets) or 0,
     )
 

@@ -1,44 +1,58 @@
-"""The panel about what hashing misses: one head of the run in view, its full attention beside what the rounds see."""
+"""The panel about what hashing misses: one head of the run in view, its full attention beside what the rounds see, and by rounds."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from explorer.figures.curves import Curve, Place
 from explorer.figures.missed import boards
+from explorer.labels import filled
+from explorer.labs.lined import lined
 from explorer.labs.reformer import about, texts, views
 from explorer.labs.reformer.deeper import asking
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.stage import asked
-from models.reformer.records import Explanation, Missed, Place, Request
+from models.reformer.records import Explanation, Missed, Request
+from models.reformer.records import Place as Head
 
 MISSES = "models.reformer.asked:misses"
 
 
-def wanted(seen: Explanation, run: Request, question: Question) -> Place:
+def wanted(seen: Explanation, run: Request, question: Question) -> Head:
     """The head that a question is about, and the number of buckets."""
     wish = asking.wished(question)
     read, layer, head = asking.chosen(seen, run, wish)
-    return Place(run, read.variant, layer, head, wish.number)
+    return Head(run, read.variant, layer, head, wish.number)
 
 
-def value(seen: Explanation, found: Missed, place: Place) -> Value:
+def value(seen: Explanation, found: Missed, place: Head) -> Value:
     """What the panel draws of a head."""
     read = next(one for one in seen.read if one.variant == place.variant)
-    return boards(
-        texts.NAMES[place.variant],
-        (place.layer, place.head),
-        (read.queries.shape[0], read.queries.shape[1]),
-        log_full=found.log_full,
-        first=found.first,
-        table=found.table,
-        pairs=found.pairs,
-        kinds=found.kinds,
-        chosen=found.chosen,
-        ran=(read.buckets.shape[2], read.kinds),
-        trained=about.rounds(place.variant),
-        chunk=read.chunk,
-        seed=seen.seed,
-        tokens=views.spelled_tokens(seen),
-    )
+    ran, size = (read.buckets.shape[2], read.kinds), (read.queries.shape[0], read.queries.shape[1])
+    told: dict[str, Any] = {
+        "chunk": read.chunk,
+        "seed": seen.seed,
+        "trained": about.rounds(place.variant),
+        "tokens": views.spelled_tokens(seen),
+    }
+    drawn = boards(texts.NAMES[place.variant], (place.layer, place.head), size, ran=ran, **told, **vars(found))
+    return {**drawn, "below": {"figures": [{"figure": by_rounds(found, ran)}]}}
+
+
+def by_rounds(found: Missed, ran: tuple[int, int]) -> Value:
+    """Missed weight by rounds of hashing, a line for each number of buckets. ran: rounds and buckets of the run."""
+    rounds = range(1, len(found.table) + 1)
+    lines = [
+        Curve(filled(texts.N_BUCKETS, n=kind), rounds, column.tolist(), f"var(--cat-{n})")
+        for n, (kind, column) in enumerate(zip(found.kinds, found.table.T, strict=True), 1)
+    ]
+    buckets = ran[1] if ran[1] in found.kinds else found.chosen
+    first, last = (f"{part:.1f}" for part in found.table[[0, -1], found.kinds.index(buckets)])
+    says = filled(texts.BY_ROUNDS_SAYS, n=buckets, first=first, most=rounds[-1], last=last)
+    words, mark = (texts.BY_ROUNDS, texts.BY_ROUNDS_UNITS, says), Place(ran[0], yours=True) if ran[0] else None
+    axes, ticks = texts.BY_ROUNDS_AXES, rounds[:: 1 + len(rounds) // 10]
+    return lined("missed-by-rounds", lines, axes, words, (texts.ROUNDS_COLUMN,), ticks=ticks, up="zero", mark=mark, height=240)
 
 
 PANEL: View[Request, Explanation] = unfolded(

@@ -14,23 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import memory, saving
+from explorer.figures.curves import Curve
 from explorer.figures.memory import amount, power
 from explorer.figures.saving import Bar, Group
 from explorer.labels import Text, filled
 from explorer.labels import text as _
+from explorer.labs.lined import lined
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
 from explorer.packing import pack
 from explorer.views import View, unfolded
-from explorer.widgets import figure
+from explorer.widgets.figure import shown
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.stage import asked
-from models.reformer.records import Backwards, Explanation, Place, Request
+from models.reformer.records import Backwards, Explanation, InChunks, Place, Request
 
 BACKWARDS = "models.reformer.asked:backwards"
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results"
 
 Array = NDArray[np.floating]
+Result = Mapping[str, Any] | None
 
 
 TITLES: Final = {"title": _("What need not be kept? Reversible layers", "什么不必保留？可逆层")}
@@ -110,22 +113,9 @@ def wanted(seen: Explanation, run: Request, question: Question) -> Place:
 def value(seen: Explanation, found: Backwards, place: Place) -> Value:
     """What the panel draws of a model."""
     read = next(one for one in seen.read if one.variant == place.variant)
-    rewound, parts = found.rewound, found.parts
-    return boards(
-        texts.NAMES[read.variant],
-        forward=rewound.forward,
-        again=rewound.again,
-        single=rewound.single,
-        double=rewound.double,
-        tokens=views.spelled_tokens(seen),
-        hashed=bool(read.buckets.shape[2]),
-        layer=place.layer,
-        chunks=parts.chunks,
-        difference=parts.difference,
-        inner_bytes=parts.inner_bytes,
-        reversible=measured("reversible"),
-        lsh=measured("lsh_attention"),
-    )
+    told: dict[str, Any] = {"tokens": views.spelled_tokens(seen), "hashed": bool(read.buckets.shape[2]), "layer": place.layer}
+    told |= {"reversible": measured("reversible"), "lsh": measured("lsh_attention")}
+    return boards(texts.NAMES[read.variant], parts=found.parts, **told, **vars(found.rewound))
 
 
 def measured(name: str) -> dict[str, Any] | None:
@@ -138,52 +128,21 @@ def measured(name: str) -> dict[str, Any] | None:
 
 
 def boards(
-    model: Text,
-    *,
-    forward: Array,
-    again: Array,
-    single: Array,
-    double: Array,
-    tokens: Sequence[str],
-    hashed: bool,
-    layer: int,
-    chunks: Sequence[int],
-    difference: Sequence[float],
-    inner_bytes: Sequence[int],
-    reversible: Mapping[str, Any] | None = None,
-    lsh: Mapping[str, Any] | None = None,
+    model: Text, *, parts: InChunks, layer: int, reversible: Result = None, lsh: Result = None, forward: Array, again: Array, **run: Any
 ) -> Value:
     """What the panel draws of one model: the picture's own numbers, and below it figures, or notes in place of those not measured yet.
 
-    forward, again: (layer, position) norm of what went into each layer, and of what came back. single, double: (layer,) largest difference
-    to what had gone in, in float32 and in float64. tokens: (position,) what stands there. hashed: does the model keep buckets? layer:
-    from 0, whose feed-forward network was computed in `chunks` parts, with the largest difference to the whole and the bytes of inner
-    values that stand at once. reversible, lsh: results of these two benchmarks, as they are saved; None before.
-
-    Raises ValueError, with the sizes, where these do not fit each other.
+    forward, again: (layer, position) norm of what went into each layer, and of what came back. parts: of the feed-forward network of
+    `layer`, from 0. reversible, lsh: results of these two benchmarks, as they are saved; None before. run: single, double: (layer,)
+    largest difference to what had gone in, in float32 and in float64; tokens: (position,) what stands there; hashed: does the model keep
+    buckets?
     """
-    layers, positions = forward.shape if forward.ndim == 2 else (0, 0)
-    if not layers or (again.shape, single.shape, double.shape) != (forward.shape, (layers,), (layers,)) or positions != len(tokens):
-        raise ValueError(
-            f"forward {forward.shape}, again {again.shape}, single {single.shape}, double {double.shape}, {len(tokens)} tokens"
-        )
     depth, peers = memory.depth_of(reversible), memory.attention_of(lsh)
-    drawn = [_parts(layer, chunks, difference, inner_bytes)]
-    drawn += [] if depth is None else [_depth(depth)]
-    drawn += [] if peers is None else [_peers(peers)]
-    return {
-        "model": dict(model),
-        "tokens": list(tokens),
-        "hashed": hashed,
-        "forward": pack(np.asarray(forward, np.float32), unit=False),
-        "again": pack(np.asarray(again, np.float32), unit=False),
-        "single": [float(value) for value in single],
-        "double": [float(value) for value in double],
-        "below": {
-            "figures": [{"figure": one} for one in drawn],
-            "notes": [dict(note) for note, found in ((NO_DEPTH, depth), (NO_PEERS, peers)) if found is None],
-        },
-    }
+    drawn = [_parts(layer, parts), *([] if depth is None else [_depth(depth)]), *([] if peers is None else [_peers(peers)])]
+    notes = [dict(note) for note, found in ((NO_DEPTH, depth), (NO_PEERS, peers)) if found is None]
+    norms = {"forward": pack(np.asarray(forward, np.float32), unit=False), "again": pack(np.asarray(again, np.float32), unit=False)}
+    lists = {name: list(map(float, run.pop(name))) for name in ("single", "double")}
+    return {"model": dict(model), **run, **norms, **lists, "below": {"figures": [{"figure": one} for one in drawn], "notes": notes}}
 
 
 def _where(found: memory.Measured) -> Text:
@@ -198,45 +157,36 @@ def _said(text: Text, where: Text, **values: str) -> Text:
 
 def _depth(found: memory.Depth) -> Value:
     growth = {way: f"{found.of(way)[-1] / found.of(way)[0]:.2f}" for way in memory.WAYS}
-    ends = [amount(found.of("reversible")[i]) for i in (0, -1)]
-    sentence = _said(DEPTH_SAYS, _where(found), few=str(found.depths[0]), many=str(found.depths[-1]), a=ends[0], b=ends[1], **growth)
-    rows = [(float(count), *(round(found.bytes[f"{way}_{count}"] / 1e6, 2) for way in memory.WAYS)) for count in found.depths]
-    return figure.value(
-        memory.depth(found, WAYS, DEPTH_AXES),
-        title=DEPTH,
-        units=DEPTH_UNITS,
-        sentence=sentence,
-        legend=[figure.Mark(WAYS[way], memory.COLOURS[way]) for way in memory.WAYS],
-        table=figure.Table((LAYERS, *(_name(MEGABYTES, WAYS[way]) for way in memory.WAYS)), rows),
-        height=300,
-        name="memory-depth",
-    )
+    a, b = (amount(found.of("reversible")[i]) for i in (0, -1))
+    says = _said(DEPTH_SAYS, _where(found), few=str(found.depths[0]), many=str(found.depths[-1]), a=a, b=b, **growth)
+    lines = []
+    for way, symbol in zip(memory.WAYS, ("circle", "square", "diamond"), strict=True):
+        end = amount(found.of(way)[-1])
+        mega = [size / 1e6 for size in found.of(way)]
+        lines.append(Curve(WAYS[way], found.depths, mega, memory.COLOURS[way], end={"en": end, "zh": end}, symbol=symbol))
+    rows = [(count, *(round(line.y[at], 2) for line in lines)) for at, count in enumerate(found.depths)]
+    columns = (LAYERS, *(filled(MEGABYTES, name=name) for name in WAYS.values()))
+    words = (DEPTH, DEPTH_UNITS, says)
+    return lined("memory-depth", lines, DEPTH_AXES, words, columns, rows, height=300, ticks=found.depths, up="zero", room=72)
 
 
-def _name(text: Text, name: Text) -> Text:
-    return {language: text[language].format(name=name[language]) for language in ("en", "zh")}
-
-
-def _parts(layer: int, chunks: Sequence[int], difference: Sequence[float], inner_bytes: Sequence[int]) -> Value:
-    """The feed-forward network in parts. ValueError where there are none, or as many numbers do not stand beside each other."""
-    if not chunks or not len(chunks) == len(difference) == len(inner_bytes) or min(inner_bytes) <= 0:
-        raise ValueError(f"{len(chunks)} ways to part, {len(difference)} differences, inner values of {list(inner_bytes)} bytes")
-    full = max(inner_bytes)
-    found = list(zip(chunks, difference, inner_bytes, strict=True))
+def _parts(layer: int, parts: InChunks) -> Value:
+    """The feed-forward network in parts."""
+    full, found = max(parts.inner_bytes), list(zip(parts.chunks, parts.difference, parts.inner_bytes, strict=True))
     bars = [
         Bar(filled(PART, c=str(c)), filled(PART_SAYS, ours=amount(size), full=amount(full), off=power(off)), size / full)
         for c, off, size in found
     ]
     c, _, size = found[-1]
-    return figure.value(
-        saving.bars([Group(PARTS_GROUP, bars)]),
-        title=PARTS,
-        units=filled(PARTS_UNITS, n=str(layer + 1)),
-        sentence=filled(PARTS_SAY, c=str(c), ours=amount(size), full=amount(full), off=power(max(difference))),
-        table=figure.Table((CHUNKS, BYTES, OFF), [(float(c), float(size), power(off)) for c, off, size in found]),
-        height=saving.height([Group(PARTS_GROUP, bars)]),
-        name="feed-forward-parts",
-    )
+    says = filled(PARTS_SAY, c=str(c), ours=amount(size), full=amount(full), off=power(max(parts.difference)))
+    words = (PARTS, filled(PARTS_UNITS, n=str(layer + 1)), says)
+    table = [(float(c), float(size), power(off)) for c, off, size in found]
+    return _barred("feed-forward-parts", Group(PARTS_GROUP, bars), words, (CHUNKS, BYTES, OFF), table)
+
+
+def _barred(name: str, group: Group, words: tuple[Text, Text, Text], columns: Sequence[Text], rows: Sequence[Any]) -> Value:
+    """Bars with all that stands around them, as of `shown`."""
+    return shown(name, lambda language: saving.bars([group])[language], words, columns, rows, height=saving.height([group]))
 
 
 def _peers(found: memory.Measured) -> Value:
@@ -246,16 +196,9 @@ def _peers(found: memory.Measured) -> Value:
     hashing = min(size for way, size in rows if way not in {"explicit", "dense"})
     text = PEERS_SAY if found.bytes["dense"] < hashing else PEERS_SAY_ELSE
     said = {way: amount(found.bytes[way]) for way in ("explicit", "ours", "dense")}
-    cells: list[tuple[str | float | None, ...]] = [(way, size, round(100 * size / explicit, 2)) for way, size in rows]
-    return figure.value(
-        saving.bars([Group(PEERS_GROUP, bars)]),
-        title=PEERS,
-        units=PEERS_UNITS,
-        sentence=_said(text, _where(found), **said),
-        table=figure.Table((WAY, PEAK, SHARE), cells),
-        height=saving.height([Group(PEERS_GROUP, bars)]),
-        name="memory-attention",
-    )
+    cells = [(way, size, round(100 * size / explicit, 2)) for way, size in rows]
+    words = (PEERS, PEERS_UNITS, _said(text, _where(found), **said))
+    return _barred("memory-attention", Group(PEERS_GROUP, bars), words, (WAY, PEAK, SHARE), cells)
 
 
 PANEL: View[Request, Explanation] = unfolded(

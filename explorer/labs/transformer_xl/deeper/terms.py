@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +10,7 @@ import numpy as np
 from explorer.figures.terms import QUERIES, boards
 from explorer.labs.transformer_xl import texts, views
 from explorer.views import View, unfolded
-from explorer.widgets.folded import Question, Value
+from explorer.widgets.folded import Question, Value, place_of
 from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.transformer_xl import weights
@@ -25,8 +23,6 @@ NO_TERMS: Final = {
 }
 
 TITLE: Final = {"en": "Why does a query look there? Four terms of one score", "zh": "查询为什么看那里？一个分数的四项"}
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -41,16 +37,12 @@ class Wish:
 
 def wished(question: Question) -> Wish:
     """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
-    given = question.wish if isinstance(question.wish, Mapping) else {}
-    model, head, pos, queries = (given.get(name) for name in ("model", "head", "pos", "tqueries"))
-    parts = head.split(".") if isinstance(head, str) else []
-    last = pos.split(",")[-1] if isinstance(pos, str) else ""
-    valid = len(parts) == 2 and all(part.isascii() and part.isdigit() and 1 <= int(part) <= 99 for part in parts)
+    last = question.said("pos").split(",")[-1]
     return Wish(
-        model=model if isinstance(model, str) else "",
-        place=(int(parts[0]) - 1, int(parts[1]) - 1) if valid else None,
+        model=question.said("model"),
+        place=place_of(question.said("head")),
         pos=int(last) if last.isascii() and last.isdigit() and len(last) < 8 else None,
-        queries=next((n for n in QUERIES if queries == str(n)), QUERIES[1]),
+        queries=next((n for n in QUERIES if question.said("tqueries") == str(n)), QUERIES[1]),
     )
 
 
