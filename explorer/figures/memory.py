@@ -6,17 +6,19 @@ Nothing here knows where results are kept: whoever calls hands over the JSON obj
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.figures import theme
+from explorer.figures.curves import Curve, curves
+from explorer.figures.theme import ten
 
 Text = Mapping[str, str]
 Figure = dict[str, Any]
 
 WAYS = ("ordinary", "checkpointed", "reversible")
 COLOURS = {"ordinary": "var(--cat-2)", "checkpointed": "var(--cat-4)", "reversible": "var(--cat-3)"}
+SYMBOLS = {"ordinary": "circle", "checkpointed": "square", "reversible": "diamond"}
 MADE = ("explicit", "reformer_pytorch", "transformers", "ours", "dense")  # ways to attend, the one that all are measured against first
 
 
@@ -66,9 +68,9 @@ def attention_of(result: Mapping[str, Any] | None) -> Measured | None:
 
 def amount(size: float) -> str:
     """Bytes as they are read: "2.10 GB", "131 kB", "512 B"."""
-    for ten, sign in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if size >= ten:
-            return f"{size / ten:.3g} {sign}" if size / ten < 999.5 else f"{size / ten:,.0f} {sign}"
+    for unit, sign in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {sign}" if size / unit < 999.5 else f"{size / unit:,.0f} {sign}"
     return f"{size:.0f} B"
 
 
@@ -77,52 +79,15 @@ def power(number: float) -> str:
     if number == 0:
         return "0"
     digits, exponent = f"{number:.1e}".split("e")
-    return f"{digits}\u00a0×\u00a010{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{digits}\u00a0×\u00a0{ten(int(exponent))}"
 
 
 def depth(found: Depth, names: Mapping[str, Text], axes: Mapping[str, tuple[str, str]]) -> dict[str, Figure]:
     """A line for each way, from 0 up, as Plotly's own JSON. names: of the ways; axes: titles of the two, by language."""
-    return {language: _lines(found, {way: names[way][language] for way in WAYS}, axes[language]) for language in ("en", "zh")}
 
+    def line(way: str) -> Curve:
+        last = dict.fromkeys(("en", "zh"), amount(found.of(way)[-1]))
+        return Curve(names[way], found.depths, [size / 1e6 for size in found.of(way)], COLOURS[way], end=last, symbol=SYMBOLS[way])
 
-def _lines(found: Depth, names: Mapping[str, str], axes: tuple[str, str]) -> Figure:
-    peak = max(max(found.of(way)) for way in WAYS) / 1e6
-    frame = {**theme.titled(axes), "margin": {"l": 52, "r": 64, "t": 14, "b": 40}}
-    across = {
-        "range": [0, found.depths[-1] * 1.04],
-        "tickvals": list(found.depths),
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-    }
-    frame["xaxis"] |= across
-    frame["yaxis"] |= {"range": [0, 1.08 * peak], "zeroline": True, "fixedrange": True, "tickformat": ",~r"}
-    data: Sequence[Figure] = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": names[way],
-            "x": list(found.depths),
-            "y": [size / 1e6 for size in found.of(way)],
-            "line": {"width": 3 if way == "reversible" else 2, "color": COLOURS[way]},
-            "marker": {"size": 8, "color": COLOURS[way], "symbol": {"ordinary": "circle", "checkpointed": "square"}.get(way, "diamond")},
-            "cliponaxis": False,
-            "hovertemplate": f"{names[way]}, %{{x}}: %{{y:,.1f}} MB<extra></extra>",
-        }
-        for way in WAYS
-    ]
-    frame["annotations"] = [
-        {
-            "text": f"<b>{amount(found.of(way)[-1])}</b>",
-            "x": found.depths[-1],
-            "y": found.of(way)[-1] / 1e6,
-            "xref": "x",
-            "yref": "y",
-            "xanchor": "left",
-            "xshift": 9,
-            "showarrow": False,
-            "font": {"size": 12, "color": "var(--ink)"},
-        }
-        for way in WAYS
-    ]
-    return {"data": list(data), "layout": frame}
+    lines = [line(way) for way in WAYS]
+    return {language: curves(lines, axes[language], language, ticks=found.depths, up="zero", room=84) for language in ("en", "zh")}

@@ -68,8 +68,6 @@ WEIGHTS: Final[tuple[str, ...]] = (
     "#ABA072", "#B4A76F", "#BCAE6C", "#C4B468", "#CDBB63", "#D5C25E", "#DEC958", "#E7D150", "#F0D846", "#F9E03A", "#FEE838",
 )
 # fmt: on
-# Numbers in cells are white below this weight and black from it on: 4.5:1 or better over the whole scale.
-INK_TURNS_AT: Final = 0.47
 # Signed values, symmetric around 0; the middle is almost the panel.
 SIGNED: Final[Mapping[Mode, tuple[str, ...]]] = {
     "light": ("#5B2A86", "#9A73B9", "#D9CBE5", "#F5F6F8", "#C6E3CC", "#6BAE7C", "#12693A"),
@@ -80,10 +78,6 @@ SURPRISE: Final[Mapping[Mode, tuple[str, ...]]] = {
     "light": ("#F7F5F4", "#F3D2BC", "#E39A68", "#B5501B", "#5A1C06"),
     "dark": ("#141C2B", "#4A2416", "#A34B1C", "#EE9A5C", "#FFEBD3"),
 }
-CATEGORIES: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
-    {mode: tuple(tokens[f"cat-{number}"] for number in range(1, 11)) for mode, tokens in TOKENS.items()}
-)
-
 WIDGETS: Final = Path(__file__).parent.parent / "widgets"
 
 
@@ -258,6 +252,12 @@ def titled(axes: tuple[str, str]) -> dict[str, Any]:
     for name, text in zip(("xaxis", "yaxis"), axes, strict=True):
         made[name] = {**made[name], "title": {**made[name]["title"], "text": text}}
     return {**made, "showlegend": False}
+
+
+def rows(names: Sequence[str]) -> dict[str, Any]:
+    """An upright axis of rows, the first on top, each with its name; for figures written as plain JSON."""
+    names_ = {"tickvals": list(range(len(names))), "ticktext": list(names), "tickfont": {"size": 12, "color": "var(--ink2)"}}
+    return {"range": [len(names) - 0.5, -0.5], **names_, "showgrid": False, "ticklabelstandoff": 4, "fixedrange": True, "automargin": True}
 
 
 def ten(power: int) -> str:
