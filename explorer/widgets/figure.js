@@ -1,6 +1,6 @@
 // A Plotly figure with everything a figure needs around it: title and units, legend in words, sentence, table, exports.
 
-import { clear, el } from "./lib/dom.js";
+import { clear, el, onPage } from "./lib/dom.js";
 import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
 import { fitted, hallScale, tallest } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
@@ -200,12 +200,7 @@ export function mount(root, props, emit, watch) {
     const next = Math.round(frame.clientWidth);
     if (next && next !== room) draw();
   }).observe(frame);
-  let was = projected();
-  new MutationObserver(() => {
-    if (projected() === was) return;
-    was = projected();
-    requestAnimationFrame(draw);
-  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  onPage(projected, () => requestAnimationFrame(draw));
   addEventListener("resize", () => projected() && highest() !== high && draw());
   onLang(draw);
   watch("value", draw);

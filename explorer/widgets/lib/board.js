@@ -2,7 +2,7 @@
 // no server and no address of its own, so that a saved page carries it along as it is. The contract of a picture stands
 // in stage.js.
 
-import { el, segmented, svg } from "./dom.js";
+import { el, onPage, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
 import { fitted, hallScale, keys, tallest } from "./keys.js";
 import { lang, onLang, t } from "./lang.js";
@@ -582,14 +582,11 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (room && room !== was) draw();
   }).observe(desk);
-  let was = projecting();
-  new MutationObserver(() => {
-    if (projecting() === was) return;
-    was = projecting();
+  onPage(projecting, () => {
     room = 0;
     leave();
     draw();
-  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  });
   addEventListener("resize", () => projecting() && draw());
   onLang(() => draw());
   onTheme(() => draw());

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { lang, onLang, t } from "./lang.js";
-import { CONFIG } from "./plot.js";
+import { CONFIG, escape as html } from "./plot.js";
 import { foot, source } from "./source.js";
 import { css } from "./theme.js";
 
@@ -149,8 +149,6 @@ export function zip(files) {
 /** Named arrays as numpy.load reads them, without pickle; `lab_and_paper` among them says where they come from. */
 export const npz = (arrays) => zip(Object.fromEntries(Object.entries({ ...arrays, lab_and_paper: source() })
     .map(([name, array]) => [`${name}.npy`, npy(array)])));
-
-export const html = (text) => String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 // Inside a script no text may close it; as JSON these signs have a spelling without them.
 export const json = (value) => JSON.stringify(value)

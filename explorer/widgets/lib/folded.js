@@ -20,7 +20,7 @@ const WAITING = { en: "The model is at it …", zh: "模型正在计算……" }
  *   opens: called whenever the open panel is painted. says: what the address says of it then, "open" by default.
  *   draw: paints a value whose state is "shown"; called again for another language. keep: how many answers are
  *   remembered, 1 by default.
- * @returns {{ask: () => void, opened: () => boolean}} ask: the wish has changed.
+ * @returns {{ask: () => void}} ask: the wish has changed.
  */
 export function folded({ root, key, title, head = [], body, props, watch, emit, wish = () => null, opens,
     says = () => "open", draw, keep = 1 }) {
@@ -111,5 +111,5 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
     paint();
   });
   paint();
-  return { ask: () => unfold.open && paint(), opened: () => unfold.open };
+  return { ask: () => unfold.open && paint() };
 }

@@ -1,6 +1,7 @@
 // A table {columns, rows} as an element, and its columns as arrays that are saved.
 
 import { el } from "./dom.js";
+import { signed } from "./signs.js";
 
 const LONGEST = 200; // rows of a table that stand at once
 
@@ -12,7 +13,7 @@ export function tableOf({ caption, columns, rows, here = null }, longest = LONGE
   const cell = (value, i, row) =>
     el(i ? "td" : "th",
     { scope: i ? null : "row", class: [typeof value === "number" ? "" : "text", row === here ? "here" : ""].join(" ")
-      .trim() || null, text: typeof value === "number" ? String(value).replace("-", "−") : (value ?? "–") });
+      .trim() || null, text: typeof value === "number" ? signed(value) : (value ?? "–") });
   const from = Math.max(0, Math.min(rows.length - longest, (here ?? 0) - longest / 2));
   const body = rows.slice(from, from + longest)
     .map((row, n) => el("tr", {}, row.map((value, i) => cell(value, i, from + n))));

@@ -1,9 +1,10 @@
 // What a visitor takes along of a picture: PNG and SVG with its title, legend, sentence and source, a page that is as
 // alive as the view, and its numbers. Everything is made from the picture itself, in the browser.
 
-import { csv, fileName, html, json, npz, save } from "./export.js";
+import { csv, fileName, json, npz, save } from "./export.js";
 import { lang } from "./lang.js";
 import { Pen, WIDE, asSvg, onCanvas } from "./pen.js";
+import { escape as html } from "./plot.js";
 import { foot, source } from "./source.js";
 import { columnsOf } from "./tables.js";
 import { dark } from "./theme.js";
