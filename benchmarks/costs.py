@@ -10,13 +10,11 @@ of five runs, taken in turn with the other lengths.
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Mapping
 
 import torch
 
-from benchmarks.measure import Bound, Report, threads
+from benchmarks.measure import Bound, Report, slope, threads
 from models.cost.clock import Bench, seconds
 from models.cost.records import FORMULAS, Request
 
@@ -52,10 +50,10 @@ def measure(device: torch.device) -> Report:
         for layer, (width, lengths) in RANGES.items():
             name = NAMES.get(layer, layer)
             times = fastest(layer, device)
-            slope = statistics.linear_regression([math.log(n) for n in lengths], [math.log(t) for t in times]).slope
+            exponent = slope(lengths, times)
             figures |= {f"{name}_{n}_ms": t * 1e3 for n, t in zip(lengths, times, strict=True)}
-            figures[f"{name}_exponent"] = slope
-            figures[f"{name}_off"] = abs(slope - FORMULAS[layer].slope)
+            figures[f"{name}_exponent"] = exponent
+            figures[f"{name}_off"] = abs(exponent - FORMULAS[layer].slope)
             notes[name] = f"L = {lengths[0]:,} … {lengths[-1]:,}, d = {width}"
             if layer in OFF:
                 bounds[f"{name}_off"] = Bound(OFF[layer])

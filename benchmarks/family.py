@@ -8,7 +8,6 @@ before says that a run would take more than SECONDS or MEMORY. The page of the c
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable
 from functools import partial
 
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Report, peak_bytes, threads
+from benchmarks.measure import Report, fresh, peak_bytes, threads
 from models.cost.clock import seconds
 from models.cost.model import additive
 from models.layers import lsh, relative
@@ -106,6 +105,5 @@ def measure(device: torch.device) -> Report:
     """All figures of this benchmark."""
     figures: dict[str, float] = {}
     for kind in KINDS:
-        with multiprocessing.get_context("spawn").Pool(1) as fresh:
-            figures |= fresh.apply(measured, (kind, str(device)))
+        figures |= fresh(measured, kind, str(device))
     return Report(figures, notes={"heads": f"{HEADS} of {D_HEAD} numbers, float32"})

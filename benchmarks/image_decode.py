@@ -11,11 +11,10 @@ On a CPU each side runs with one thread and with all of them, and its faster way
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel
 
+from benchmarks.language_model import generated, peer
 from benchmarks.measure import Bound, Report, as_shipped, interleaved, median, ratio, threads
 from models.image_transformer.decode import Wanted, generate, uniforms
 from models.image_transformer.model import LEVELS, Config, ImageTransformer
@@ -27,25 +26,6 @@ MANY = 4  # pictures at once
 def ours(config: Config) -> ImageTransformer:
     """Our network, with nothing learned."""
     return as_shipped(ImageTransformer(config))  # type: ignore[no-any-return]
-
-
-def peer(config: Config) -> Any:
-    """transformers' decoder of the same size: pre-norm layers, one embedding per symbol and per position."""
-    shape = GPT2Config(
-        vocab_size=LEVELS + 1,
-        n_positions=config.rows * config.columns + 1,
-        n_embd=config.d_model,
-        n_layer=config.n_layers,
-        n_head=config.n_heads,
-        n_inner=config.d_ff,
-        bos_token_id=LEVELS,
-        eos_token_id=None,
-        pad_token_id=None,
-        use_cache=True,
-    )
-    model: Any = GPT2LMHeadModel(shape)
-    model.train(False)
-    return model
 
 
 def size(model: torch.nn.Module) -> int:
@@ -60,7 +40,7 @@ def measure(device: torch.device) -> Report:
     configs = {"local_1d": Config(), "local_2d": Config(pattern="local_2d", query=(7, 7), memory=(7, 7))}
     pixels = configs["local_1d"].rows * configs["local_1d"].columns
     networks = {pattern: ours(config).to(device) for pattern, config in configs.items()}
-    other = peer(configs["local_1d"]).to(device)
+    other = peer(configs["local_1d"], LEVELS + 1, pixels + 1).to(device)
     largest = torch.get_num_threads()
     counts = [1] if device.type != "cpu" or largest == 1 else [1, largest]
 
@@ -77,14 +57,9 @@ def measure(device: torch.device) -> Report:
         return run
 
     def sample(with_threads: int) -> Callable[[], object]:
-        start = torch.full((1, 1), LEVELS, device=device)
-        asked = {"max_new_tokens": pixels, "do_sample": True, "top_k": 0}  # no symbol ends it, and every level may be drawn
-
         def run() -> None:
             with threads(with_threads):
-                made = other.generate(start, attention_mask=torch.ones_like(start), **asked)
-            if made.shape[1] != 1 + pixels:
-                raise AssertionError(f"{made.shape[1] - 1} of {pixels} tokens were made")
+                generated(other, torch.full((1, 1), LEVELS, device=device), pixels)
 
         return run
 

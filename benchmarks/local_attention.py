@@ -13,9 +13,6 @@ growth_exponent: slope of log time over log length, 1,024 … 16,384.
 
 from __future__ import annotations
 
-import math
-import multiprocessing
-import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -24,7 +21,7 @@ from local_attention import LocalAttention
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
+from benchmarks.measure import Bound, Report, both_ways, fresh, interleaved, median, peak_bytes, ratio, slope
 from models.layers.local import Block, blocks_1d, blocks_2d, local_attention
 
 LENGTH, HEADS, D_HEAD = 3072, 8, 64
@@ -74,18 +71,12 @@ def inputs(length: int, device: torch.device, gradient: bool = False) -> list[Te
     return [torch.randn(1, HEADS, length, D_HEAD, device=device, requires_grad=gradient) for _ in range(3)]
 
 
-def extra(blocks: Sequence[Block], device: torch.device) -> int:
-    """The profiler's peak of one forward pass, bytes."""
-    query, key, value = inputs(LENGTH, device)
-    with torch.no_grad():
-        return peak_bytes(lambda: local_attention(query, key, value, blocks), device)
-
-
 def _extra(pattern: str, device: str) -> int:
-    """In a fresh process."""
-    return extra(
-        blocks_1d(LENGTH, WINDOW, WINDOW) if pattern == "local_1d" else blocks_2d(ROWS, COLUMNS, TILE, FLANGE), torch.device(device)
-    )
+    """The profiler's peak of one forward pass, bytes; in a fresh process."""
+    blocks = blocks_1d(LENGTH, WINDOW, WINDOW) if pattern == "local_1d" else blocks_2d(ROWS, COLUMNS, TILE, FLANGE)
+    query, key, value = inputs(LENGTH, torch.device(device))
+    with torch.no_grad():
+        return peak_bytes(lambda: local_attention(query, key, value, blocks), torch.device(device))
 
 
 def growth(device: torch.device) -> tuple[float, list[float]]:
@@ -96,7 +87,7 @@ def growth(device: torch.device) -> tuple[float, list[float]]:
         sides[str(length)] = lambda arguments=arguments: local_attention(*arguments)  # type: ignore[misc]
     with torch.no_grad():
         times = [median(seconds) for seconds in interleaved(sides, device).values()]
-    return statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(t) for t in times]).slope, [t * 1e3 for t in times]
+    return slope(LENGTHS, times), [t * 1e3 for t in times]
 
 
 def measure(device: torch.device) -> Report:
@@ -118,20 +109,10 @@ def measure(device: torch.device) -> Report:
         for ours, theirs in (("local_1d", "package"), ("local_1d", "masked_1d"), ("local_2d", "masked_2d")):
             torch.testing.assert_close(made[ours], made[theirs], atol=1e-4, rtol=1e-4)
         times = interleaved({**forward, "floor": floor(one, device)}, device, calls=2)
-    q, k, v = inputs(LENGTH, device, gradient=True)
-    outside = torch.randn_like(q)
-
-    def both_ways(side: Callable[[], Tensor]) -> Callable[[], object]:
-        return lambda: torch.autograd.grad(side(), (q, k, v), outside)
-
-    trained = interleaved(
-        {"local_1d": both_ways(lambda: local_attention(q, k, v, one)), "package": both_ways(lambda: peer(q, k, v))}, device
-    )
-    slope, per_length = growth(device)
-    with multiprocessing.get_context("spawn").Pool(1) as fresh:
-        peak = fresh.apply(_extra, ("local_1d", str(device)))
-    with multiprocessing.get_context("spawn").Pool(1) as fresh:
-        peak_2d = fresh.apply(_extra, ("local_2d", str(device)))
+    q, k, v = leaves = inputs(LENGTH, device, gradient=True)
+    sides = {"local_1d": lambda: local_attention(q, k, v, one), "package": lambda: peer(q, k, v)}
+    trained = interleaved({name: both_ways(side, leaves) for name, side in sides.items()}, device)
+    exponent, per_length = growth(device)
     figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in times.items()}
     figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in trained.items()}
     figures |= {f"local_1d_{length}_ms": found for length, found in zip(LENGTHS, per_length, strict=True)}
@@ -141,9 +122,9 @@ def measure(device: torch.device) -> Report:
         "local_1d_vs_masked_ratio": ratio(times, "masked_1d", "local_1d"),
         "local_2d_vs_masked_ratio": ratio(times, "masked_2d", "local_2d"),
         "local_1d_vs_floor_ratio": ratio(times, "local_1d", "floor"),
-        "extra_mb": peak / 1e6,
-        "extra_2d_mb": peak_2d / 1e6,
-        "growth_exponent": slope,
+        "extra_mb": fresh(_extra, "local_1d", str(device)) / 1e6,
+        "extra_2d_mb": fresh(_extra, "local_2d", str(device)) / 1e6,
+        "growth_exponent": exponent,
     }
     bounds = {
         "local_1d_vs_package_ratio": Bound(3.5, at_least=True),

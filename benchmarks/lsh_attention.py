@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import multiprocessing
-import statistics
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
+from benchmarks.measure import Bound, Report, fresh, interleaved, median, peak_bytes, ratio, slope
 from models.layers.lsh import hash_vectors, lsh_attention, rotations
 
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
@@ -112,16 +110,11 @@ def there() -> list[str]:
 
 
 def _peak(way: str, length: int, device: str) -> int:
+    """The profiler's peak of one call, bytes; in a fresh process."""
     torch.manual_seed(1)
     side = PEAKS[way](length, torch.device(device))
     with torch.no_grad():
         return peak_bytes(side, torch.device(device))
-
-
-def fresh(way: str, length: int, device: torch.device) -> int:
-    """The profiler's peak of one call in a fresh process, bytes."""
-    with multiprocessing.get_context("spawn").Pool(1) as process:
-        return process.apply(_peak, (way, length, str(device)))
 
 
 def measure(device: torch.device) -> Report:
@@ -131,9 +124,8 @@ def measure(device: torch.device) -> Report:
     with torch.no_grad():
         times = interleaved({way: WAYS[way](LENGTH, device) for way in ways}, device)
         lengths = interleaved({str(length): ours(length, device) for length in LENGTHS}, device, rounds=3)
-    peaks = {way: fresh(way, LENGTH, device) for way in (*ways, "explicit")}
+    peaks = {way: fresh(_peak, way, LENGTH, str(device)) for way in (*ways, "explicit")}
     per_length = [median(lengths[str(length)]) for length in LENGTHS]
-    slope = statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(t) for t in per_length]).slope
     figures = {f"{way}_ms": median(seconds) * 1e3 for way, seconds in times.items()}
     figures |= {f"{way}_mb": peak / 1e6 for way, peak in peaks.items()}
     figures |= {f"ours_{length}_ms": seconds * 1e3 for length, seconds in zip(LENGTHS, per_length, strict=True)}
@@ -141,7 +133,7 @@ def measure(device: torch.device) -> Report:
     packages = [peaks[way] for way in ways if way in PACKAGES]
     if packages:
         figures["memory_vs_best_package_ratio"] = peaks["ours"] / min(packages)
-    figures["growth_exponent"] = slope
+    figures["growth_exponent"] = slope(LENGTHS, per_length)
     bounds = {
         "vs_reformer_pytorch_ratio": Bound(1.7, at_least=True),
         "vs_transformers_ratio": Bound(1.7, at_least=True),

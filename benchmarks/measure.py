@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import math
+import multiprocessing
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from models.device import synchronize as synchronize
 
+T = TypeVar("T")
 ROUNDS = 5  # a figure is the median of so many
 
 
@@ -79,6 +81,23 @@ def ratio(seconds: Mapping[str, list[float]], over: str, under: str) -> float:
 def median(seconds: list[float]) -> float:
     """The median of the rounds."""
     return statistics.median(seconds)
+
+
+def slope(lengths: Sequence[float], values: Sequence[float]) -> float:
+    """The exponent with which values grow: slope of their logarithm over that of the lengths, by least squares."""
+    return statistics.linear_regression([math.log(n) for n in lengths], [math.log(value) for value in values]).slope
+
+
+def fresh(function: Callable[..., T], *arguments: object) -> T:
+    """What a function gives in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as process:
+        return process.apply(function, arguments)
+
+
+def both_ways(side: Callable[[], Tensor], leaves: Sequence[Tensor]) -> Callable[[], object]:
+    """The same forward and backward: the gradients of all `leaves`, under a random one of the result, as large as the first leaf."""
+    outside = torch.randn_like(leaves[0])
+    return lambda: torch.autograd.grad(side(), leaves, outside)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

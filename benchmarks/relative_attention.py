@@ -10,16 +10,14 @@ growth_exponent: slope of log memory over log length of ours, 1,024 … 8,192: t
 
 from __future__ import annotations
 
-import math
-import multiprocessing
-import statistics
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
+from benchmarks.measure import Bound, Report, both_ways, fresh, interleaved, median, peak_bytes, ratio, slope
 from models.layers.relative import BLOCK, direct, relative_attention, skewed
 
 LENGTH, HEADS, D_HEAD = 2048, 8, 64
@@ -56,21 +54,11 @@ def floor(device: torch.device) -> Callable[[], object]:
     return products
 
 
-def peak(way: str, length: int, device: torch.device) -> int:
-    """The profiler's peak of one forward pass, bytes."""
-    four = inputs(length, device)
-    with torch.no_grad():
-        return peak_bytes(lambda: WAYS[way](*four), device)
-
-
 def _peak(way: str, length: int, device: str) -> int:
-    return peak(way, length, torch.device(device))
-
-
-def fresh(way: str, length: int, device: torch.device) -> int:
-    """The same in a fresh process."""
-    with multiprocessing.get_context("spawn").Pool(1) as process:
-        return process.apply(_peak, (way, length, str(device)))
+    """The profiler's peak of one forward pass, bytes; in a fresh process."""
+    four = inputs(length, torch.device(device))
+    with torch.no_grad():
+        return peak_bytes(lambda: WAYS[way](*four), torch.device(device))
 
 
 def measure(device: torch.device) -> Report:
@@ -86,15 +74,9 @@ def measure(device: torch.device) -> Report:
         torch.testing.assert_close(forward["ours"](), forward["skew"](), atol=1e-4, rtol=1e-4)
         times = interleaved({**forward, "floor": floor(device)}, device)
         pairs = interleaved({"direct": lambda: direct(query, key, value, table)}, device, rounds=1)
-    q, k, v, e = inputs(LENGTH, device, gradient=True)
-    outside = torch.randn_like(q)
-
-    def both_ways(way: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> Callable[[], object]:
-        return lambda: torch.autograd.grad(way(q, k, v, e), (q, k, v, e), outside)
-
-    trained = interleaved({"ours": both_ways(relative_attention), "skew": both_ways(skewed)}, device)
-    peaks = [fresh("ours", length, device) for length in LENGTHS]
-    slope = statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(b) for b in peaks]).slope
+    leaves = inputs(LENGTH, device, gradient=True)
+    trained = interleaved({name: both_ways(partial(WAYS[name], *leaves), leaves) for name in ("ours", "skew")}, device)
+    peaks = [fresh(_peak, "ours", length, str(device)) for length in LENGTHS]
     figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in {**times, **pairs}.items()}
     figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in trained.items()}
     figures |= {
@@ -104,9 +86,9 @@ def measure(device: torch.device) -> Report:
         "vs_fused_without_ratio": ratio(times, "ours", "fused_without"),
         "vs_floor_ratio": ratio(times, "ours", "floor"),
         "extra_mb": peaks[LENGTHS.index(LENGTH)] / 1e6,
-        "skew_mb": fresh("skew", LENGTH, device) / 1e6,
-        "direct_mb": fresh("direct", LENGTH, device) / 1e6,
-        "growth_exponent": slope,
+        "skew_mb": fresh(_peak, "skew", LENGTH, str(device)) / 1e6,
+        "direct_mb": fresh(_peak, "direct", LENGTH, str(device)) / 1e6,
+        "growth_exponent": slope(LENGTHS, peaks),
     }
     bounds = {
         "vs_skew_ratio": Bound(4.0, at_least=True),

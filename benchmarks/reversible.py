@@ -11,13 +11,12 @@ feedforward_<chunks>_mb: peak of the feed-forward network alone, forward without
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
+from benchmarks.measure import Bound, Report, fresh, interleaved, median, peak_bytes, ratio
 from models.layers.reversible import ChunkedFeedForward, Pair, Reversible, checkpointed, ordinary, reversible
 from models.reformer.model import Config, Reformer, Turn
 
@@ -78,20 +77,15 @@ def _feedforward(chunks: int, device: str) -> int:
         return peak_bytes(lambda: network(x), torch.device(device))
 
 
-def _fresh(function: Callable[..., int], *arguments: object) -> int:
-    with multiprocessing.get_context("spawn").Pool(1) as process:
-        return process.apply(function, arguments)
-
-
 def measure(device: torch.device) -> Report:
     """All figures of this benchmark."""
     torch.manual_seed(1)
-    peaks = {(way, count): _fresh(_peak, way, count, str(device)) for way in WAYS for count in DEPTHS}
+    peaks = {(way, count): fresh(_peak, way, count, str(device)) for way in WAYS for count in DEPTHS}
     turns = layers(TIMED, device)
     times = interleaved({way: both_ways(way, turns, device) for way in WAYS}, device, rounds=3)
     figures = {f"{way}_{count}_mb": peak / 1e6 for (way, count), peak in peaks.items()}
     figures |= {f"{way}_growth_ratio": peaks[way, max(DEPTHS)] / peaks[way, min(DEPTHS)] for way in WAYS}
-    figures |= {f"feedforward_{chunks}_mb": _fresh(_feedforward, chunks, str(device)) / 1e6 for chunks in CHUNKS}
+    figures |= {f"feedforward_{chunks}_mb": fresh(_feedforward, chunks, str(device)) / 1e6 for chunks in CHUNKS}
     figures |= {f"{way}_ms": median(seconds) * 1e3 for way, seconds in times.items()}
     figures["reversible_vs_ordinary_ratio"] = ratio(times, "reversible", "ordinary")
     return Report(figures, {"reversible_growth_ratio": Bound(1.3)})

@@ -14,15 +14,13 @@ extra_mb: the profiler's peak of one forward pass, strided, in a fresh process, 
 from __future__ import annotations
 
 import math
-import multiprocessing
-import statistics
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
+from benchmarks.measure import Bound, Report, both_ways, fresh, interleaved, median, peak_bytes, ratio, slope
 from models.layers.patterns import Pattern
 from models.layers.sparse import sparse_attention
 
@@ -68,7 +66,7 @@ def growth(device: torch.device) -> tuple[float, list[float]]:
     sides = {str(n): ours("strided", "split", inputs(n, device), math.isqrt(n), 1) for n in LENGTHS}
     with torch.no_grad():
         times = [median(seconds) for seconds in interleaved(sides, device, calls=2).values()]
-    return statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(t) for t in times]).slope, [t * 1e3 for t in times]
+    return slope(LENGTHS, times), [t * 1e3 for t in times]
 
 
 def _extra(device: str) -> int:
@@ -93,16 +91,9 @@ def measure(device: torch.device) -> Report:
             torch.testing.assert_close(quick[kind]()[:, :, some], slow[f"{kind}_masked"]()[:, :, some], atol=1e-4, rtol=1e-4)
         times = interleaved({**quick, **slow}, device)
     leaves = inputs(LENGTH, device, gradient=True)
-    outside = torch.randn_like(leaves[0])
-
-    def both_ways(side: Side) -> Callable[[], object]:
-        return lambda: torch.autograd.grad(side(), leaves, outside)
-
-    trained = {"dense": both_ways(dense(leaves)), **{kind: both_ways(ours(kind, "split", leaves)) for kind in kinds}}
+    trained = {kind: both_ways(ours(kind, "split", leaves), leaves) for kind in kinds} | {"dense": both_ways(dense(leaves), leaves)}
     backward = interleaved(trained, device, rounds=3)
-    slope, per_length = growth(device)
-    with multiprocessing.get_context("spawn").Pool(1) as fresh:
-        peak = fresh.apply(_extra, (str(device),))
+    exponent, per_length = growth(device)
     figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in times.items()}
     figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in backward.items()}
     figures |= {f"strided_{length}_ms": found for length, found in zip(LENGTHS, per_length, strict=True)}
@@ -111,7 +102,7 @@ def measure(device: torch.device) -> Report:
         figures[f"{kind}_vs_masked_ratio"] = ratio(times, f"{kind}_masked", kind)
         figures[f"{kind}_merged_vs_dense_ratio"] = ratio(times, "dense", f"{kind}_merged")
         figures[f"{kind}_backward_vs_dense_ratio"] = ratio(backward, "dense", kind)
-    figures |= {"extra_mb": peak / 1e6, "growth_exponent": slope}
+    figures |= {"extra_mb": fresh(_extra, str(device)) / 1e6, "growth_exponent": exponent}
     bounds = {
         "strided_vs_dense_ratio": Bound(11.0, at_least=True),
         "fixed_vs_dense_ratio": Bound(2.2, at_least=True),

@@ -18,11 +18,6 @@ def text(en: str, zh: str) -> Text:
 
 _ = text
 
-
-def _texts(**pairs: tuple[str, str]) -> Texts:
-    return MappingProxyType({name: text(*pair) for name, pair in pairs.items()})
-
-
 SITE: Final[Texts] = {
     "name": _("Transformer family explorer", "Transformer 家族探索"),
     "short": _("Transformer family", "Transformer 家族"),
@@ -123,123 +118,106 @@ CHANGED: Final[Texts] = {
     "measured": _("the same parts, measured", "同样的部件，测量开销"),
 }
 
-HOME: Final = _texts(
-    title=("One idea,\na whole family", "一个想法，\n一整个家族"),
-    lead=(
+HOME: Final[Texts] = {
+    "title": _("One idea,\na whole family", "一个想法，\n一整个家族"),
+    "lead": _(
         "Nearly every card is a trained model. Open one, give it your own words, pixels or notes, and watch its mechanism at work.",
         "几乎每张卡片都是一个训练好的模型。打开它，给它您自己的文字、像素或音符，看它的机制如何运转。",
     ),
-    lead_one=(
-        "Attention is the idea: every word looks at every other and takes what it needs. Here is a trained model that does it, "
-        "on your own words, with every head in view.",
-        "这个想法就是注意力：每个词都看向所有其他词，各取所需。这里有一个训练好的模型，在您自己的句子上运行，每个头都看得见。",
-    ),
-    lecture=("Start the guided lecture", "开始导览讲座"),
-    surprise=("Surprise me", "随便看一个"),
-    open=("Open the lab", "打开实验"),
-    begin=("Take the guided steps", "跟着步骤看"),
-    first=("Begin with {lab}", "从{lab}开始"),
-    shows=("What the guided steps show", "导览步骤依次展示"),
-    steps=("{of} steps", "{of} 步"),
-    changed=("What it changed", "它改变了什么"),
-    from_=("From {lab}.", "来自{lab}。"),
-    before=("before {year}", "{year} 年以前"),
-    looks=("looks at", "看向"),
-    map=("Family map", "家族图谱"),
-    picture=(
-        "Attention weights of the first example, {rows} queries by {columns} keys",
-        "第一个例子的注意力权重，{rows} 个查询，{columns} 个键",
-    ),
-    pointed=("query {query} gives key {key} {weight}.", "查询 {query} 给键 {key} 的权重是 {weight}。"),
-    real=(
-        "One head of this model, from its run on the first example. Point at a word to ask it.",
-        "这是该模型的一个头，来自它在第一个例子上的运行。指向一个词，就能看它问谁。",
-    ),
-)
+    "lecture": _("Start the guided lecture", "开始导览讲座"),
+    "surprise": _("Surprise me", "随便看一个"),
+    "open": _("Open the lab", "打开实验"),
+    "steps": _("{of} steps", "{of} 步"),
+    "changed": _("What it changed", "它改变了什么"),
+    "from_": _("From {lab}.", "来自{lab}。"),
+    "before": _("before {year}", "{year} 年以前"),
+    "looks": _("looks at", "看向"),
+    "map": _("Family map", "家族图谱"),
+}
 
-LECTURE: Final = _texts(
-    title=("Guided lecture", "导览讲座"),
-    lead=(
+LECTURE: Final[Texts] = {
+    "title": _("Guided lecture", "导览讲座"),
+    "lead": _(
         "One walk through the whole family. Each step opens a real run with the view that makes its point; change whatever you like on the "
         "way, the next step is always there.",
         "带您走遍整个家族。每一步都打开一次真实的运行和最能说明问题的视图；途中随意改动，下一步总在那里。",
     ),
-    begin=("Begin", "开始"),
-    keys=(
+    "begin": _("Begin", "开始"),
+    "keys": _(
         "→ or PageDown goes on, ← or PageUp goes back, from the last step of one lab to the first of the next. P projects a figure, and "
         "the lecture goes on there.",
         "→ 或 PageDown 前进，← 或 PageUp 后退，从一个实验的最后一步直接到下一个实验的第一步。按 P 投影一幅图，讲座在投影中继续。",
     ),
-    steps=("Steps: {lab}", "步骤：{lab}"),
-    presenter=("Presenter's window", "演讲者窗口"),
-    handout=("Print the handout", "打印讲义"),
-    drawing=("Drawing slide {n} of {of}", "正在绘制第 {n} / {of} 张"),
-)
+    "steps": _("Steps: {lab}", "步骤：{lab}"),
+    "presenter": _("Presenter's window", "演讲者窗口"),
+    "handout": _("Print the handout", "打印讲义"),
+    "drawing": _("Drawing slide {n} of {of}", "正在绘制第 {n} / {of} 张"),
+}
 
-COMPARE: Final = _texts(
-    title=("Side by side", "并排对比"),
-    lead=(
+COMPARE: Final[Texts] = {
+    "title": _("Side by side", "并排对比"),
+    "lead": _(
         "Two heads, two inputs, or two labs that are given the same: each side is alive, and what is locked on one is locked on both.",
         "两个头、两个输入，或输入相同的两个实验：两边都是活的，在一边锁定，另一边随之锁定。",
     ),
-    left=("left side", "左边"),
-    right=("right side", "右边"),
-    lab=("lab, {side}", "{side}的实验"),
-    input=("input, {side}", "{side}的输入"),
-    picture=("picture, {side}", "{side}的图"),
-    attention=("Attention", "注意力"),
-    ponder=("Ponder steps", "思考步数"),
-    reading=("Reading", "阅读"),
-    passes=("Pieces in time", "词片与时间"),
-    own=("Your own text", "您自己的文字"),
-    run=("Run", "运行"),
-    open=("Open lab", "打开实验"),
-    swap=("Swap sides", "左右互换"),
-    difference=("Difference", "差值"),
-    unlike=("The two pictures have different shapes, so there is no difference to draw.", "两幅图形状不同，因此没有差值可画。"),
-)
+    "left": _("left side", "左边"),
+    "right": _("right side", "右边"),
+    "lab": _("lab, {side}", "{side}的实验"),
+    "input": _("input, {side}", "{side}的输入"),
+    "picture": _("picture, {side}", "{side}的图"),
+    "attention": _("Attention", "注意力"),
+    "ponder": _("Ponder steps", "思考步数"),
+    "reading": _("Reading", "阅读"),
+    "passes": _("Pieces in time", "词片与时间"),
+    "own": _("Your own text", "您自己的文字"),
+    "run": _("Run", "运行"),
+    "open": _("Open lab", "打开实验"),
+    "swap": _("Swap sides", "左右互换"),
+    "difference": _("Difference", "差值"),
+    "unlike": _("The two pictures have different shapes, so there is no difference to draw.", "两幅图形状不同，因此没有差值可画。"),
+}
 
-PRESENTER: Final = _texts(
-    title=("Presenter", "演讲者窗口"),
-    lead=("Notes, time and the next step, beside the window that is projected.", "备注、时间与下一步，与投影窗口配合使用。"),
-    route=("Route", "路线"),
-    minutes=("{n} min", "{n} 分钟"),
-    projected=("projected · {size}", "正在投影 · {size}"),
-    followed=("not projected yet", "尚未投影"),
-    nobody=("no window to project", "没有投影窗口"),
-    open=("Open the window to project", "打开投影窗口"),
-    project=("Project it", "开始投影"),
-    again=("Start again", "重新开始"),
-    screen=("On the screen", "屏幕上"),
-    place=("{lab}, step {step} of {of}", "{lab}，第 {step} 步，共 {of} 步"),
-    notes=("Notes", "备注"),
-    ask=("Ask first: {guess}", "先问：{guess}"),
-    show=("Show: {show}", "展示：{show}"),
-    says=("The figure says: {sentence}", "图中的话：{sentence}"),
-    covered=("The figure is covered until the hall has guessed.", "图已遮住，等大家猜过再揭晓。"),
-    reveal=("Show the figure", "揭晓"),
-    gone=("time gone", "已用时间"),
-    this=("this step", "这一步"),
-    planned=("planned {time}", "计划 {time}"),
-    now=("now {time}", "现在 {time}"),
-    behind=("{time} behind", "落后 {time}"),
-    ahead=("{time} ahead", "提前 {time}"),
-    fits=("in time", "按时"),
-    wins=("Skip {steps} to win {time}.", "跳过{steps}可省 {time}。"),
-    one=("{lab} {step}", "{lab} {step}"),
-    skip_them=("Skip them", "跳过这些"),
-    next=("Next", "接下来"),
-    then=("Then", "然后"),
-    end=("This is the last step of the route.", "这是路线的最后一步。"),
-    back=("Back", "上一步"),
-    forward=("Next step", "下一步"),
-    may_skip=("may skip", "可跳过"),
-    skipped=("skipped", "已跳过"),
-    off=("not on this route", "不在此路线上"),
-    skip=("Skip step {step} of {lab}", "跳过{lab}第 {step} 步"),
-    steps=("Steps", "步骤"),
-    labs=("Labs of the route", "路线上的实验"),
-)
+PRESENTER: Final[Texts] = {
+    "title": _("Presenter", "演讲者窗口"),
+    "lead": _("Notes, time and the next step, beside the window that is projected.", "备注、时间与下一步，与投影窗口配合使用。"),
+    "route": _("Route", "路线"),
+    "minutes": _("{n} min", "{n} 分钟"),
+    "projected": _("projected · {size}", "正在投影 · {size}"),
+    "followed": _("not projected yet", "尚未投影"),
+    "nobody": _("no window to project", "没有投影窗口"),
+    "open": _("Open the window to project", "打开投影窗口"),
+    "project": _("Project it", "开始投影"),
+    "again": _("Start again", "重新开始"),
+    "screen": _("On the screen", "屏幕上"),
+    "place": _("{lab}, step {step} of {of}", "{lab}，第 {step} 步，共 {of} 步"),
+    "notes": _("Notes", "备注"),
+    "ask": _("Ask first: {guess}", "先问：{guess}"),
+    "show": _("Show: {show}", "展示：{show}"),
+    "says": _("The figure says: {sentence}", "图中的话：{sentence}"),
+    "covered": _("The figure is covered until the hall has guessed.", "图已遮住，等大家猜过再揭晓。"),
+    "reveal": _("Show the figure", "揭晓"),
+    "gone": _("time gone", "已用时间"),
+    "this": _("this step", "这一步"),
+    "planned": _("planned {time}", "计划 {time}"),
+    "now": _("now {time}", "现在 {time}"),
+    "behind": _("{time} behind", "落后 {time}"),
+    "ahead": _("{time} ahead", "提前 {time}"),
+    "fits": _("in time", "按时"),
+    "wins": _("Skip {steps} to win {time}.", "跳过{steps}可省 {time}。"),
+    "one": _("{lab} {step}", "{lab} {step}"),
+    "skip_them": _("Skip them", "跳过这些"),
+    "next": _("Next", "接下来"),
+    "then": _("Then", "然后"),
+    "end": _("This is the last step of the route.", "这是路线的最后一步。"),
+    "back": _("Back", "上一步"),
+    "forward": _("Next step", "下一步"),
+    "may_skip": _("may skip", "可跳过"),
+    "skipped": _("skipped", "已跳过"),
+    "off": _("not on this route", "不在此路线上"),
+    "skip": _("Skip step {step} of {lab}", "跳过{lab}第 {step} 步"),
+    "steps": _("Steps", "步骤"),
+    "labs": _("Labs of the route", "路线上的实验"),
+}
 
 # What stands on every lab's card, and what every page says when something went wrong.
 CARD: Final[Texts] = {
@@ -259,57 +237,13 @@ DEFECT: Final[Text] = {
 
 
 # Nouns behind a number in a text: after "1" the second is written. `lib/lang.js` has the same for what the browser fills in.
-NOUNS: Final[Mapping[str, str]] = {
-    "bars": "bar",
-    "beats": "beat",
-    "blocks": "block",
-    "buckets": "bucket",
-    "carries": "carry",
-    "cells": "cell",
-    "characters": "character",
-    "checkpoints": "checkpoint",
-    "columns": "column",
-    "coordinates": "coordinate",
-    "digits": "digit",
-    "epochs": "epoch",
-    "events": "event",
-    "facts": "fact",
-    "guesses": "guess",
-    "heads": "head",
-    "hypotheses": "hypothesis",
-    "inputs": "input",
-    "keys": "key",
-    "kinds": "kind",
-    "labels": "label",
-    "labs": "lab",
-    "layers": "layer",
-    "letters": "letter",
-    "models": "model",
-    "notes": "note",
-    "octaves": "octave",
-    "pairs": "pair",
-    "parts": "part",
-    "pictures": "picture",
-    "pieces": "piece",
-    "pixels": "pixel",
-    "places": "place",
-    "positions": "position",
-    "queries": "query",
-    "rounds": "round",
-    "rows": "row",
-    "semitones": "semitone",
-    "sentences": "sentence",
-    "spans": "span",
-    "steps": "step",
-    "symbols": "symbol",
-    "threads": "thread",
-    "tokens": "token",
-    "updates": "update",
-    "values": "value",
-    "ways": "way",
-    "weights": "weight",
-    "words": "word",
-}
+_MANY: Final = (
+    "bars beats blocks buckets carries cells characters checkpoints columns coordinates digits epochs events facts guesses heads "
+    "hypotheses inputs keys kinds labels labs layers letters models notes octaves pairs parts pictures pieces pixels places positions "
+    "queries rounds rows semitones sentences spans symbols steps threads tokens updates values ways weights words"
+)
+_ODD: Final = {"guesses": "guess", "hypotheses": "hypothesis"}
+NOUNS: Final[Mapping[str, str]] = {many: _ODD.get(many) or re.sub("ies$", "ys", many)[:-1] for many in _MANY.split()}
 _COUNTED = re.compile(rf"\{{(\w+)\}}((?: other| more)? )({'|'.join(NOUNS)})\b")
 _CHOSEN = re.compile(r"\{(\w+)\|([^{}|]*)\|([^{}|]*)\}")
 

@@ -7,8 +7,6 @@ from the digest of what it was made of.
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import LEVELS, address, whole_levels
+from explorer.packing import LEVELS, Kept, address, whole_levels
 
 CAPACITY = 256 << 20  # bytes that all looks together may hold
 ROWS = 256  # rows of one answer at most
@@ -47,14 +45,12 @@ class Look:
         return whole_levels(self.rows(layer, head, range(first, min(self.queries, first + count))), LEVELS).tobytes()
 
 
-class Looks:
-    """Looks by digest, holding at most `capacity` bytes; what was not asked for longest leaves first. Safe from several threads."""
+class Looks(Kept[Look]):
+    """Looks by digest."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
-        self.capacity = capacity
-        self._kept: OrderedDict[str, Look] = OrderedDict()
+        super().__init__(capacity, lambda look: look.size)
         self._promised: dict[str, Callable[[], Any]] = {}
-        self._lock = threading.Lock()
 
     def put(self, look: Look, made_of: bytes) -> str:
         """Keeps a look and returns its address, to whose path the browser adds /layer/head/first/count.
@@ -66,11 +62,7 @@ class Looks:
         if look.size > self.capacity:
             raise ValueError(f"a look that holds {look.size} bytes; the store keeps {self.capacity} in all")
         digest = hashlib.sha256(made_of).hexdigest()[:32]
-        with self._lock:
-            self._kept[digest] = look
-            self._kept.move_to_end(digest)
-            while sum(one.size for one in self._kept.values()) > self.capacity:
-                self._kept.popitem(last=False)
+        self.hold(digest, look)
         return address("looks", digest)
 
     def promise(self, digests: Iterable[str], draw: Callable[[], Any]) -> None:
@@ -80,13 +72,6 @@ class Looks:
     def promised(self, digest: str) -> Callable[[], Any] | None:
         """What draws a look that nobody has asked for yet, or None."""
         return self._promised.get(digest)
-
-    def get(self, digest: str) -> Look | None:
-        """The look, or None where it was never kept or has left."""
-        with self._lock:
-            if digest in self._kept:
-                self._kept.move_to_end(digest)
-            return self._kept.get(digest)
 
 
 @cache

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from explorer import midi_files
 from explorer.midi_files import PIANOS, File, lasting
 from explorer.packing import pack
-from explorer.uploads import FileReader
+from explorer.uploads import FileReader, Said, noticed
 from models.errors import InputError
 from models.music import chorales, events
 from models.music.notes import notes_of_events
@@ -30,7 +30,6 @@ ALONE = 0.05  # notes of a voice that may sound into its next one
 
 Pitches = NDArray[np.int64]
 Times = NDArray[np.float64]
-Said = list[tuple[str, str]]  # what was done, in both languages
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,11 @@ def read(data: bytes, style: str) -> Music:
     file = midi_files.parsed(data)
     said: Said = []
     if file.damaged:
-        said.append(("read as far as it is sound", "只读到完好之处"))
+        said.append({"en": "read as far as it is sound", "zh": "只读到完好之处"})
     if file.drums:
-        said.append((f"{_notes(file.drums)} of drums left out", f"略去 {file.drums:,} 个鼓音"))
+        said.append({"en": f"{_notes(file.drums)} of drums left out", "zh": f"略去 {file.drums:,} 个鼓音"})
     if file.endless:
-        said.append((f"an end given to {_notes(file.endless)} that had none", f"为 {file.endless:,} 个没有结束的音符补上结束"))
+        said.append({"en": f"an end given to {_notes(file.endless)} that had none", "zh": f"为 {file.endless:,} 个没有结束的音符补上结束"})
     values = _piano(file, said) if style == "piano" else _chorale(file, said)
     notes, _, steps = notes_of_events(style, values)
     return Music(spelled(values), notes.astype(np.int32), steps, _notice(file, said))
@@ -93,7 +92,7 @@ def _piano(file: File, said: Said) -> events.Events:
     from models.music.midi import notes_in
 
     if max(file.programs) >= PIANOS:
-        said.append(("all of it played by a piano", "全部改由钢琴演奏"))
+        said.append({"en": "all of it played by a piano", "zh": "全部改由钢琴演奏"})
     pitch = _folded(file.pitch, *KEYS, said)
     first = file.seconds(file.onset[:1])[0]
     onset, end, pedal = (file.seconds(ticks) - first for ticks in (file.onset, file.end, file.pedal[:, 0]))
@@ -111,10 +110,10 @@ def _piano(file: File, said: Said) -> events.Events:
     if len(whole) > most:
         given = lasting(events.milliseconds(whole[:most]) / 1000)
         said.append(
-            (
-                f"the first {most:,} of its {len(whole):,} events ({given['en']}) taken",
-                f"取其 {len(whole):,} 个事件中的前 {most:,} 个（{given['zh']}）",
-            )
+            {
+                "en": f"the first {most:,} of its {len(whole):,} events ({given['en']}) taken",
+                "zh": f"取其 {len(whole):,} 个事件中的前 {most:,} 个（{given['zh']}）",
+            }
         )
     return whole[:most]
 
@@ -142,23 +141,23 @@ def _chorale(file: File, said: Said) -> chorales.Cells:
             grid[:, voice] = _highest(_sounding(onset[own], end[own], pitch[own], steps), 1)[:, 0]
     elif melody:
         grid[:, 0] = _highest(_sounding(onset, end, pitch, steps), 1)[:, 0]
-        said.append(("taken as the soprano", "作为女高音声部"))
+        said.append({"en": "taken as the soprano", "zh": "作为女高音声部"})
     else:
         sounding = _sounding(onset, end, pitch, steps)
         grid = _highest(sounding, VOICES)
         crowded = sounding.sum(1) > VOICES
         grid[crowded, -1] = sounding[crowded].argmax(1)
-        said.append(("dealt to four voices, the highest note to the soprano", "分给四个声部，最高音归女高音"))
+        said.append({"en": "dealt to four voices, the highest note to the soprano", "zh": "分给四个声部，最高音归女高音"})
         if crowded.any():
             count = int(crowded.sum())
             said.append(
-                (
-                    f"where more than four notes sound ({count} sixteenths), the three highest and the lowest kept",
-                    f"四个以上的音同响之处（{count} 个十六分音符）只留最高三音和最低音",
-                )
+                {
+                    "en": f"where more than four notes sound ({count} sixteenths), the three highest and the lowest kept",
+                    "zh": f"四个以上的音同响之处（{count} 个十六分音符）只留最高三音和最低音",
+                }
             )
     if whole > MOST:
-        said.append((f"the first {MOST} of its {whole:,} sixteenths taken", f"取其 {whole:,} 个十六分音符中的前 {MOST} 个"))
+        said.append({"en": f"the first {MOST} of its {whole:,} sixteenths taken", "zh": f"取其 {whole:,} 个十六分音符中的前 {MOST} 个"})
     return chorales.cells_of(grid.tolist())
 
 
@@ -169,7 +168,7 @@ def _sixteenths(file: File, said: Said) -> tuple[Pitches, Pitches]:
         onset, end = file.seconds(file.onset), file.seconds(file.end)
         period = _period(onset)
         tempo = f"{15 / period:,.0f}"
-        said.append((f"its beats found by ear ({tempo} quarters a minute)", f"节拍由听辨得出（每分钟 {tempo} 个四分音符）"))
+        said.append({"en": f"its beats found by ear ({tempo} quarters a minute)", "zh": f"节拍由听辨得出（每分钟 {tempo} 个四分音符）"})
         onset, end = onset / period, end / period
     onset, end = onset - onset[0], end - onset[0]
     late = _alignment(onset)[1]
@@ -223,10 +222,10 @@ def _shifted(pitch: Pitches, low: int, high: int, said: Said) -> Pitches:
     if octaves:
         count, up = abs(octaves), octaves > 0
         said.append(
-            (
-                f"moved {'up' if up else 'down'} by {count} octave{'' if count == 1 else 's'}",
-                f"整体{'上移' if up else '下移'} {count} 个八度",
-            )
+            {
+                "en": f"moved {'up' if up else 'down'} by {count} octave{'' if count == 1 else 's'}",
+                "zh": f"整体{'上移' if up else '下移'} {count} 个八度",
+            }
         )
     return pitch + 12 * octaves
 
@@ -236,7 +235,7 @@ def _folded(pitch: Pitches, low: int, high: int, said: Said) -> Pitches:
     up, down = -(-np.maximum(low - pitch, 0) // 12), -(-np.maximum(pitch - high, 0) // 12)
     count = int(((up > 0) | (down > 0)).sum())
     if count:
-        said.append((f"{_notes(count)} outside the range moved by octaves", f"{count:,} 个超出音域的音符按八度移入"))
+        said.append({"en": f"{_notes(count)} outside the range moved by octaves", "zh": f"{count:,} 个超出音域的音符按八度移入"})
     moved: Pitches = pitch + 12 * (up - down)
     return moved
 
@@ -245,14 +244,9 @@ def _folded(pitch: Pitches, low: int, high: int, said: Said) -> Pitches:
 
 
 def _notice(file: File, said: Said) -> dict[str, str] | None:
-    if not said:
-        return None
     count, long = len(file.onset), lasting(float(file.seconds(file.end).max() - file.seconds(file.onset[:1])[0]))
-    english, chinese = ", ".join(part for part, _ in said), "、".join(part for _, part in said)
-    return {
-        "en": f"Your MIDI file, {_notes(count)} in {long['en']}: {english}.",
-        "zh": f"您的 MIDI 文件（{count:,} 个音符，{long['zh']}）：{chinese}。",
-    }
+    what = {"en": f"Your MIDI file, {_notes(count)} in {long['en']}", "zh": f"您的 MIDI 文件（{count:,} 个音符，{long['zh']}）"}
+    return noticed(what, said)
 
 
 def _notes(count: int) -> str:

@@ -13,15 +13,16 @@ import math
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, TypedDict
+from typing import Any, Generic, TypedDict, TypeVar
 from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 INLINE = 64 << 10  # bytes of raw values; above, an address is sent instead
 FINE = 131_072  # values; up to here weights travel as 16 bits
 LEVELS = 65_535  # of 16 bits: value = raw / 65,535
@@ -41,54 +42,57 @@ class Packed(TypedDict, total=False):
     url: str  # where the raw values are
 
 
-class ArrayStore:
-    """Compressed bytes by digest, at most `capacity` of them; what was not asked for longest leaves first. Safe from several threads."""
+class Kept(Generic[T]):
+    """Things by digest, at most `capacity` bytes of them or one alone; what was not asked for longest leaves first. Safe from several
+    threads."""
 
-    def __init__(self, capacity: int = CAPACITY, text: bool = False) -> None:
-        """text: what is kept is text, where repeated words are worth looking for; in weights only runs of equal values are."""
+    def __init__(self, capacity: int, size: Callable[[T], int]) -> None:
+        """size: bytes of a thing."""
         self.capacity = capacity
-        self._effort, self._strategy = (4, zlib.Z_DEFAULT_STRATEGY) if text else (1, zlib.Z_RLE)
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
-        self._size = 0
+        self.size = 0  # bytes kept now
+        self._of = size
+        self._kept: OrderedDict[str, T] = OrderedDict()
         self._lock = threading.Lock()
 
-    @property
-    def size(self) -> int:
-        """Compressed bytes kept now."""
-        return self._size
-
-    def put(self, raw: bytes) -> str:
-        """Keeps `raw` and returns its digest, under which `get` gives it back compressed by gzip.
-
-        Raises ValueError as `hold` does.
-        """
-        digest = hashlib.sha256(raw).hexdigest()[:32]
-        with self._lock:
-            if digest in self._kept:
-                self._kept.move_to_end(digest)
-                return digest
-        packer = zlib.compressobj(self._effort, zlib.DEFLATED, 16 + zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, self._strategy)  # 16: as gzip
-        packed = packer.compress(raw) + packer.flush()
-        self.hold(digest, packed)
-        return digest
-
-    def hold(self, digest: str, packed: bytes) -> None:
-        """Keeps bytes that are compressed already. ValueError where they alone exceed the capacity."""
-        if len(packed) > self.capacity:
-            raise ValueError(f"an array of {len(packed)} compressed bytes; the store keeps {self.capacity} in all")
+    def hold(self, digest: str, one: T) -> None:
+        """Keeps it, or another one of that digest that is here already."""
         with self._lock:
             if digest not in self._kept:
-                self._kept[digest] = packed
-                self._size += len(packed)
-            while self._size > self.capacity:
-                self._size -= len(self._kept.popitem(last=False)[1])
+                self._kept[digest] = one
+                self.size += self._of(one)
+            self._kept.move_to_end(digest)
+            while self.size > self.capacity and len(self._kept) > 1:
+                self.size -= self._of(self._kept.popitem(last=False)[1])
 
-    def get(self, digest: str) -> bytes | None:
-        """The bytes, compressed by gzip, or None where they were never kept or have left."""
+    def get(self, digest: str) -> T | None:
+        """What is kept, or None where it never was or has left."""
         with self._lock:
             if digest in self._kept:
                 self._kept.move_to_end(digest)
             return self._kept.get(digest)
+
+
+class ArrayStore(Kept[bytes]):
+    """Bytes, compressed by gzip."""
+
+    def __init__(self, capacity: int = CAPACITY, text: bool = False) -> None:
+        """text: what is kept is text, where repeated words are worth looking for; in weights only runs of equal values are."""
+        super().__init__(capacity, len)
+        self._effort, self._strategy = (4, zlib.Z_DEFAULT_STRATEGY) if text else (1, zlib.Z_RLE)
+
+    def put(self, raw: bytes) -> str:
+        """Keeps `raw` and returns its digest, under which `get` gives it back compressed by gzip.
+
+        Raises ValueError where the compressed bytes alone exceed the capacity.
+        """
+        digest = hashlib.sha256(raw).hexdigest()[:32]
+        if self.get(digest) is None:
+            packer = zlib.compressobj(self._effort, zlib.DEFLATED, 16 + zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, self._strategy)  # 16: as gzip
+            packed = packer.compress(raw) + packer.flush()
+            if len(packed) > self.capacity:
+                raise ValueError(f"an array of {len(packed)} compressed bytes; the store keeps {self.capacity} in all")
+            self.hold(digest, packed)
+        return digest
 
 
 @contextlib.contextmanager

@@ -260,8 +260,8 @@ class Site:
     async def _metrics(self, _: Request) -> Response:
         if os.environ.get("EXPLORER_METRICS") != "1":  # off by default: a public page shows nobody how busy it is
             return PlainTextResponse(NOTHING, 404)
-        seen = self.engine.snapshot()
-        stores = {"results": seen.store_bytes, "arrays": arrays().size, "frames": frames().size, "sounds": sound.sounds().size}
+        seen, sounds = self.engine.snapshot(), sound.sounds()
+        stores = {"results": seen.store_bytes, "arrays": arrays().size, "frames": frames().size, "sounds": sounds.size + sounds.made.size}
         ready = metrics.family("explorer_ready", "gauge", "Whether every probe was answered.", [("", {}, int(self.readiness.ready))])
         text = ready + self.gate.traffic.told() + metrics.engine(seen) + metrics.held(stores) + metrics.process()
         return PlainTextResponse(text, media_type=metrics.KIND, headers={"cache-control": "no-store"})

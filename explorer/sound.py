@@ -10,8 +10,6 @@ import importlib.util
 import io
 import re
 import struct
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from explorer.delivery import IMMUTABLE
-from explorer.packing import address
+from explorer.packing import Kept, address
 from models.music import chorales, events
 
 RATE = 22_050  # samples a second, one channel of 16 bits
@@ -95,53 +93,26 @@ class Score:
                 yield onset * step, min(end * step, LONGEST), pitch, velocity, channel
 
 
-class Sounds:
-    """Scores by digest, at most `capacity` bytes of them, and what was made of them; what was not asked for longest leaves first.
-
-    Safe from several threads.
-    """
+class Sounds(Kept[Score]):
+    """Scores by digest, and what was made of them, at most `rendered` bytes of it."""
 
     def __init__(self, capacity: int = SCORES, rendered: int = RENDERED) -> None:
-        self.capacity, self.rendered = capacity, rendered
-        self._kept: OrderedDict[str, Score] = OrderedDict()
-        self._size = 0
-        self._made: OrderedDict[str, bytes] = OrderedDict()
-        self._made_size = 0
+        super().__init__(capacity, lambda score: score.notes.nbytes)
+        self.made: Kept[bytes] = Kept(rendered, len)
         self._making: dict[str, Future[bytes]] = {}
-        self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(AT_ONCE, "sound")
-
-    @property
-    def size(self) -> int:
-        """Bytes kept now."""
-        return self._size + self._made_size
 
     def put(self, score: Score) -> str:
         """Keeps a score and returns its digest."""
-        digest = score.digest
-        with self._lock:
-            if digest not in self._kept:
-                self._kept[digest] = score
-                self._size += score.notes.nbytes
-            self._kept.move_to_end(digest)
-            while self._size > self.capacity and len(self._kept) > 1:
-                self._size -= self._kept.popitem(last=False)[1].notes.nbytes
-        return digest
-
-    def get(self, digest: str) -> Score | None:
-        """The score, or None where it was never kept or has left."""
-        with self._lock:
-            if digest in self._kept:
-                self._kept.move_to_end(digest)
-            return self._kept.get(digest)
+        self.hold(score.digest, score)
+        return score.digest
 
     def make(self, score: Score, kind: str) -> Future[bytes] | None:
         """The file of a score, "wav" or "mid", made once for all who ask at the same time; None where too many others wait."""
         name = f"{score.digest}.{kind}"
         with self._lock:
-            made = self._made.get(name)
+            made = self.made.get(name)
             if made is not None:
-                self._made.move_to_end(name)
                 done: Future[bytes] = Future()
                 done.set_result(made)
                 return done
@@ -154,16 +125,10 @@ class Sounds:
     def _render(self, name: str, score: Score, kind: str) -> bytes:
         try:
             made = wav(score) if kind == "wav" else midi(score)
-        except BaseException:
+            self.made.hold(name, made)
+        finally:
             with self._lock:
                 del self._making[name]
-            raise
-        with self._lock:
-            del self._making[name]
-            self._made[name] = made
-            self._made_size += len(made)
-            while self._made_size > self.rendered and len(self._made) > 1:
-                self._made_size -= len(self._made.popitem(last=False)[1])
         return made
 
 

@@ -32,6 +32,7 @@ PLAIN = 40  # levels that a plain ground may vary by
 AT_ONCE, WAITING = 2, 16  # files of a kind read at the same time, and those that may wait for it
 MODES = {"grey": (28, 1), "colour": (16, 3)}  # name in the address -> side, channels
 
+Said = list[dict[str, str]]  # what was done to a file, in both languages
 Levels = NDArray[np.uint8]
 Array = NDArray[np.float32]
 
@@ -59,9 +60,9 @@ def picture(data: bytes, side: int, channels: int) -> Picture:
     """
     header = picture_files.header(data)
     picture_files.check(header)
-    said: list[tuple[str, str]] = []
+    said: Said = []
     if header.frames > 1:
-        said.append((f"the first of its {header.frames:,} frames", f"取 {header.frames:,} 帧中的第一帧"))
+        said.append({"en": f"the first of its {header.frames:,} frames", "zh": f"取 {header.frames:,} 帧中的第一帧"})
     try:
         with Image.open(io.BytesIO(header.clean), formats=(header.name,)) as image:
             seen = _decoded(image, channels, _orientation(header.exif))
@@ -153,21 +154,21 @@ class _Seen:
     values: Array
     width: int
     height: int
-    said: tuple[tuple[str, str], ...]
+    said: tuple[dict[str, str], ...]
     coloured: bool
 
 
 def _decoded(image: Image.Image, channels: int, turn: int) -> _Seen:
-    said: list[tuple[str, str]] = []
+    said: Said = []
     width, height = image.size
     coloured = image.mode not in {"1", "L", "LA", "La"} and not image.mode.startswith("I")
     if image.format == "JPEG":
         image.draft("L" if channels == 1 and image.mode == "RGB" else None, (WORKING, WORKING))  # libjpeg averages while it decodes
     image.load()
     if image.mode == "CMYK":
-        said.append(("its printing colours read as light", "印刷色转为屏幕色"))
+        said.append({"en": "its printing colours read as light", "zh": "印刷色转为屏幕色"})
     if image.mode.startswith("I"):
-        said.append(("its 16 bits cut to 8", "16 位减为 8 位"))
+        said.append({"en": "its 16 bits cut to 8", "zh": "16 位减为 8 位"})
     clear = image.mode in {"LA", "PA", "RGBA", "La", "RGBa"} or "transparency" in image.info
     values, opacity = _averaged(image, "L" if channels == 1 else "RGB", clear)
     if clear and opacity.min() < 1:
@@ -177,9 +178,9 @@ def _decoded(image: Image.Image, channels: int, turn: int) -> _Seen:
             ground = ("white", "白")
         else:
             values = values * opacity
-        said.append((f"its transparency laid on {ground[0]}", f"透明处垫{ground[1]}色"))
+        said.append({"en": f"its transparency laid on {ground[0]}", "zh": f"透明处垫{ground[1]}色"})
     if turn > 1:
-        said.append(("turned upright", "转正"))
+        said.append({"en": "turned upright", "zh": "转正"})
         values = _upright(values, turn)
         width, height = (height, width) if turn >= 5 else (width, height)
     return _Seen(values, width, height, tuple(said), coloured)
@@ -228,15 +229,15 @@ def _upright(values: Array, turn: int) -> Array:
     return values[::rows, ::columns]
 
 
-def _grey(seen: _Seen, side: int, said: list[tuple[str, str]]) -> Levels:
+def _grey(seen: _Seen, side: int, said: Said) -> Levels:
     values = seen.values[:, :, 0]
     if np.ptp(values) < SEEN:
         raise _empty()
     if seen.coloured:
-        said.append(("made grey", "转为灰度"))
+        said.append({"en": "made grey", "zh": "转为灰度"})
     edge = np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])
     if np.median(edge) > 127:
-        said.append(("inverted (these models know bright things on black)", "反相（这些模型只见过黑底上的亮物）"))
+        said.append({"en": "inverted (these models know bright things on black)", "zh": "反相（这些模型只见过黑底上的亮物）"})
         values, edge = 255 - values, 255 - edge
     if values.shape == (side, side):
         return _levels(values)
@@ -244,11 +245,11 @@ def _grey(seen: _Seen, side: int, said: list[tuple[str, str]]) -> Levels:
     if high - low <= PLAIN:
         values, done = _lifted(values, float(high))
         if done:
-            said.append(("its ground made black", "底色变黑"))
+            said.append({"en": "its ground made black", "zh": "底色变黑"})
         values = _square(values, *_content(values))
-        said.append(("cropped to what it shows", "裁到内容"))
+        said.append({"en": "cropped to what it shows", "zh": "裁到内容"})
     else:
-        said.append(("the square in its middle taken, its ground not being plain", "底色不均匀，取中间的正方形"))
+        said.append({"en": "the square in its middle taken, its ground not being plain", "zh": "底色不均匀，取中间的正方形"})
         values = _middle(values)
     return _levels(_resized(values[:, :, None], side)[:, :, 0])
 
@@ -293,10 +294,10 @@ def _middle(values: Array) -> Array:
     return values[top : top + size, left : left + size]
 
 
-def _colour(seen: _Seen, side: int, said: list[tuple[str, str]]) -> Levels:
+def _colour(seen: _Seen, side: int, said: Said) -> Levels:
     values = np.broadcast_to(seen.values, (*seen.values.shape[:2], 3))
     if values.shape[0] != values.shape[1]:
-        said.append(("the square in its middle taken", "取中间的正方形"))
+        said.append({"en": "the square in its middle taken", "zh": "取中间的正方形"})
     square = _middle(values)
     return _levels(square if len(square) == side else _resized(square, side))
 
@@ -314,16 +315,19 @@ def _levels(values: Array) -> Levels:
 # ---- what visitors are told ----------------------------------------------------------------------------------------------------------
 
 
-def _notice(seen: _Seen, side: int, said: list[tuple[str, str]]) -> dict[str, str] | None:
+def _notice(seen: _Seen, side: int, said: Said) -> dict[str, str] | None:
     if (seen.width, seen.height) != (side, side):
-        said = [*said, (f"made {side} × {side}", f"缩放为 {side} × {side}")]
+        said = [*said, {"en": f"made {side} × {side}", "zh": f"缩放为 {side} × {side}"}]
+    size = f"{seen.width:,} × {seen.height:,}"
+    return noticed({"en": f"Your picture, {size} pixels", "zh": f"您的图片（{size} 像素）"}, said)
+
+
+def noticed(what: dict[str, str], said: Said) -> dict[str, str] | None:
+    """One sentence of all that was done to a file; None where nothing was. what: the file, at the beginning of the sentence."""
     if not said:
         return None
-    english, chinese = ", ".join(part for part, _ in said), "、".join(part for _, part in said)
-    return {
-        "en": f"Your picture, {seen.width:,} × {seen.height:,} pixels: {english}.",
-        "zh": f"您的图片（{seen.width:,} × {seen.height:,} 像素）：{chinese}。",
-    }
+    done = {"en": ", ".join(one["en"] for one in said), "zh": "、".join(one["zh"] for one in said)}
+    return {"en": f"{what['en']}: {done['en']}.", "zh": f"{what['zh']}：{done['zh']}。"}
 
 
 def _empty() -> InputError:

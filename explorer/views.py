@@ -119,16 +119,13 @@ def in_bertviz(
         each = [drawn] if isinstance(drawn, bertviz.Attention) else drawn
         if found.answer is not None:
             each = [replace(one, queries=found.answer[one.key].queries, keys=found.answer[one.key].keys) for one in each]
-        return bertviz.shown(asked, each, views=opened)
+        return bertviz.shown(asked, each)
 
-    look: Look[Any, Any] = Look(
-        "show",
-        bertviz.Look.of,
-        shown,
-        lambda asked, text: bertviz.refused(asked, text, opened),
-        function=lambda asked: neuron if asked.view == "neuron" else None,
-    )
-    return View("bertviz", lambda _value: bertviz.bertviz(bertviz.ready(opened), note=note), at="below", look=look)
+    def function(asked: bertviz.Look) -> Function | None:
+        return neuron if asked.view == "neuron" else None
+
+    look: Look[Any, Any] = Look("ask", bertviz.Look.of, shown, folded.refused, function=function, newest=True)
+    return View("bertviz", lambda _value: bertviz.bertviz(opened, note=note), at="below", look=look)
 
 
 def unfolded(

@@ -258,7 +258,9 @@ class Sayings:
         values = json.loads(json.dumps(self.run(made.finished(self.site.engine, query)), default=_plain))
         draws = random.Random(f"{query} {seed}")
         views = {view.name: view for view in made.views if view.of(request)}
-        closed = [view for view in views.values() if view.draw is None and view.look is not None and view.look.event == "ask"]
+        closed = [
+            view for view in views.values() if view.draw is None and view.look and view.look.event == "ask" and view.name != "bertviz"
+        ]
         for view in draws.sample(closed, min(panels, len(closed))):
             values[view.name] = self._last(made, view, {"run": query, "wish": None})
         for name, value in values.items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from explorer.figures.theme import layout
+from explorer.figures.theme import layout, rows
 
 Role = Literal["ours", "baseline", "other", "published"]
 FILLS: dict[Role, str] = {"ours": "var(--accent)", "baseline": "var(--ink2)", "other": "var(--control)", "published": "rgba(0,0,0,0)"}
@@ -65,14 +65,6 @@ def _drawn(rungs: Sequence[Rung], language: str, digits: int, tick: float) -> di
         "shapes": [{**outline, "x1": value, "y0": at - BAR / 2, "y1": at + BAR / 2} for at, value in printed],
         "margin": {"l": 8, "r": 46 if digits > 2 else 38, "t": 4, "b": 24},
         "xaxis": {"range": [0, max(rung.value for rung in rungs)], "dtick": tick, "fixedrange": True},
-        "yaxis": {
-            "range": [len(rungs) - 0.5, -0.5],
-            "tickvals": places,
-            "ticktext": [bold(rung, rung.name[language]) for rung in rungs],
-            "showgrid": False,
-            "ticklabelstandoff": 4,
-            "fixedrange": True,
-            "tickfont": {"size": 12, "color": "var(--ink2)"},
-        },
+        "yaxis": rows([bold(rung, rung.name[language]) for rung in rungs]),
     }
     return {"data": [bars], "layout": layout_}

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.figures.theme import ten
+
 WAYS = ("ordinary", "checkpointed", "reversible")
 COLOURS = {"ordinary": "var(--cat-2)", "checkpointed": "var(--cat-4)", "reversible": "var(--cat-3)"}
 MADE = ("explicit", "reformer_pytorch", "transformers", "ours", "dense")  # ways to attend, the one that all are measured against first
@@ -61,9 +63,9 @@ def attention_of(result: Mapping[str, Any] | None) -> Measured | None:
 
 def amount(size: float) -> str:
     """Bytes as they are read: "2.10 GB", "131 kB", "512 B"."""
-    for ten, sign in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if size >= ten:
-            return f"{size / ten:.3g} {sign}" if size / ten < 999.5 else f"{size / ten:,.0f} {sign}"
+    for unit, sign in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {sign}" if size / unit < 999.5 else f"{size / unit:,.0f} {sign}"
     return f"{size:.0f} B"
 
 
@@ -72,4 +74,4 @@ def power(number: float) -> str:
     if number == 0:
         return "0"
     digits, exponent = f"{number:.1e}".split("e")
-    return f"{digits}\u00a0×\u00a010{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{digits}\u00a0×\u00a0{ten(int(exponent))}"

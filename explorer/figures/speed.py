@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.figures.theme import layout
+from explorer.figures.theme import layout, rows
 
 Text = Mapping[str, str]
 
@@ -32,17 +32,9 @@ def ways(ways: Sequence[Way], *, axis: str, language: str) -> dict[str, Any]:
     high = max(way.milliseconds for way in ways) * 6
     places = list(range(len(ways)))
     colours = ["var(--accent)" if way.ours else "var(--ink2)" for way in ways]
+    stalk = {"type": "line", "x0": low, "layer": "below"}
     stalks = [
-        {
-            "type": "line",
-            "x0": low,
-            "x1": way.milliseconds,
-            "y0": at,
-            "y1": at,
-            "line": {"color": colours[at], "width": 3},
-            "layer": "below",
-        }
-        for at, way in enumerate(ways)
+        {**stalk, "x1": way.milliseconds, "y0": at, "y1": at, "line": {"color": colours[at], "width": 3}} for at, way in enumerate(ways)
     ]
     return {
         "data": [
@@ -66,15 +58,6 @@ def ways(ways: Sequence[Way], *, axis: str, language: str) -> dict[str, Any]:
             "shapes": stalks,
             "margin": {"l": 8, "r": 38, "t": 4, "b": 40},
             "xaxis": {"type": "log", "range": [math.log10(low), math.log10(high)], "title": {"text": axis}, "dtick": 1, "fixedrange": True},
-            "yaxis": {
-                "range": [len(ways) - 0.5, -0.5],
-                "tickvals": places,
-                "ticktext": [f"<b>{way.name[language]}</b>" if way.ours else way.name[language] for way in ways],
-                "showgrid": False,
-                "ticklabelstandoff": 4,
-                "fixedrange": True,
-                "automargin": True,
-                "tickfont": {"size": 12, "color": "var(--ink2)"},
-            },
+            "yaxis": rows([f"<b>{way.name[language]}</b>" if way.ours else way.name[language] for way in ways]),
         },
     }

@@ -17,74 +17,41 @@ if TYPE_CHECKING:
 
 Mode = Literal["light", "dark"]
 
-LIGHT: Final[Mapping[str, str]] = {
-    "paper": "#F4F6F9",
-    "panel": "#FFFFFF",
-    "sunk": "#E9EDF3",
-    "line": "#D5DCE6",
-    "control": "#7D899B",
-    "ink": "#0B1A30",
-    "ink2": "#44536A",
-    "ink3": "#5C6A80",
-    "accent": "#00336B",
-    "on-accent": "#FFFFFF",
-    "accent-soft": "#E3EBF5",
-    "query": "#B5400A",
-    "query-soft": "#FBE9DF",
-    "key": "#0A63A8",
-    "key-soft": "#DFEDF9",
-    "out": "#0A7053",
-    "out-soft": "#DDF1EA",
-    "warn": "#8A5A00",
-    "warn-soft": "#FBF0D9",
-    "bad": "#B3202C",
-    "bad-soft": "#FBE4E5",
-    "focus": "#0A63A8",
-    "cat-1": "#2F77A4",
-    "cat-2": "#D2713A",
-    "cat-3": "#38A391",
-    "cat-4": "#3E3EB3",
-    "cat-5": "#790C16",
-    "cat-6": "#A170EB",
-    "cat-7": "#8F5722",
-    "cat-8": "#001686",
-    "cat-9": "#451749",
-    "cat-10": "#634765",
+_COLOURS: Final[Mapping[str, tuple[str, str]]] = {  # in the light, in the dark
+    "paper": ("#F4F6F9", "#0B111D"),
+    "panel": ("#FFFFFF", "#121A29"),
+    "sunk": ("#E9EDF3", "#1A2435"),
+    "line": ("#D5DCE6", "#2B3850"),
+    "control": ("#7D899B", "#6F7F99"),
+    "ink": ("#0B1A30", "#EAF0F8"),
+    "ink2": ("#44536A", "#B4C0D2"),
+    "ink3": ("#5C6A80", "#93A1B8"),
+    "accent": ("#00336B", "#EBD65C"),
+    "on-accent": ("#FFFFFF", "#171404"),
+    "accent-soft": ("#E3EBF5", "#2A2A1C"),
+    "query": ("#B5400A", "#FF9A6B"),
+    "query-soft": ("#FBE9DF", "#38231C"),
+    "key": ("#0A63A8", "#6DB9F7"),
+    "key-soft": ("#DFEDF9", "#152A40"),
+    "out": ("#0A7053", "#52CDA5"),
+    "out-soft": ("#DDF1EA", "#12302B"),
+    "warn": ("#8A5A00", "#F0B84A"),
+    "warn-soft": ("#FBF0D9", "#33290F"),
+    "bad": ("#B3202C", "#FF8A8F"),
+    "bad-soft": ("#FBE4E5", "#3A1B20"),
+    "focus": ("#0A63A8", "#6DB9F7"),
+    "cat-1": ("#2F77A4", "#588CFF"),
+    "cat-2": ("#D2713A", "#DCAA35"),
+    "cat-3": ("#38A391", "#39CFA1"),
+    "cat-4": ("#3E3EB3", "#555EB8"),
+    "cat-5": ("#790C16", "#885B60"),
+    "cat-6": ("#A170EB", "#B97AAA"),
+    "cat-7": ("#8F5722", "#738800"),
+    "cat-8": ("#001686", "#BAB4FB"),
+    "cat-9": ("#451749", "#8AF5F1"),
+    "cat-10": ("#634765", "#D1F056"),
 }
-DARK: Final[Mapping[str, str]] = {
-    "paper": "#0B111D",
-    "panel": "#121A29",
-    "sunk": "#1A2435",
-    "line": "#2B3850",
-    "control": "#6F7F99",
-    "ink": "#EAF0F8",
-    "ink2": "#B4C0D2",
-    "ink3": "#93A1B8",
-    "accent": "#EBD65C",
-    "on-accent": "#171404",
-    "accent-soft": "#2A2A1C",
-    "query": "#FF9A6B",
-    "query-soft": "#38231C",
-    "key": "#6DB9F7",
-    "key-soft": "#152A40",
-    "out": "#52CDA5",
-    "out-soft": "#12302B",
-    "warn": "#F0B84A",
-    "warn-soft": "#33290F",
-    "bad": "#FF8A8F",
-    "bad-soft": "#3A1B20",
-    "focus": "#6DB9F7",
-    "cat-1": "#588CFF",
-    "cat-2": "#DCAA35",
-    "cat-3": "#39CFA1",
-    "cat-4": "#555EB8",
-    "cat-5": "#885B60",
-    "cat-6": "#B97AAA",
-    "cat-7": "#738800",
-    "cat-8": "#BAB4FB",
-    "cat-9": "#8AF5F1",
-    "cat-10": "#D1F056",
-}
+LIGHT, DARK = ({name: pair[at] for name, pair in _COLOURS.items()} for at in (0, 1))
 TOKENS: Final[Mapping[Mode, Mapping[str, str]]] = MappingProxyType({"light": LIGHT, "dark": DARK})
 
 FONT_UI: Final = (
@@ -101,8 +68,6 @@ WEIGHTS: Final[tuple[str, ...]] = (
     "#ABA072", "#B4A76F", "#BCAE6C", "#C4B468", "#CDBB63", "#D5C25E", "#DEC958", "#E7D150", "#F0D846", "#F9E03A", "#FEE838",
 )
 # fmt: on
-# Numbers in cells are white below this weight and black from it on: 4.5:1 or better over the whole scale.
-INK_TURNS_AT: Final = 0.47
 # Signed values, symmetric around 0; the middle is almost the panel.
 SIGNED: Final[Mapping[Mode, tuple[str, ...]]] = {
     "light": ("#5B2A86", "#9A73B9", "#D9CBE5", "#F5F6F8", "#C6E3CC", "#6BAE7C", "#12693A"),
@@ -113,10 +78,6 @@ SURPRISE: Final[Mapping[Mode, tuple[str, ...]]] = {
     "light": ("#F7F5F4", "#F3D2BC", "#E39A68", "#B5501B", "#5A1C06"),
     "dark": ("#141C2B", "#4A2416", "#A34B1C", "#EE9A5C", "#FFEBD3"),
 }
-CATEGORIES: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
-    {mode: tuple(tokens[f"cat-{number}"] for number in range(1, 11)) for mode, tokens in TOKENS.items()}
-)
-
 WIDGETS: Final = Path(__file__).parent.parent / "widgets"
 
 
@@ -207,49 +168,30 @@ def _gradient(scale: Sequence[str], towards: int = 90) -> str:
 
 def gradio_values() -> dict[str, str]:
     """The tokens under the names of Gradio's theme variables, each with its dark twin, for `gr.themes.Base.set`."""
-    names = {
-        "body_background_fill": "paper",
-        "background_fill_primary": "panel",
-        "background_fill_secondary": "sunk",
-        "body_text_color": "ink",
-        "body_text_color_subdued": "ink3",
-        "block_background_fill": "panel",
-        "block_border_color": "line",
-        "block_label_text_color": "ink2",
-        "block_title_text_color": "ink",
-        "block_info_text_color": "ink3",
-        "border_color_primary": "line",
-        "border_color_accent": "accent",
-        "color_accent_soft": "accent-soft",
-        "panel_background_fill": "panel",
-        "input_background_fill": "panel",
-        "input_border_color": "control",
-        "input_border_color_focus": "focus",
-        "input_placeholder_color": "ink3",
-        "link_text_color": "key",
-        "link_text_color_hover": "key",
-        "link_text_color_active": "key",
-        "link_text_color_visited": "key",
-        "button_primary_background_fill": "accent",
-        "button_primary_background_fill_hover": "accent",
-        "button_primary_text_color": "on-accent",
-        "button_primary_text_color_hover": "on-accent",
-        "button_primary_border_color": "accent",
-        "button_secondary_background_fill": "panel",
-        "button_secondary_background_fill_hover": "sunk",
-        "button_secondary_text_color": "ink",
-        "button_secondary_text_color_hover": "ink",
-        "button_secondary_border_color": "control",
-        "error_background_fill": "bad-soft",
-        "error_border_color": "bad",
-        "error_text_color": "bad",
-        "table_even_background_fill": "panel",
-        "table_odd_background_fill": "paper",
-        "table_border_color": "line",
-        "slider_color": "accent",
-        "checkbox_background_color_selected": "accent",
-        "checkbox_border_color": "control",
+    tokens = {
+        "paper": "body_background_fill table_odd_background_fill",
+        "panel": (
+            "background_fill_primary block_background_fill panel_background_fill input_background_fill "
+            "button_secondary_background_fill table_even_background_fill"
+        ),
+        "sunk": "background_fill_secondary button_secondary_background_fill_hover",
+        "ink": "body_text_color block_title_text_color button_secondary_text_color button_secondary_text_color_hover",
+        "ink3": "body_text_color_subdued block_info_text_color input_placeholder_color",
+        "line": "block_border_color border_color_primary table_border_color",
+        "ink2": "block_label_text_color",
+        "accent": (
+            "border_color_accent button_primary_background_fill button_primary_background_fill_hover button_primary_border_color "
+            "slider_color checkbox_background_color_selected"
+        ),
+        "accent-soft": "color_accent_soft",
+        "control": "input_border_color button_secondary_border_color checkbox_border_color",
+        "focus": "input_border_color_focus",
+        "key": "link_text_color link_text_color_hover link_text_color_active link_text_color_visited",
+        "on-accent": "button_primary_text_color button_primary_text_color_hover",
+        "bad-soft": "error_background_fill",
+        "bad": "error_border_color error_text_color",
     }
+    names = {name: token for token, some in tokens.items() for name in some.split()}
     both = {name: LIGHT[token] for name, token in names.items()} | {f"{name}_dark": DARK[token] for name, token in names.items()}
     flat = {
         f"{name}{dark}": "none" for name in ("block_shadow", "button_primary_shadow", "button_secondary_shadow") for dark in ("", "_dark")
@@ -310,6 +252,12 @@ def titled(axes: tuple[str, str]) -> dict[str, Any]:
     for name, text in zip(("xaxis", "yaxis"), axes, strict=True):
         made[name] = {**made[name], "title": {**made[name]["title"], "text": text}}
     return {**made, "showlegend": False}
+
+
+def rows(names: Sequence[str]) -> dict[str, Any]:
+    """An upright axis of rows, the first on top, each with its name; for figures written as plain JSON."""
+    names_ = {"tickvals": list(range(len(names))), "ticktext": list(names), "tickfont": {"size": 12, "color": "var(--ink2)"}}
+    return {"range": [len(names) - 0.5, -0.5], **names_, "showgrid": False, "ticklabelstandoff": 4, "fixedrange": True, "automargin": True}
 
 
 def ten(power: int) -> str:

@@ -94,7 +94,7 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
 def power(number: float) -> str:
     """A large number as one reads it: 2.3e19 -> "2.3·10¹⁹"."""
     exponent = math.floor(math.log10(number))
-    return f"{number / 10**exponent:.1f}·10{str(exponent).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{number / 10**exponent:.1f}·{theme.ten(exponent)}"
 
 
 def rates(

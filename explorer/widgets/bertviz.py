@@ -1,13 +1,6 @@
-"""bertviz's own three views of a run, in a sandboxed frame: closed at first, and nothing is computed before it is opened.
+"""bertviz's own three views of a run, in a sandboxed frame in a folded panel (folded.py).
 
-The value it draws is one JSON object, built with `ready`, `shown` and `refused`.
-
-    state: "ready" | "shown" | "refused"
-    run: the request part of the permalink that was asked for
-    views: those that this run can be seen in; view, src: what the frame shows
-    error: {en, zh} or None
-
-Its one event, `show`, asks for a view of the run in the address: {"view", "run", "kind", "head"}; `Look.of` reads it.
+Its answer says `view` and `src`, what the frame shows; it asks for {view, kind, head}, which `Look.of` reads.
 """
 
 from __future__ import annotations
@@ -20,12 +13,12 @@ import gradio as gr
 
 from explorer.figures.bertviz import VIEWS, Attention, TooLarge, View, page
 from explorer.packing import ArrayStore, address, frames
+from explorer.widgets import folded
 from explorer.widgets.base import widget
 
-__all__ = ["Attention", "Look", "View", "bertviz", "ready", "refused", "shown"]
+__all__ = ["Attention", "Look", "View", "bertviz", "shown"]
 
 Text = Mapping[str, str]
-Value = dict[str, object]
 
 ENCODER_DECODER: Final[Text] = {
     "en": "bertviz names a row of the decoder by the word that goes in, <s> first; the map above names it by the word that comes out.",
@@ -33,17 +26,17 @@ ENCODER_DECODER: Final[Text] = {
 }
 
 
-def bertviz(value: Value | None = None, *, note: Text | None = None) -> gr.HTML:
-    """Place the widget. note: what a visitor has to know to compare these views with the ones around them."""
-    return widget("bertviz", ready() if value is None else value, events=("show",), note=None if note is None else dict(note))
+def bertviz(views: Sequence[View] = VIEWS, *, note: Text | None = None) -> gr.HTML:
+    """Place the widget. views: without "neuron" where queries and keys are never watched. note: what a visitor has to know to compare them
+    with the ones around them."""
+    return widget("bertviz", folded.ready(), events=("ask",), views=list(views), note=None if note is None else dict(note))
 
 
 @dataclass(frozen=True)
-class Look:
+class Look(folded.Question):
     """What a visitor wants to see. Nonsense in the event becomes the default: it can only come from a made-up request."""
 
-    view: View
-    run: str  # the request part of the permalink, empty for the first example
+    view: View = "head"
     chosen: str = ""  # key of the attention shown first
     layer: int = 0  # from 0
     head: int = 0
@@ -51,11 +44,11 @@ class Look:
     @classmethod
     def of(cls, detail: object) -> Look:
         """Reads the event's detail."""
-        given = detail if isinstance(detail, Mapping) else {}
+        asked = folded.Question.of(detail)
+        given = asked.wish if isinstance(asked.wish, Mapping) else {}
         view: View = next((each for each in VIEWS if each == given.get("view")), "head")
-        run, kind = (given.get(name) for name in ("run", "kind"))
-        layer, _, head = str(given.get("head") or "").partition(".")
-        return cls(view, run if isinstance(run, str) else "", kind if isinstance(kind, str) else "", _place(layer), _place(head))
+        kind, (layer, _, head) = given.get("kind"), str(given.get("head") or "").partition(".")
+        return cls(asked.run, asked.wish, view, kind if isinstance(kind, str) else "", _place(layer), _place(head))
 
 
 def _place(number: str) -> int:
@@ -63,21 +56,13 @@ def _place(number: str) -> int:
     return int(number) - 1 if number.isascii() and number.isdecimal() and 0 < len(number) < 4 and int(number) else 0
 
 
-def ready(views: Sequence[View] = VIEWS) -> Value:
-    """Closed, and nothing is computed. views: without "neuron" where queries and keys are never watched."""
-    return {"state": "ready", "views": list(views), "error": None}
-
-
-def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None = None, views: Sequence[View] | None = None) -> Value:
+def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None = None) -> folded.Value:
     """The page for the frame, built and put where the frame fetches it, or the refusal that says why not.
 
-    store: the process's own by default. views: those that this run can be seen in; left out, those that these arrays are enough for.
-    A layer or head beyond the run's becomes the first.
-    Takes up to half a second: call it from a worker thread.
+    store: the process's own by default. A layer or head beyond the run's becomes the first, and so does a view that these arrays are not
+    enough for. Takes up to half a second: call it from a worker thread.
     """
-    enough = [view for view in VIEWS if view != "neuron" or all(each.queries is not None for each in attentions)]
-    views = enough if views is None else list(views)
-    view = look.view if look.view in enough else enough[0]
+    view: View = look.view if look.view != "neuron" or all(each.queries is not None for each in attentions) else "head"
     layers, heads = attentions[0].weights.shape[:2]
     try:
         document = page(
@@ -89,10 +74,5 @@ def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None 
         )
         digest = (frames() if store is None else store).put(document.encode())
     except TooLarge as error:
-        return refused(look, error.text, views)
-    return {**ready(views), "state": "shown", "run": look.run, "view": view, "src": address("frames", digest)}
-
-
-def refused(look: Look, error: Text, views: Sequence[View] = VIEWS) -> Value:
-    """Why this view is not shown, in one sentence."""
-    return {**ready(views), "state": "refused", "run": look.run, "view": look.view, "error": dict(error)}
+        return folded.refused(look, error.text)
+    return folded.shown(look, view=view, src=address("frames", digest))

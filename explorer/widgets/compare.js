@@ -4,6 +4,7 @@
 
 import { el } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
+import { speaking } from "./lib/speaking.js";
 import { dark, onTheme } from "./lib/theme.js";
 import { mount as stage } from "./stage.js";
 
@@ -19,11 +20,7 @@ const TICK = 300; // ms between two looks at what the sides show
 export function mount(root, props) {
   const { labs, texts } = props;
   const labOf = (url) => labs.find(({ path }) => path === url.pathname);
-  const painters = [];
-  const say = (node, text) => {
-    painters.push(() => (node.textContent = t(text)));
-    return node;
-  };
+  const { paint, paints, say } = speaking();
   const given = new URLSearchParams(location.search);
   const wanted = SIDES.map((side, at) => {
     try {
@@ -57,7 +54,7 @@ export function mount(root, props) {
     } }, pick, view, line, say(el("button", { class: "tfe-button small" }), texts.run), whole);
     const frame = el("iframe", { class: "tfe-compare-frame" });
     const box = el("section", { class: "tfe-panel tfe-compare-side" }, form, frame);
-    painters.push(() => {
+    paints(box, () => {
       box.setAttribute("aria-label", t(texts[name]));
       frame.title = t(texts[name]);
       pick.setAttribute("aria-label", t(texts.lab, { side: t(texts[name]) }));
@@ -192,9 +189,7 @@ export function mount(root, props) {
       say(el("p", { class: "tfe-lead" }), texts.lead)), swap),
     el("div", { class: "tfe-compare-desk" }, sides[0].box, sides[1].box, between),
   );
-  const paint = () => painters.forEach((painter) => painter());
   const renew = () => {
-    paint();
     sides.forEach((side, at) => {
       const url = new URL(wanted[at]);
       if (side.figure) url.searchParams.set("figure", side.figure);

@@ -1,14 +1,16 @@
 // A Plotly figure with everything a figure needs around it: title and units, legend in words, sentence, table, exports.
 
-import { clear, el } from "./lib/dom.js";
-import { blob, csv, exportBar, fileName, footLines, npz, page, save, wrap } from "./lib/export.js";
+import { clear, el, onPage } from "./lib/dom.js";
+import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
 import { fitted, hallScale, tallest } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
+import { Pen, WIDE } from "./lib/pen.js";
 import { escape, plot, resolve } from "./lib/plot.js";
+import { source } from "./lib/source.js";
+import { columnsOf, tableOf } from "./lib/tables.js";
 
 const TEXT = {
   figure: { en: "Figure: {title}", zh: "图：{title}" },
-  missing: { en: "–", zh: "–" },
 };
 
 const BIG = 1.7; // 12 pixels become 20 in the projector
@@ -134,34 +136,24 @@ export function mount(root, props, emit, watch) {
     });
   }
 
-  const cellText = (cell) => (cell === null
-      ? t(TEXT.missing) : typeof cell === "number" ? String(cell).replace("-", "−") : t(cell));
+  /** The table with its texts as one reads them. */
+  function tableIn(of) {
+    const { columns, rows } = props.value.table;
+    const cell = (one) => (typeof one === "number" || one === null ? one : of(one));
+    return { caption: t(props.value.title), columns: columns.map(of), rows: rows.map((row) => row.map(cell)) };
+  }
 
   function drawTable() {
-    const { columns, rows } = props.value.table;
     sheet.setAttribute("aria-label", t(props.value.title));
-    sheet.replaceChildren(
-      el(
-        "table",
-        { class: "tfe-table" },
-        el("caption", { class: "tfe-note", text: t(props.value.title) }),
-        el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", text: t(column) })))),
-        el("tbody", {}, rows.map((row) => el("tr", {},
-            row.map((cell, i) => el(i ? "td" : "th",
-            { scope: i ? null : "row", class: typeof cell === "number" || cell === null ? null : "text",
-            text: cellText(cell) }))))),
-      ),
-    );
+    sheet.replaceChildren(tableOf(tableIn(t), Infinity));
   }
 
   /** For leaving the page: the figure with its title above, its sentence and where it comes from below. */
   function portable() {
     const { value } = props;
     const width = Math.max(640, Math.min(960, room || 640));
-    const from = footLines(width - 24);
-    const pen = document.createElement("canvas").getContext("2d");
-    pen.font = "15px sans-serif"; // the fonts of another machine may run wider
-    const said = wrap(pen, t(value.sentence), width - 24);
+    const lines = (text, size) => new Pen({ width }).lines(text, (width - 24) / WIDE, { size });
+    const [said, from] = [lines(t(value.sentence), 14), lines(source(), 12)];
     const below = 20 + 20 * said.length + 12 + 18 * from.length;
     const figure = sized(width, value.height + 34 + below);
     const margin = figure.layout.margin ?? {};
@@ -196,34 +188,19 @@ export function mount(root, props, emit, watch) {
   }
 
   function saveCsv() {
-    const { columns, rows } = props.value.table;
-    save(fileName([props.value.name], "csv"),
-        csv([columns.map(t), ...rows.map((row) => row.map((cell) => (typeof cell === "number" ? cell : t(cell))))]),
-        "text/csv");
+    const { columns, rows } = tableIn(t);
+    save(fileName([props.value.name], "csv"), csv([columns, ...rows.map((row) => row.map((cell) => cell ?? ""))]), "text/csv");
   }
 
   function saveNpz() {
-    const { columns, rows } = props.value.table;
-    const files = { columns: columns.map((column) => column.en) };
-    columns.forEach((column, i) => {
-      const cells = rows.map((row) => row[i]?.en ?? row[i]);
-      const words_ = cells.some((cell) => typeof cell === "string");
-      files[`column_${i}`] = words_ ? cells.map((cell) => String(cell ?? ""))
-          : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
-    });
-    save(fileName([props.value.name], "npz"), npz(files));
+    save(fileName([props.value.name], "npz"), npz(columnsOf(tableIn((text) => text.en ?? text))));
   }
 
   new ResizeObserver(() => {
     const next = Math.round(frame.clientWidth);
     if (next && next !== room) draw();
   }).observe(frame);
-  let was = projected();
-  new MutationObserver(() => {
-    if (projected() === was) return;
-    was = projected();
-    requestAnimationFrame(draw);
-  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  onPage(projected, () => requestAnimationFrame(draw));
   addEventListener("resize", () => projected() && highest() !== high && draw());
   onLang(draw);
   watch("value", draw);

@@ -17,7 +17,7 @@ from explorer.widgets.base import widget
 def home(labs: Sequence[Lab], *, lecture: str | None = None) -> gr.HTML:
     """Place the map of `labs`, given in teaching order. lecture: the address of the guided lecture, None while there is none.
 
-    The picture of each lab is its stored first result; the first lab without ancestors on the map has the large one, of attention weights.
+    The picture of each lab is its stored first result.
     """
     shown = {lab.slug for lab in labs}
     return widget(
@@ -25,7 +25,6 @@ def home(labs: Sequence[Lab], *, lecture: str | None = None) -> gr.HTML:
         texts={name: dict(text) for name, text in labels.HOME.items()},
         changed={name: dict(text) for name, text in labels.CHANGED.items()},
         weight_scale=theme.colorscale(theme.WEIGHTS),
-        ink_turns_at=theme.INK_TURNS_AT,
         lecture=lecture,
         labs=[
             {

@@ -5,33 +5,15 @@ import { el } from "./lib/dom.js";
 import { pageKeys } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { slides } from "./lib/slides.js";
+import { speaking } from "./lib/speaking.js";
+import { pageAt } from "./lib/state.js";
 import { dark, onTheme, showTheme } from "./lib/theme.js";
-
-/** The address of a step of the lecture, in the language of this page. */
-function to(path, step) {
-  const url = new URL(path, location.origin);
-  url.searchParams.set("step", String(step));
-  url.searchParams.set("lecture", "1");
-  if (new URL(location.href).searchParams.has("lang")) url.searchParams.set("lang", lang());
-  return url.href;
-}
 
 /** props.labs: in teaching order, see lecture.py. */
 export function mount(root, props) {
   const { labs, texts } = props;
-  const painters = [];
-  const say = (node, text) => {
-    painters.push(() => {
-      node.textContent = t(text);
-    });
-    return node;
-  };
-  const linkTo = (node, path, step) => {
-    painters.push(() => {
-      node.href = to(path, step);
-    });
-    return node;
-  };
+  const { paint, say, name, links } = speaking();
+  const linkTo = (node, path, step) => links(node, () => pageAt(path, { step, lecture: 1 }));
 
   // ---------------------------------------------------------------- a picture of each step, drawn when it comes into
   // view
@@ -86,8 +68,8 @@ export function mount(root, props) {
     queueMicrotask(() => (printing = false)); // after what hears of the colours
   });
 
-  const presenter = say(el("a", { class: "tfe-button", target: "tfe-presenter" }), texts.presenter);
-  painters.push(() => (presenter.href = new URL(`/presenter?lang=${lang()}`, location.origin).href));
+  const presenter = links(say(el("a", { class: "tfe-button", target: "tfe-presenter" }), texts.presenter),
+    () => pageAt("/presenter", { lang: lang() }));
   const begin = linkTo(say(el("a", { class: "tfe-button primary tfe-lecture-begin" }), texts.begin), labs[0].path, 1);
   root.append(
     el(
@@ -123,7 +105,7 @@ export function mount(root, props) {
             ),
           ),
         );
-        painters.push(() => steps.setAttribute("aria-label", t(texts.steps, { lab: t(lab.short) })));
+        name(steps, () => t(texts.steps, { lab: t(lab.short) }));
         return el(
           "li",
           { class: "tfe-panel tfe-lecture-lab" },
@@ -142,9 +124,5 @@ export function mount(root, props) {
     return true;
   };
   pageKeys({ ArrowRight: start, PageDown: start });
-  const paint = () => {
-    for (const painter of painters) painter();
-  };
-  onLang(paint);
   paint();
 }

@@ -8,6 +8,7 @@ import { pageKeys } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { keep, kept } from "./lib/memory.js";
 import { slides } from "./lib/slides.js";
+import { pageAt } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
 const KEY = "tfe-presenter";
@@ -112,10 +113,8 @@ export function mount(root, props) {
 
   function open() {
     const { lab, number } = all[held.at];
-    const url = new URL(lab.path, location.origin);
-    for (const [key, value] of Object.entries({ step: number, lecture: "projector",
-      lang: lang() })) url.searchParams.set(key, value);
-    window.open(url.href, "tfe-hall", "popup,width=1280,height=720");
+    const address = pageAt(lab.path, { step: number, lecture: "projector", lang: lang() });
+    window.open(address, "tfe-hall", "popup,width=1280,height=720");
   }
 
   // ---------------------------------------------------------------- what stands in the window

@@ -3,9 +3,10 @@
 
 import { clear, el, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
-import { lang, onLang, setLang, t } from "./lib/lang.js";
+import { lang, setLang, t } from "./lib/lang.js";
 import { plotly } from "./lib/plot.js";
 import { from } from "./lib/source.js";
+import { speaking } from "./lib/speaking.js";
 import { bus, lecture, link, linkRefusal, nowhere, open, pageAt, request, step, told, view } from "./lib/state.js";
 import { opened } from "./lib/stored.js";
 import { dark, onTheme, setTheme } from "./lib/theme.js";
@@ -47,17 +48,11 @@ export function mount(root, props) {
   from(here);
   const w = (name, values) => t(words[name], values);
   const lecturing = () => Boolean(here && props.lecture && ["1", "projector"].includes(lecture.get()));
-  const painters = []; // everything that speaks a language
-  const say = (node, text) => {
-    painters.push(() => {
-      node.textContent = typeof text === "function" ? text() : t(text);
-    });
-    return node;
-  };
-  const name = (node, text) => {
-    painters.push(() => node.setAttribute("aria-label", typeof text === "function" ? text() : t(text)));
-    return node;
-  };
+  const { paint, paints, say, name, links } = speaking(() => {
+    paintSteps();
+    shorten();
+    document.title = here ? `${t(here.title)} · ${t(site.name)}` : t(site.name);
+  });
 
   // ---------------------------------------------------------------- skip link, landmarks
   const main = document.querySelector(".gradio-container main") ?? document.body;
@@ -80,13 +75,12 @@ export function mount(root, props) {
   const themeButton = (extra) => {
     const label = el("span");
     const button = el("button", { type: "button", class: `tfe-shell-tool ${extra}`, onclick: theme });
-    const paint = () => {
+    const write = () => {
       button.replaceChildren(icon(dark() ? "sun" : "moon"), label);
       label.textContent = w(dark() ? "light" : "dark");
     };
-    painters.push(paint);
-    onTheme(paint);
-    return button;
+    onTheme(write);
+    return paints(button, write);
   };
   const projectButton = (extra) => {
     const label = say(el("span"), words.project);
@@ -101,7 +95,7 @@ export function mount(root, props) {
   };
   const language = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-lang",
     onclick: () => setLang(lang() === "en" ? "zh" : "en") });
-  painters.push(() => {
+  paints(language, () => {
     const [now, other] = lang() === "en" ? ["EN", "中文"] : ["中文", "EN"];
     language.replaceChildren(el("b", { text: now }), el("span", { class: "tfe-desk", text: " / " + other }));
     language.setAttribute("aria-label", `${now} / ${other}, ${w("language")}`);
@@ -152,9 +146,9 @@ export function mount(root, props) {
   }
   const copy = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-copy", onclick: copyLink },
     icon("link"), copyLabel);
-  painters.push(paintCopy);
+  paints(copy, paintCopy);
 
-  const links = () =>
+  const pages = () =>
     el(
       "ul",
       { class: "tfe-shell-links" },
@@ -167,20 +161,14 @@ export function mount(root, props) {
         .filter(([, path]) => path)
         .map(([key, path, current]) => {
           const a = say(el("a", { "aria-current": current }), words[key]);
-          painters.push(() => {
-            a.href = pageAt(path);
-          });
-          return el("li", { class: `tfe-shell-to-${key}` }, a);
+          return el("li", { class: `tfe-shell-to-${key}` }, links(a, () => pageAt(path)));
         }),
     );
   const menu = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-menu tfe-phone",
     "aria-expanded": "false", "aria-controls": "tfe-rail", onclick: () => drawer(true) }, icon("menu"));
   name(menu, words.menu);
   const brand = el("a", { class: "tfe-shell-brand" }, mark(), say(el("span", { class: "tfe-desk" }), site.name));
-  name(brand, site.name);
-  painters.push(() => {
-    brand.href = pageAt("/");
-  });
+  links(name(brand, site.name), () => pageAt("/"));
   const place = say(el("span", { class: "tfe-shell-place tfe-phone" }), here ? here.short : site.short);
   const bar = el(
     "header",
@@ -188,7 +176,7 @@ export function mount(root, props) {
     menu,
     brand,
     place,
-    name(el("nav", { class: "tfe-shell-nav tfe-desk" }, links()), words.site),
+    name(el("nav", { class: "tfe-shell-nav tfe-desk" }, pages()), words.site),
     el("div", { class: "tfe-shell-tools" }, language, themeButton("tfe-desk"), projectButton("tfe-desk"), copy,
       refusal),
   );
@@ -204,13 +192,8 @@ export function mount(root, props) {
     el("button", { type: "button", class: "tfe-button tfe-shell-back", onclick: backward }, icon("back"),
       say(el("span"), words.back));
   const next = () => {
-    const label = el("span");
-    const button = el("button", { type: "button", class: "tfe-button primary tfe-shell-next", onclick: forward },
-      label, icon("next"));
-    painters.push(() => {
-      label.textContent = nextWord();
-    });
-    return button;
+    return el("button", { type: "button", class: "tfe-button primary tfe-shell-next", onclick: forward },
+      say(el("span"), nextWord), icon("next"));
   };
   const nextWord = () => {
     const now = step.get();
@@ -230,9 +213,7 @@ export function mount(root, props) {
     const current = here?.slug === lab.slug;
     const a = el("a", { "aria-current": current ? "page" : null }, el("i", { "aria-hidden": "true" }),
       say(el("span"), lab.short), el("small", { text: String(lab.year) }));
-    painters.push(() => {
-      a.href = pageAt(lab.path);
-    });
+    links(a, () => pageAt(lab.path));
     return el("li", { class: current ? "here" : null }, a, current && steps.length ? tour : null);
   };
   // Only the year of the open lab is unfolded.
@@ -301,7 +282,7 @@ export function mount(root, props) {
   }
 
   const grammar = el("p", { class: "tfe-shell-grammar" });
-  painters.push(() => {
+  paints(grammar, () => {
     clear(grammar);
     props.grammar.forEach(([act, effect], at) => {
       grammar.append(el("span", {}, el("b", { text: t(act) }),
@@ -314,7 +295,7 @@ export function mount(root, props) {
     "aside",
     { class: `tfe tfe-shell-rail${here ? "" : " on-map"}`, id: "tfe-rail" },
     el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-top" },
-      name(el("nav", {}, links()), words.site), closeDrawer)),
+      name(el("nav", {}, pages()), words.site), closeDrawer)),
     name(el("nav", {}, say(el("p", { class: "tfe-shell-heading" }), words.family), family), words.family),
     network,
     el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-tools" }, themeButton(""),
@@ -364,7 +345,7 @@ export function mount(root, props) {
   name(note, words.steps);
   // What is to be said of the link that opened the page.
   const tidings = el("div", { class: "tfe-shell-told", role: "status" });
-  painters.push(() => tidings.replaceChildren(...told.map((sentence) =>
+  paints(tidings, () => tidings.replaceChildren(...told.map((sentence) =>
     el("p", { class: "tfe-error", text: t(sentence) }))));
   bus.on("told", () => paint());
   root.append(note, tidings);
@@ -478,7 +459,7 @@ export function mount(root, props) {
     say(el("button", { type: "button", class: "tfe-button", onclick: () => sheet.close() }), words.close),
   );
   name(sheet, words.keys);
-  painters.push(() => {
+  paints(sheetRows, () => {
     clear(sheetRows);
     for (const [act, effect] of props.grammar_in_full) {
       sheetRows.append(el("div", {}, el("dt", {}, ...t(act).split(/, |、/)
@@ -493,13 +474,6 @@ export function mount(root, props) {
   document.body.classList.toggle("tfe-has-foot", steps.length > 0);
   const show = projector(words, steps, { lecturing, go: (path, number) =>
     (path === location.pathname ? go(number) : (location.href = pageAt(path, { step: number, ...taken() }))) });
-  const paint = () => {
-    for (const painter of painters) painter();
-    paintSteps();
-    shorten();
-    document.title = here ? `${t(here.title)} · ${t(site.name)}` : t(site.name);
-  };
-  onLang(paint);
   step.on(paintSteps);
   paint();
 

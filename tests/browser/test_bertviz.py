@@ -78,7 +78,7 @@ def page(lab: Lab, engine: object) -> None:
         look = widget.Look.of(event._data)
         return await asyncio.to_thread(widget.shown, look, runs()[look.run])
 
-    views.show(show, None, views, show_progress="hidden")
+    views.ask(show, None, views, show_progress="hidden")
 
 
 PAGES = {"trial": page}

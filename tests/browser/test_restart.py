@@ -1,4 +1,4 @@
-"""A server of the first lab alone, which may be stopped: its family map, who leaves it, and a restart, over which it remembers nothing."""
+"""A server of the first lab alone, which may be stopped: who leaves it, and a restart, over which it remembers nothing."""
 
 from __future__ import annotations
 
@@ -53,20 +53,6 @@ def alive(small: Running) -> Iterator[list[Running]]:
 def site(small: Running) -> str:
     """Its address."""
     return small.url
-
-
-def test_the_large_map_says_what_the_word_under_the_pointer_looks_at(page_watch: Page, site: str) -> None:
-    """The family map of few years has room for a large map of the first lab."""
-    thumbnail = LAB.thumbnail()
-    assert thumbnail is not None and thumbnail.pick is not None
-    page_watch.goto(site)
-    words = page_watch.locator(".tfe-home-large .tfe-words")
-    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
-    page_watch.locator(".tfe-home-row").nth(2).locator(".word").hover()
-    best = int(thumbnail.weights[2].argmax())
-    expect(words).to_contain_text(f"({best}) {thumbnail.weights[2, best]:.2f}")
-    page_watch.mouse.move(2, 400)
-    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
 
 
 @pytest.fixture

@@ -263,21 +263,20 @@ def test_drawing_needs_neither_torch_nor_bertviz_in_memory() -> None:
 
 
 def test_an_event_says_what_to_look_at_counted_from_one() -> None:
-    detail = {"view": "neuron", "run": "v=1&sentence=Hi", "kind": "cross", "head": "3.5"}
-    assert widget.Look.of(detail) == widget.Look("neuron", "v=1&sentence=Hi", "cross", 2, 4)
+    wish = {"view": "neuron", "kind": "cross", "head": "3.5"}
+    assert widget.Look.of({"run": "v=1&sentence=Hi", "wish": wish}) == widget.Look("v=1&sentence=Hi", wish, "neuron", "cross", 2, 4)
 
 
-@pytest.mark.parametrize(
-    "detail", [None, 7, [], {}, {"view": "<script>", "run": 3, "kind": {}, "head": "0.-1"}, {"head": "9" * 5000 + ".٣"}]
-)
-def test_a_made_up_event_becomes_the_first_view(detail: object) -> None:
-    assert widget.Look.of(detail) == widget.Look("head", "")
+@pytest.mark.parametrize("wish", [None, 7, [], {}, {"view": "<script>", "kind": {}, "head": "0.-1"}, {"head": "9" * 5000 + ".٣"}])
+def test_a_made_up_event_becomes_the_first_view(wish: object) -> None:
+    assert widget.Look.of(wish) == widget.Look("")
+    assert widget.Look.of({"run": 3, "wish": wish}) == widget.Look("", wish)
 
 
 def test_an_opened_view_stands_where_the_frame_fetches_it() -> None:
     store = ArrayStore()
-    value = widget.shown(widget.Look("model", "v=1", "cross", 99, 99), run(), store)
-    assert (value["state"], value["view"], value["run"], value["views"]) == ("shown", "model", "v=1", ["head", "model", "neuron"])
+    value = widget.shown(widget.Look("v=1", None, "model", "cross", 99, 99), run(), store)
+    assert (value["state"], value["view"], value["run"]) == ("shown", "model", "v=1")
     import gzip
 
     kept = store.get(str(value["src"]).removeprefix("/frames/"))
@@ -287,13 +286,13 @@ def test_an_opened_view_stands_where_the_frame_fetches_it() -> None:
 
 def test_a_run_whose_queries_were_not_watched_has_no_neuron_view() -> None:
     seen = [Attention(one.key, one.label, one.weights, one.left, one.right) for one in run()]
-    value = widget.shown(widget.Look("neuron", "v=1"), seen, ArrayStore())
-    assert (value["views"], value["view"], value["state"]) == (["head", "model"], "head", "shown")
+    value = widget.shown(widget.Look("v=1", view="neuron"), seen, ArrayStore())
+    assert (value["view"], value["state"]) == ("head", "shown")
 
 
-def test_a_run_that_is_too_large_is_refused_in_both_languages_and_keeps_its_view() -> None:
-    value = widget.shown(widget.Look("model", "v=1"), run(["a"] * 90, layers=4, heads=8), ArrayStore())
-    assert (value["state"], value["view"]) == ("refused", "model")
+def test_a_run_that_is_too_large_is_refused_in_both_languages() -> None:
+    value = widget.shown(widget.Look("v=1", view="model"), run(["a"] * 90, layers=4, heads=8), ArrayStore())
+    assert value["state"] == "refused"
     error = value["error"]
     assert isinstance(error, dict)
     assert set(error) == {"en", "zh"}

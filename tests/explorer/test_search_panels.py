@@ -82,7 +82,7 @@ def test_an_endless_search_names_its_loop_and_writes_no_missing_number() -> None
 def test_all_panels_answer_through_the_engine(engine: Engine) -> None:
     lab = page.program()
     panels = [view.name for view in lab.views if view.look is not None and view.look.event == "ask"]
-    assert len(panels) == 7
+    assert len(panels) == 8
 
     def answers(run: str) -> list[dict[str, object]]:
         return [opened(lab, panel, {"run": run}, engine) for panel in panels]
@@ -91,6 +91,8 @@ def test_all_panels_answer_through_the_engine(engine: Engine) -> None:
         assert shown["state"] == "shown"
         json.dumps(shown, allow_nan=False)
     blank = [each["state"] for each in answers("v=1&sentence=+")]
-    assert blank == [*["refused"] * 5, "shown", "shown"], "what is said of training, or drawn of a list of sentences, is always the same"
+    assert blank == [*["refused"] * 5, "shown", "shown", "refused"], (
+        "what is said of training, or drawn of a list of sentences, is always the same"
+    )
     for refused in answers("v=1&sentence=A+dog.&beam=four"):
         assert "four" in refused["error"]["en"]  # type: ignore[index]

@@ -55,14 +55,9 @@ def test_the_accent_button_reads_in_the_shade_it_takes_under_the_pointer_too(mod
 
 @pytest.mark.parametrize("mode", MODES)
 def test_categories_are_seen_on_a_panel(mode: theme.Mode) -> None:
-    assert len(set(theme.CATEGORIES[mode])) == 10
-    assert min(theme.contrast(colour, theme.TOKENS[mode]["panel"]) for colour in theme.CATEGORIES[mode]) >= 3
-
-
-def test_a_number_reads_in_every_cell_of_the_weight_scale() -> None:
-    for step in range(1001):
-        ink = "#FFFFFF" if step / 1000 < theme.INK_TURNS_AT else "#000000"
-        assert theme.contrast(ink, theme.mix(theme.WEIGHTS, step / 1000)) >= 4.5, step / 1000
+    tokens = theme.TOKENS[mode]
+    colours = {colour for name, colour in tokens.items() if name.startswith("cat-")}
+    assert len(colours) == 10 and min(theme.contrast(colour, tokens["panel"]) for colour in colours) >= 3
 
 
 def test_the_weight_scale_grows_steadily_in_lightness() -> None:

@@ -2,7 +2,7 @@
 // a new run. Columns are steps, a node's height is its rank in its step, and below each column stands what the stop
 // token got. The value is made by explorer/labs/translation/deeper/beam.py.
 
-import { tableOf } from "../../widgets/lib/board.js";
+import { tableOf } from "../../widgets/lib/tables.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { number, ordinal, parts, shown } from "../../widgets/lib/maps.js";

@@ -3,6 +3,7 @@
 
 import { el } from "./dom.js";
 import { t } from "./lang.js";
+import { ordinal } from "./signs.js";
 import { bus } from "./state.js";
 
 const TEXT = {
@@ -22,10 +23,6 @@ const KNOB = "input[type=range][data-field]"; // of a panel of changes: what it 
 
 export const grouped = (n) => Number(n).toLocaleString("en-US");
 const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-const ordinal = (n) => {
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
-};
 
 /**
  * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the panel, state}), state
@@ -59,7 +56,7 @@ export function badgeOf(repaint) {
     if (wish.lost) return ["refused", t(TEXT.lost)];
     if (wish.pending) {
       if (wish.heard && value.state === "waiting" && info.place) {
-        const place = document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place);
+        const place = ordinal(info.place);
         return ["waiting", t(TEXT.waiting, { place, of: info.of, s: Math.max(1, Math.round(info.seconds)) })];
       }
       return ["live", (wish.heard && value.state === "running" && progress?.())

@@ -4,7 +4,7 @@
 import { el } from "./dom.js";
 import { projecting, wantsText } from "./keys.js";
 import { onLang, t } from "./lang.js";
-import { link } from "./state.js";
+import { comparing, link } from "./state.js";
 import { isStored, kept, peek, stored } from "./stored.js";
 
 const TEXT = {
@@ -40,11 +40,10 @@ export function beforeOf({ take, fetch, ready, paint }) {
 
   /** The page with the run before on the left and the changed one on the right, looked at alike. */
   function both() {
-    const [left, right, to] = [new URL(link()), new URL(link()), new URL("/compare", location.origin)];
+    const [left, right] = [new URL(link()), new URL(link())];
     const looks = [...right.searchParams].filter(([key]) => key.startsWith("_"));
     left.search = new URLSearchParams([...new URLSearchParams(run.plain), ...looks]);
-    for (const [side, url] of Object.entries({ left, right })) to.searchParams.set(side, url.pathname + url.search);
-    return to.href;
+    return comparing(left, right);
   }
 
   function show(values) {

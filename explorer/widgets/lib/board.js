@@ -2,7 +2,7 @@
 // no server and no address of its own, so that a saved page carries it along as it is. The contract of a picture stands
 // in stage.js.
 
-import { el, segmented, svg } from "./dom.js";
+import { el, onPage, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
 import { fitted, hallScale, keys, tallest } from "./keys.js";
 import { lang, onLang, t } from "./lang.js";
@@ -11,6 +11,7 @@ import { Pen, asSvg, onCanvas } from "./pen.js";
 import { player } from "./rollplay.js";
 import { fit } from "./raster.js";
 import { bus } from "./state.js";
+import { tableOf } from "./tables.js";
 import { onTheme } from "./theme.js";
 import { inTurn } from "./turns.js";
 
@@ -31,7 +32,6 @@ const TEXT = {
   cardTap: { en: "tap again: lock it", zh: "再点一次：锁定" },
   board: { en: "{title}. Left and right step, up and down choose, Space plays, Escape resets.", zh: "{title}。左右键换步，上下键选择，空格播放，Esc 复位。" },
 };
-const LONGEST = 200; // rows of a table that stand at once
 const MANY = 8; // options of a choice that have buttons of their own
 const WAIT = 80; // ms until the card of what is pointed at opens
 const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4",
@@ -45,23 +45,6 @@ export const nodes = (parts) =>
   parts.map((part) => (typeof part === "string" ? document.createTextNode(part)
     : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
 export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
-
-/**
- * A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. Of a long one the
- * rows around it.
- */
-export function tableOf({ caption, columns, rows, here = null }) {
-  const cell = (value, i, row) =>
-    el(i ? "td" : "th",
-    { scope: i ? null : "row", class: [typeof value === "number" ? "" : "text", row === here ? "here" : ""].join(" ")
-      .trim() || null, text: typeof value === "number" ? String(value).replace("-", "−") : (value ?? "–") });
-  const from = Math.max(0, Math.min(rows.length - LONGEST, (here ?? 0) - LONGEST / 2));
-  const body = rows.slice(from, from + LONGEST)
-    .map((row, n) => el("tr", {}, row.map((value, i) => cell(value, i, from + n))));
-  return el("table", { class: "tfe-table" }, el("caption", { class: "tfe-note", text: caption }),
-    el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col", text: name })))),
-    el("tbody", {}, body));
-}
 
 /**
  * @param {HTMLElement} root
@@ -599,14 +582,11 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (room && room !== was) draw();
   }).observe(desk);
-  let was = projecting();
-  new MutationObserver(() => {
-    if (projecting() === was) return;
-    was = projecting();
+  onPage(projecting, () => {
     room = 0;
     leave();
     draw();
-  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  });
   addEventListener("resize", () => projecting() && draw());
   onLang(() => draw());
   onTheme(() => draw());

@@ -20,6 +20,16 @@ export const el = (tag, attributes, ...children) => fill(document.createElement(
 /** The same for SVG. */
 export const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
+/** Calls fn whenever `state()` has become another with the classes of the page. */
+export function onPage(state, fn) {
+  let was = state();
+  new MutationObserver(() => {
+    if (state() === was) return;
+    was = state();
+    fn();
+  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+}
+
 export function clear(node) {
   node.replaceChildren();
   return node;

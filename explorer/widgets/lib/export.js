@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { lang, onLang, t } from "./lang.js";
-import { CONFIG } from "./plot.js";
+import { CONFIG, escape as html } from "./plot.js";
 import { foot, source } from "./source.js";
 import { css } from "./theme.js";
 
@@ -150,28 +150,6 @@ export function zip(files) {
 export const npz = (arrays) => zip(Object.fromEntries(Object.entries({ ...arrays, lab_and_paper: source() })
     .map(([name, array]) => [`${name}.npy`, npy(array)])));
 
-export const html = (text) => String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-
-/** Lines of a text that fit a width, as a canvas's context measures it. */
-export function wrap(context, words, width) {
-  const lines = [];
-  let line = "";
-  for (const word of words.split(/(?<=[\s，；：。、])/u)) {
-    if (line && context.measureText(line + word).width > width) {
-      lines.push(line.trim());
-      line = word;
-    } else line += word;
-  }
-  return [...lines, line.trim()];
-}
-
-/** The foot of a picture so many px wide: where it comes from, in lines of 12 px. */
-export function footLines(width) {
-  const pen = document.createElement("canvas").getContext("2d");
-  pen.font = "13px sans-serif"; // the fonts of another machine may run wider
-  return wrap(pen, source(), width);
-}
-
 // Inside a script no text may close it; as JSON these signs have a spelling without them.
 export const json = (value) => JSON.stringify(value)
     .replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -179,35 +157,23 @@ export const json = (value) => JSON.stringify(value)
 /**
  * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence, and the lab and paper it
  * came from.
- * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string, note?: string,
- *   more?: {label: string, choices: [string, any][], chosen: string, script: string}}} what
- *   more: a choice above the figure; its script is the body of a function (Plotly, node, choice)
+ * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string}} what
  */
-export async function page({ address, figure, title, sentence, note = "", more }) {
+export async function page({ address, figure, title, sentence }) {
   const answer = await fetch(new URL(address, location.origin));
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const library = (await answer.text()).replaceAll("</script", "<\\/script");
   const [panel, ink, faint, accent] = ["--panel", "--ink", "--ink3", "--accent"].map(css); // those of the moment, written out
-  const choose = more
-    ? `<p><label>${html(more.label)} <select id="choice">${more.choices
-        .map(([key]) => `<option${key === more.chosen ? " selected" : ""}>${html(key)}</option>`)
-        .join("")}</select></label></p>`
-    : "";
-  const chosen = more
-    ? `const choices = new Map(${json(more.choices)}); const change = (Plotly, node, choice) => {${more.script}};
-document.getElementById("choice").onchange = (event) => change(Plotly, node, choices.get(event.target.value));`
-    : "";
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
 <title>${html(title)}</title>
 <style>body{margin:24px;background:${panel};color:${ink};font:14px/20px system-ui,sans-serif}h1{font-size:20px;line-height:26px}
-.words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}select{font:inherit}</style></head>
-<body><h1>${html(title)}</h1>${choose}<div id="figure"></div><p class="words">${html(sentence)}</p><p>${html(note)}</p><p><small>${html(foot())}</small></p>
+.words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}</style></head>
+<body><h1>${html(title)}</h1><div id="figure"></div><p class="words">${html(sentence)}</p><p><small>${html(foot())}</small></p>
 <script>${library}</script>
-<script>const node = document.getElementById("figure"); const figure = ${json(figure)};
-Plotly.newPlot(node, figure.data, figure.layout, ${json(CONFIG)});
-${chosen}</script></body></html>
+<script>const figure = ${json(figure)};
+Plotly.newPlot(document.getElementById("figure"), figure.data, figure.layout, ${json(CONFIG)});</script></body></html>
 `;
 }
 

@@ -17,13 +17,13 @@ const WAITING = { en: "The model is at it …", zh: "模型正在计算……" }
  *   => void, keep?: number}} how
  *   head: what stands above the answer, and above a refusal too. body: what stands in the open panel. wish: what is
  *   asked beside the run (JSON), null by default; undefined while it is not known yet.
- *   opens: called whenever the open panel is painted.
+ *   opens: called whenever the open panel is painted. says: what the address says of it then, "open" by default.
  *   draw: paints a value whose state is "shown"; called again for another language. keep: how many answers are
  *   remembered, 1 by default.
- * @returns {{ask: () => void, opened: () => boolean}} ask: the wish has changed.
+ * @returns {{ask: () => void}} ask: the wish has changed.
  */
-export function folded({ root, key, title, head = [], body, props, watch, emit, wish = () => null, opens, draw,
-    keep = 1 }) {
+export function folded({ root, key, title, head = [], body, props, watch, emit, wish = () => null, opens,
+    says = () => "open", draw, keep = 1 }) {
   const name = el("summary", { class: "tfe-title" });
   const status = el("p", { class: "tfe-note tfe-folded-status", role: "status" });
   const error = el("p", { class: "tfe-error", role: "alert", hidden: true });
@@ -86,7 +86,7 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
   unfold.addEventListener("toggle", () => {
     if (unfold.open === !inside.hidden) return;
     if (!unfold.open) asked = null; // so that opening it again asks again, should no answer have come
-    view.set({ [key]: unfold.open ? "open" : null });
+    view.set({ [key]: unfold.open ? says() : null });
     paint();
   });
   view.on([key], () => {
@@ -111,5 +111,5 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
     paint();
   });
   paint();
-  return { ask: () => unfold.open && paint(), opened: () => unfold.open };
+  return { ask: () => unfold.open && paint() };
 }

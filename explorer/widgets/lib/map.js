@@ -5,7 +5,7 @@
 // A name is {text, at, joined}: what stands there, its number in the text ("3", "960–964"), and whether it continues
 // the word before it.
 
-import { pooled, short, number } from "./maps.js";
+import { pooled, short, signed, number } from "./maps.js";
 import { ink, shade } from "./pen.js";
 
 const LEAST = 0.1; // weights from here on are printed in their cells
@@ -276,13 +276,13 @@ export function drawTiles(pen, x, y, room, { layers, heads, grid, one, tall = 0 
  */
 export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, ...how }) {
   const size = pen.big ? 20 : 12;
-  const left = Math.max(...ends[0].map((n) => pen.measure(signedText(n), { size }))) + 8;
+  const left = Math.max(...ends[0].map((n) => pen.measure(signed(n), { size }))) + 8;
   const y0 = y + head(pen, x, y, left + side, left, how) + size + 8;
   const box = { x0: x + left, y0, x1: x + left + side, y1: y0 + side };
   const [w, h] = [side / grid.columns, side / grid.rows];
   pen.cells(box, { ...grid, data: threshold ? grid.data.map((one) => (one < threshold ? 0 : one)) : grid.data });
   for (const share of pen.narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
-    const [row, column] = ends.map(([from, to]) => signedText(Math.round(from + share * (to - from))));
+    const [row, column] = ends.map(([from, to]) => signed(Math.round(from + share * (to - from))));
     pen.text(box.x0 + share * side, y0 - size / 2 - 3, column,
       { size, colour: "ink3", align: share === 0 ? "left" : share === 1 ? "right" : "center" });
     pen.text(box.x0 - 5, y0 + Math.max(size / 2, Math.min(side - size / 2, share * side)), row,
@@ -303,8 +303,6 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
   });
   return { width: left + side + 4, height: box.y1 + 4 - y, left };
 }
-
-const signedText = (n) => String(n).replace("-", "−");
 
 /**
  * Rows of exact weights as a strip, the block that was chosen framed. how: {rows, columns, data, from, to: the framed

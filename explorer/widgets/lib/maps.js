@@ -2,9 +2,9 @@
 // sentence.
 
 import { parts, t } from "./lang.js";
-import { ordinal, weight } from "./signs.js";
+import { ordinal, signed, weight } from "./signs.js";
 
-export { ordinal, parts };
+export { ordinal, parts, signed };
 
 /**
  * @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not
@@ -245,9 +245,6 @@ export function pooled(map, by, largest) {
 
 const POOLED = { en: "pooled {n}", zh: "合并 {n}" };
 const BY = { en: "by", zh: "与" };
-
-/** −1 with the sign that numbers have on the page. */
-export const signed = (n) => String(n).replace("-", "−");
 
 /** 0.794 -> "0.79"; missing is "–". */
 export const number = (value) => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "–");

@@ -4,6 +4,7 @@
 import { el } from "./dom.js";
 import { t } from "./lang.js";
 import { bus, view } from "./state.js";
+import { number } from "./stripwords.js";
 
 const TEXT = {
   pieces: { en: "Translation; choose a piece to lock its row", zh: "译文；选中一个词元即锁定它那一行" },
@@ -15,10 +16,8 @@ const TEXT = {
   guess: { en: "guess", zh: "候选" },
   score: { en: "score", zh: "得分" },
 };
-const MINUS = "\u2212";
 const STOP = "</s>";
 const TARGET = 26; // px that a piece of text can be hit on: 24, and a little for letters that are measured before their font has come
-const signed = (value, digits = 2) => Number(value).toFixed(digits).replace("-", MINUS);
 const written = ({ pieces, space }) => pieces.map((piece, at) => (piece === STOP
     ? "" : (space[at] && at ? " " : "") + piece)).join("");
 
@@ -114,8 +113,8 @@ export function piecesOf({ pick }) {
         { class: at ? null : "is-best" },
         el("th", { scope: "row", text: String(at + 1) }),
         el("td", { lang: language, text: text || "–" }),
-        el("td", { class: "number", text: signed(logP) }),
-        el("td", { class: "number", text: signed(score, 3) }),
+        el("td", { class: "number", text: number(logP) }),
+        el("td", { class: "number", text: number(score, 3) }),
       ),
     );
     const table = el("table", { class: "tfe-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
@@ -123,7 +122,7 @@ export function piecesOf({ pick }) {
     guesses.replaceChildren(el("summary", { text: t(TEXT.guesses, { n: hypotheses.length }) }), scrolled);
   }
 
-  const natsOf = ({ log_probability: logP }) => (logP === null ? "" : t(TEXT.nats, { value: signed(logP) }));
+  const natsOf = ({ log_probability: logP }) => (logP === null ? "" : t(TEXT.nats, { value: number(logP) }));
 
   view.on(["row", "kind"], () => paintLock());
   bus.on("hover-pos", ({ pos, from }) => from !== line && paintLock(rowsAreOurs() ? pos : null));
@@ -141,6 +140,6 @@ export function piecesOf({ pick }) {
       paintGuesses(answer);
     },
     text: (answer) => [written(answer), natsOf(answer),
-        ...answer.hypotheses.map(([text, logP], at) => `${at + 1}. ${text} · log P ${signed(logP)}`)],
+        ...answer.hypotheses.map(([text, logP], at) => `${at + 1}. ${text} · log P ${number(logP)}`)],
   };
 }

@@ -18,6 +18,8 @@ export const placed = (text, position) => (lang() === "zh" ? `“${text}”（${
 export const named = (code, position) => placed(sign(code), position);
 
 export const bits = (nats) => (nats / Math.LN2).toFixed(2);
+/** A whole number, −1 with the sign that numbers have on the page. */
+export const signed = (n) => String(n).replace("-", "−");
 /** A weight as it is read: two digits, more where two would say nothing. */
 export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
 export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %", zh: "不到 1 %" }) : `${Math.round(100 * w)} %`);

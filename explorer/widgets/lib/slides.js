@@ -4,6 +4,7 @@
 import { el } from "./dom.js";
 import { lang } from "./lang.js";
 import { kept } from "./memory.js";
+import { pageAt } from "./state.js";
 
 const [WIDE, TALL] = [1280, 720]; // px of the frame
 const SHARP = 640; // px that a picture is wide
@@ -71,12 +72,10 @@ export function slides() {
 
   function open(path, step) {
     frame?.remove();
-    const url = new URL(path, location.origin);
     const theme = kept("tfe-theme");
-    for (const [key, value] of Object.entries({ step, lecture: "frame", lang: lang(),
-        ...(theme && { __theme: theme }) })) url.searchParams.set(key, value);
+    const src = pageAt(path, { step, lecture: "frame", lang: lang(), ...(theme && { __theme: theme }) });
     frame = el("iframe", { class: "tfe-slides", "aria-hidden": "true", tabindex: "-1", title: path, width: WIDE,
-        height: TALL, src: url.href });
+        height: TALL, src });
     frame.path = path;
     document.body.append(frame);
   }

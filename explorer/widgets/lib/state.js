@@ -228,6 +228,10 @@ export function pageAt(path, search = {}) {
   return url.href;
 }
 
+/** The page that shows two addresses of labs side by side. */
+export const comparing = (left, right) => pageAt("/compare", Object.fromEntries(Object.entries({ left, right })
+  .map(([side, { pathname, search }]) => [side, pathname + search])));
+
 /** The permalink of exactly this view. */
 export const link = () => location.href;
 

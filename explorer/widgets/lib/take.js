@@ -1,14 +1,15 @@
 // What a visitor takes along of a picture: PNG and SVG with its title, legend, sentence and source, a page that is as
 // alive as the view, and its numbers. Everything is made from the picture itself, in the browser.
 
-import { csv, fileName, html, json, npz, save } from "./export.js";
+import { csv, fileName, json, npz, save } from "./export.js";
 import { lang } from "./lang.js";
-import { Pen, asSvg, onCanvas } from "./pen.js";
+import { Pen, WIDE, asSvg, onCanvas } from "./pen.js";
+import { escape as html } from "./plot.js";
 import { foot, source } from "./source.js";
+import { columnsOf } from "./tables.js";
 import { dark } from "./theme.js";
 
 const SIDE = 24; // px around a picture that leaves
-const WIDE = 1.06; // how much wider a text may run in the fonts of another machine
 
 /** A picture as it leaves: on its own ground, with what stands around it on the page. */
 function whole({ picture, run, look, title, units, words, width }) {
@@ -110,17 +111,6 @@ const view = M("widgets/lib/board.js").board(document.querySelector("main"), pic
 Promise.resolve(picture.read(${json(held)}, { texts, away: true, again: () => view.update() })).then((run) => view.show(run));
 })();</script></body></html>
 `;
-}
-
-/** Columns of a table as arrays, where the picture has none of its own. */
-function columnsOf({ columns, rows }) {
-  const out = { columns };
-  columns.forEach((_, at) => {
-    const cells = rows.map((row) => row[at]);
-    out[`column_${at}`] = cells.some((cell) => typeof cell === "string") ? cells.map((cell) => String(cell ?? ""))
-      : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
-  });
-  return out;
 }
 
 /** Arrays as they are saved: beside each stands what its axes and its numbers are, where the picture says so. */

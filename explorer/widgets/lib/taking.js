@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { exportBar } from "./export.js";
 import { onLang, t } from "./lang.js";
 import { KINDS } from "./looking.js";
-import { link, view } from "./state.js";
+import { comparing, link, view } from "./state.js";
 
 const TEXT = { en: "Take along", zh: "带走" };
 const BESIDE = { en: "Side by side", zh: "并排对比" };
@@ -30,10 +30,7 @@ export function taking(stand, what, value) {
     const { look, bounds } = stand();
     if (KINDS.head === KINDS[what.picture.looks.head])
       right.searchParams.set("_head", KINDS.head.move(look.head, 1, bounds.head));
-    const url = new URL("/compare", location.origin);
-    for (const [side, { pathname, search }] of Object.entries({ left, right }))
-      url.searchParams.set(side, pathname + search);
-    return url.href;
+    return comparing(left, right);
   }
   // How files are made comes with the first that is asked for.
   const kinds = ["PNG", "SVG", "HTML", "CSV", ...Object.keys(what.picture.files ?? {}), "NPZ"];

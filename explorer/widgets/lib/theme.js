@@ -1,5 +1,6 @@
 // Light and dark. Dark is the class "dark" on body, Gradio's own convention; whoever sets it, we follow.
 
+import { onPage } from "./dom.js";
 import { keep, kept } from "./memory.js";
 
 const KEY = "tfe-theme";
@@ -35,9 +36,4 @@ export const showTheme = (name) => document.body.classList.toggle("dark", name =
 const chosen = kept(KEY);
 if (chosen) document.body.classList.toggle("dark", chosen === "dark");
 
-let was = dark();
-new MutationObserver(() => {
-  if (dark() === was) return;
-  was = dark();
-  for (const fn of listeners) fn();
-}).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+onPage(dark, () => listeners.forEach((fn) => fn()));
