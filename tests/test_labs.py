@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +19,7 @@ from explorer.engine import Engine
 from explorer.lab import LANGUAGES, Lab, Picture
 from explorer.labs import LABS
 from explorer.widgets.card import terms
+from tests.conftest import built as inside
 
 ROOT = Path(__file__).parents[1]
 ASSETS = ROOT / "assets"
@@ -43,13 +42,12 @@ def texts_of(value: object) -> Iterator[dict[str, str]]:
 
 
 def built(lab: Lab) -> gr.Blocks:
-    async def inside() -> gr.Blocks:  # outside of a running loop Gradio opens loops of its own
+    def make() -> gr.Blocks:
         with gr.Blocks(analytics_enabled=False) as page:
             lab.page(lab, Engine())
         return page
 
-    with ThreadPoolExecutor(1) as pool:  # where a browser is driven, this thread has a running loop already
-        return pool.submit(asyncio.run, inside()).result()
+    return inside(make)
 
 
 @cache

@@ -7,35 +7,22 @@ import pytest
 from tools import price
 
 
-def test_blank_lines_comments_and_docstrings_cost_nothing() -> None:
-    source = '"""What it is."""\n\n# why\nx = 1  # a trap\n\n\ndef f():\n    """Says\n    something."""\n    return x\n'
-    assert price.python(source) == 3
-
-
-def test_a_string_that_is_no_docstring_costs_each_of_its_lines() -> None:
-    assert price.python('x = """one\ntwo\n# three\n"""\n') == 4
-
-
-def test_a_line_costs_once_for_every_120_characters() -> None:
-    assert price.python(f"x = {'1' * 116}\n") == 1
-    assert price.python(f"x = {'1' * 117}\n") == 2
-
-
-def test_a_comment_on_a_long_line_is_not_a_part_of_it() -> None:
-    assert price.python(f"x = 1  # {'why ' * 40}\n") == 1
-
-
 @pytest.mark.parametrize(
     ("source", "lines"),
     [
-        ('TITLE: Final = _("A sum", "加法")\n', 0),
+        ('"""What it is."""\n\n# why\nx = 1  # a trap\n\n\ndef f():\n    """Says\n    something."""\n    return x\n', 3),
+        ('x = """one\ntwo\n# three\n"""\n', 4),  # a string that is no docstring
+        (f"x = {'1' * 116}\n", 1),  # once for every 120 characters
+        (f"x = {'1' * 117}\n", 2),
+        (f"x = 1  # {'why ' * 40}\n", 1),
+        ('TITLE: Final = _("A sum", "加法")\n', 0),  # texts
         ('TITLE = {"en": "A sum", "zh": "加法"}\n', 0),
         ('TEXTS = {\n    "title": _(\n        "A sum",\n        "加法",\n    ),\n}\n', 2),
         ('raise InputError(\n    "empty",\n    en="Nothing.",\n    zh="没有。",\n)\n', 3),
         ('draw(title, _("A sum", "加法"))\n', 1),
     ],
 )
-def test_a_text_of_python_costs_nothing_and_what_is_done_with_it_does(source: str, lines: int) -> None:
+def test_blank_lines_comments_docstrings_and_texts_of_python_cost_nothing(source: str, lines: int) -> None:
     assert price.python(source) == lines
 
 
@@ -81,24 +68,14 @@ SMALL = {
 }
 
 
-def test_a_shared_file_is_divided_among_the_labs_that_reach_it() -> None:
+def test_a_shared_file_is_divided_among_the_labs_that_reach_it_and_what_the_app_or_nobody_reaches_is_the_frames() -> None:
     whose = price.shares(SMALL, ["one", "two", "three"])
-    half = {"one": 0.5, "two": 0.5}
-    for name in ("widgets/panel.py", "widgets/panel.js", "widgets/panel.css", "widgets/lib/dom.js"):
-        assert whose[f"explorer/{name}"] == half, name
-    for name in ("widgets/board.py", "widgets/drawn.js", "widgets/lib/late.js"):
-        assert whose[f"explorer/{name}"] == {"two": 1}, name
-    assert whose["models/layers/attention.py"] == {"one": 1}
-
-
-def test_a_file_in_a_labs_folder_is_that_labs_own_whoever_reads_it() -> None:
-    assert price.shares(SMALL, ["one", "two", "three"])["models/one/records.py"] == {"one": 1}
-
-
-def test_what_the_app_or_nobody_reaches_is_the_frames() -> None:
-    whose = price.shares(SMALL, ["one", "two", "three"])
-    for name in ("app.py", "explorer/site.py", "explorer/widgets/base.py", "tools/alone.py"):
-        assert whose[name] == {price.FRAME: 1}, name
+    half, own, frame = {"one": 0.5, "two": 0.5}, {"one": 1}, {price.FRAME: 1}
+    expected = {f"explorer/widgets/{name}": half for name in ("panel.py", "panel.js", "panel.css", "lib/dom.js")}
+    expected |= {f"explorer/widgets/{name}": {"two": 1} for name in ("board.py", "drawn.js", "lib/late.js")}
+    expected |= {"models/layers/attention.py": own, "models/one/records.py": own}  # the latter in a lab's folder, whoever reads it
+    expected |= dict.fromkeys(("app.py", "explorer/site.py", "explorer/widgets/base.py", "tools/alone.py"), frame)
+    assert {name: whose[name] for name in expected} == expected
 
 
 def test_the_panels_are_counted_with_what_only_they_use() -> None:

@@ -6,14 +6,18 @@ import asyncio
 import http.client
 import json
 import re
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
+from starlette.applications import Starlette
 
 from explorer.server import Site
+from tests.conftest import ROOT
 
 
 def ask(site: Site, path: str, method: str = "GET", raised: bool = True, **settings: Any) -> httpx.Response:
@@ -26,6 +30,41 @@ def ask(site: Site, path: str, method: str = "GET", raised: bool = True, **setti
 
     with ThreadPoolExecutor(1) as pool:  # where a browser is driven, this thread has a running loop already
         return pool.submit(asyncio.run, once()).result()
+
+
+def posted(routes: Sequence[Any], path: str, *bodies: Any, headers: dict[str, str] | None = None) -> list[httpx.Response]:
+    """What these routes alone answer to bodies that arrive at the same time."""
+
+    async def together() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(app=Starlette(routes=routes))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await asyncio.gather(*(client.post(path, content=body, headers=headers) for body in bodies))
+
+    return asyncio.run(together())
+
+
+MEASURE = """
+import json, sys, time
+from models.errors import InputError
+{begin}
+def memory(name):
+    return int(next(line for line in open("/proc/self/status") if line.startswith(name)).split()[1]) / 1024
+data = sys.stdin.buffer.read()
+before, began = memory("VmRSS") - len(data) / 2**20, time.process_time()
+try:
+    said = {call}
+except InputError as error:
+    said = str(error)
+print(json.dumps([memory("VmHWM") - before, time.process_time() - began, said]))
+"""
+
+
+def costs(begin: str, call: str, data: bytes, seconds: float, more: float) -> None:
+    """That a call in a process of its own takes less time of a processor, so that a busy machine does not count, and less memory, MB."""
+    program = [sys.executable, "-c", MEASURE.format(begin=begin, call=call)]
+    done = subprocess.run(program, input=data, cwd=ROOT, capture_output=True, timeout=120, check=True)
+    megabytes, took, said = json.loads(done.stdout)
+    assert megabytes < more and took < seconds, (megabytes, took, said)
 
 
 def raw(url: str, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> tuple[int, bytes, dict[str, str]]:

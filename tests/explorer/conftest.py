@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from explorer.engine import Engine
 from explorer.server import Site
-from tests.conftest import built
+from tests.conftest import PATIENCE, built
+from tests.explorer.wishes import alone
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that is a coroutine runs in a loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+
+    async def bounded() -> None:
+        names: Any = pyfuncitem._fixtureinfo.argnames
+        await asyncio.wait_for(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}), PATIENCE)
+
+    alone(bounded())
+    return True
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ One head knows places: what asks and the letter that it is to say are alike. One
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -18,10 +17,12 @@ from numpy.typing import NDArray
 from explorer.figures import hashing
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.reformer.records import Hashing, Read
+from tests.explorer.numbers import scaled
 
 WIDTH = 16
 NEAR = 0.02  # weights so close are as telling as the largest
 SPREAD = 16  # positions of a text that are watched for a telling one, evenly spread
+unpacked = scaled  # an array as the browser reads it
 NAMES = {
     "lsh_4": {"en": "LSH, 4 rounds", "zh": "LSH，4 轮"},
     "full": {"en": "Full attention", "zh": "全注意力"},
@@ -192,9 +193,3 @@ def value(kind: str = "word", state: str = "stored", query: str = "") -> dict[st
         word=word,
         look=answer(kind, query, str(told["model"]), str(told["head"]), int(told["round"])),
     )
-
-
-def unpacked(packed: Any) -> NDArray[Any]:
-    """An array as the browser reads it; only such as travel inside the value."""
-    raw = np.frombuffer(base64.b64decode(packed["data"]), "<" + packed["dtype"] if packed["dtype"] != "u1" else "u1")
-    return (raw * packed["scale"]).reshape(packed["shape"])

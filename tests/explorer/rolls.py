@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,9 +68,3 @@ def piano(length: int = 90) -> tuple[Explanation, Request]:
         values = np.concatenate((begin, own[:length]))
         found.append(made(variant, "piano", values, np.arange(len(values)) < len(begin), seed, variant != "lstm"))
     return Explanation(tuple(found), 10), request
-
-
-def unpacked(packed: Mapping[str, Any]) -> NDArray[Any]:
-    """An array as the browser reads it."""
-    raw = np.frombuffer(base64.b64decode(packed["data"]), "<" + packed["dtype"])
-    return raw.reshape(packed["shape"])

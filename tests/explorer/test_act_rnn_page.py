@@ -1,40 +1,46 @@
-"""The page of adaptive computation time without a browser: what its widgets are told to draw, what its card and figures say."""
+"""Adaptive computation time without a browser: its page, and what it shares with the Universal Transformer (steps, effort, a change)."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from explorer.figures import ponder
+from explorer.figures.depth import Level, Rival, difficulty
+from explorer.labs import adaptive_depth, effort
 from explorer.labs.act_rnn import about, texts, views
 from explorer.labs.act_rnn.page import LAB, PROGRAM
 from explorer.runs import Run
 from models.act_rnn.records import MAX_BITS, Explanation, Request, read_bits, read_sum
+from models.thinking import Measured
+from tests.explorer.numbers import refused, unpacked
 
-LIVE = Run("live", 5.0, "cpu")
 SUM = Request("addition", "47+5")
+BITS, COST, RIGHT = {"en": "bits", "zh": "比特"}, {"en": "ponder", "zh": "思考"}, {"en": "right", "zh": "答对"}
+ODD, EVEN = {"en": "odd", "zh": "奇数"}, {"en": "even", "zh": "偶数"}
 
 
-def explanation(request: Request = SUM, **more: Any) -> Explanation:
+def explanation(request: Request = SUM) -> Explanation:
     """A run of five inputs, or of one, that takes 2, 3, 1, 3 and 1 updates."""
-    updates = np.array([2, 3, 1, 3, 1] if request.task == "addition" else [3])
+    bits = request.task == "parity"
+    updates = np.array([3] if bits else [2, 3, 1, 3, 1])
     halting = np.zeros((3, len(updates)), np.float32)
     for at, n in enumerate(updates):
-        halting[:n, at] = [0.2, 0.5, 0.6][:n]
-        halting[n - 1, at] = 1.0
+        halting[:n, at] = [*[0.2, 0.5][: n - 1], 1.0]
     weights = halting.copy()
     remainder = np.array([1 - column[: n - 1].sum() for column, n in zip(halting.T, updates, strict=True)], np.float32)
     weights[updates - 1, np.arange(len(updates))] = remainder
-    bits = request.task == "parity"
-    found = Explanation(
+    return Explanation(
         inputs=("101",) if bits else ("7", "5", "4", "0", "="),
         wanted=(0,) if bits else (1, 3, 4),
         answer="even" if bits else "52",
         expected="even" if bits else "52",
-        probability=np.array([0.9], np.float32) if bits else np.array([0.9, 0.8, 1.0], np.float32),
+        probability=np.array([0.9] if bits else [0.9, 0.8, 1.0], np.float32),
         steps=updates,
         remainder=remainder,
         halting=halting,
@@ -48,97 +54,247 @@ def explanation(request: Request = SUM, **more: Any) -> Explanation:
         difficulty=3 if bits else 1,
         without="odd" if bits else "",
     )
-    return replace(found, **more)
 
 
-# ---- a run -------------------------------------------------------------------------------------------------------------------------
+# ---- the page --------------------------------------------------------------------------------------------------------------------------
 
 
 def test_every_input_has_its_bar_and_digits_say_whose_they_are() -> None:
-    seen = explanation()
-    drawn: Any = views.mechanism(seen, SUM, "live")
-    assert drawn["positions"] == ["7", "+5", "4", "+0", "="]
-    assert drawn["steps"] == [2, 3, 1, 3, 1]
-    assert drawn["wanted"] == [1, 3, 4]
+    drawn: Any = views.mechanism(explanation(), SUM, "live")
+    assert drawn["positions"] == ["7", "+5", "4", "+0", "="] and drawn["steps"] == [2, 3, 1, 3, 1] and drawn["wanted"] == [1, 3, 4]
     assert drawn["pick"] in {1, 3}, "locked on arrival is one that thinks long and gives a digit"
-    assert [one["answer"] for one in drawn["stopped"]] == ["42", "52", "52"]
-    assert [one["right"] for one in drawn["stopped"]] == [False, True, True]
-    assert json.dumps(drawn)
+    assert [(one["answer"], one["right"]) for one in drawn["stopped"]] == [("42", False), ("52", True), ("52", True)]
+    forced: Any = views.mechanism(explanation(), replace(SUM, forced=3), "live")
+    assert forced["forced"] == 3 and set(forced["reasons"]) == {"forced"}
 
 
 def test_even_and_odd_are_said_in_both_languages_and_digits_as_they_are() -> None:
     request = Request("parity", "101")
-    drawn: Any = PROGRAM.drawn(explanation(request), request, LIVE)
+    drawn: Any = PROGRAM.drawn(explanation(request), request, Run("live", 5.0, "cpu"))
     told = drawn["ask"]["answer"]
-    assert told["said"] == {"en": "even", "zh": "偶数"}
-    assert drawn["ponder"]["stopped"][0]["answer"] == {"en": "odd", "zh": "奇数"}
+    assert told["said"] == EVEN and drawn["ponder"]["stopped"][0]["answer"] == ODD
     assert views.answer(explanation(), SUM)["beside"] == [], "a network that is not shipped says nothing beside"
     assert told["beside"] == [{"name": dict(texts.WITHOUT), "answer": dict(texts.ODD), "right": False, "verdict": None}]
     assert views.say("addition", "52") == "52"
 
 
-def test_forced_updates_are_told_to_the_mechanism() -> None:
-    request = replace(SUM, forced=3)
-    drawn = views.mechanism(explanation(request), request, "live")
-    assert drawn["forced"] == 3
-    assert set(drawn["reasons"]) == {"forced"}  # type: ignore[call-overload]
-
-
 def test_a_task_hands_its_example_to_an_empty_line_and_reads_it() -> None:
-    for control in views.CONTROLS:
-        if control.field == "text":
-            (task,) = control.when["task"]
-            assert (read_bits if task == "parity" else read_sum)(control.placeholder)
-            assert control.places in {0, MAX_BITS}
-
-
-# ---- the figure of difficulty ------------------------------------------------------------------------------------------------------
+    for control in (one for one in views.CONTROLS if one.field == "text"):
+        assert ({"parity": read_bits, "addition": read_sum}[control.when["task"][0]])(control.placeholder)
+        assert control.places in {0, MAX_BITS}
 
 
 @pytest.mark.parametrize("task", about.TASKS)
-def test_hard_things_are_shown_as_measured_with_the_run_in_view(task: str) -> None:
+def test_hard_things_are_shown_as_measured_with_the_run_in_view_and_the_card_has_those_without_beside(task: str) -> None:
     drawn: Any = about.difficulty(task, (2, 3.5))
-    levels = about.facts()[task]["figure"]["ponder_by_difficulty"]
-    means, diamond = drawn["figures"]["en"]["data"][1], drawn["figures"]["en"]["data"][2]
-    assert means["y"] == [one["mean"] for one in levels.values()]
-    assert (diamond["x"], diamond["y"]) == ([2.0], [3.5])
-    assert [mark["text"]["en"] for mark in drawn["legend"]] == ["with ACT", "without ACT"]
-    assert len(drawn["table"]["rows"]) == len(levels)
-
-
-def test_pondering_grows_with_the_number_of_bits() -> None:
-    by = about.facts()["parity"]["figure"]["ponder_by_difficulty"]
-    means = [by[str(bits)]["mean"] for bits in range(1, MAX_BITS + 1)]
-    assert means == sorted(means), "the lecture says so"
+    known = about.facts()
+    levels = known[task]["figure"]["ponder_by_difficulty"]
+    _, means, diamond, *_ = drawn["figures"]["en"]["data"]
+    assert means["y"] == [one["mean"] for one in levels.values()] and (diamond["x"], diamond["y"]) == ([2.0], [3.5])
+    assert [mark["text"]["en"] for mark in drawn["legend"]] == ["with ACT", "without ACT"] and len(drawn["table"]["rows"]) == len(levels)
+    (pair,) = (pair for pair in about.pairs() if "right" in pair.label["en"])
+    assert f"{known[task]['figure']['value']:.3f}" in pair.value["en"]
+    assert f"{known[task + about.WITHOUT]['figure']['value']:.3f}" in pair.note["zh"]
+    assert task == "addition" or means["y"] == sorted(means["y"]), "pondering grows with the bits: the lecture says so"
 
 
 def test_a_network_that_was_not_measured_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(about, "facts", lambda: {"parity": {"parameters": 5, "training_seconds": 60, "finished": True}})
-    assert about.difficulty("parity") is None
-    assert about.difficulty("addition") is None
+    assert about.difficulty("parity") is None is about.difficulty("addition")
     assert next(pair.value for pair in about.pairs()) == "5"
 
 
-# ---- the card ----------------------------------------------------------------------------------------------------------------------
-
-
-def test_the_card_says_both_figures_with_those_without_beside() -> None:
-    known = about.facts()
-    (pair,) = (pair for pair in about.pairs() if "right" in pair.label["en"])
-    assert isinstance(pair.value, dict) and isinstance(pair.note, dict)
-    for task in about.TASKS:
-        assert f"{known[task]['figure']['value']:.3f}" in pair.value["en"]
-        assert f"{known[task + about.WITHOUT]['figure']['value']:.3f}" in pair.note["zh"]
-
-
-# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
-
-
 def test_what_the_steps_say_is_true_of_the_stored_run() -> None:
-    kept = views.first()
-    assert kept is not None
+    kept: Any = views.first()
     updates = kept.seen.steps
     assert len(set(updates.tolist())) > 2 and int(updates[-1]) == int(updates.min()), "the last input is the shortest"
     assert kept.seen.right and kept.seen.stopped[0] != kept.seen.answer, "after one update the answer is wrong"
     place = int(next(step.view["pos"] for step in LAB.steps if "pos" in step.view))
     assert place in kept.seen.wanted and int(updates[place]) > 2, "the stack has something to show at its second update"
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------------------------
+
+
+def run(**more: Any) -> dict[str, Any]:
+    """Three positions: the first stops at once, the second after three steps, the third comes to the limit of three."""
+    about = {"state": "live", "query": "v=1", "positions": ["7", "+", "5"], "axis": COST, "say": lambda answer: answer}
+    told: dict[str, Any] = {
+        "wanted": (2,),
+        "steps": np.array([1, 3, 3]),
+        "remainder": np.array([1, 0.4, 0.7], np.float32),
+        "halting": np.array([[0.995, 0.2, 0.1], [0, 0.4, 0.2], [0, 0.6, 0.3]], np.float32),
+        "weights": np.array([[1, 0.2, 0.1], [0, 0.4, 0.2], [0, 0.4, 0.7]], np.float32),
+        "totals": np.array([[1, 0.2, 0.1], [1, 0.6, 0.3], [1, 1, 1]], np.float32),
+        "distance": np.array([[0, 1.5, 2], [0, 0.5, 1], [0, 0, 0]], np.float32),
+        "stopped": ["1", "12", "12"],
+    }
+    told |= {"answer": "12", "expected": "12", "threshold": 0.99, "limit": 3, **more}
+    about |= {name: told.pop(name) for name in ("forced", "marks", "pick") if name in told}
+    return json.loads(json.dumps(ponder.value(SimpleNamespace(**told), **about)))
+
+
+def test_steps_travel_unrounded_and_each_position_says_why_it_stopped() -> None:
+    made = run()
+    np.testing.assert_array_equal(unpacked(made["halting"])[:, 1], np.array([0.2, 0.4, 0.6], np.float32))
+    np.testing.assert_array_equal(unpacked(made["remainder"]), np.array([1, 0.4, 0.7], np.float32))
+    assert (made["steps"], made["positions"]) == ([1, 3, 3], ["7", "+", "5"])
+    assert made["reasons"] == ["enough", "enough", "limit"] and run(forced=3)["reasons"] == ["forced"] * 3
+    halting = np.array([[0.5], [0.25], [0.24]], np.float32)  # its sum reaches the end just at the limit
+    for less, limit, why in ((0, 3, "enough"), (0.001, 3, "limit"), (0.001, 4, "enough")):
+        assert ponder.reasons(np.array([3]), halting - np.float32(less), 0.99, limit) == [why]
+
+
+def test_the_answer_after_each_step_is_compared_with_the_right_one_in_two_languages_as_a_whole() -> None:
+    other = run(stopped=[EVEN, ODD, ODD], answer=ODD, expected=ODD)
+    for made in (run(), other):
+        assert [each["right"] for each in made["stopped"]] == [False, True, True] and made["right"]
+    assert other["stopped"][0]["answer"] == EVEN and not run(answer="13")["right"]
+    assert run(wanted=(1, 2))["signs"] and not run()["signs"], "signs can be told apart where each has a position"
+
+
+@pytest.mark.parametrize(
+    ("more", "pick"),
+    [({}, 2), ({"wanted": ()}, 2), ({"wanted": (0,)}, 2), ({"wanted": (0, 1)}, 1), ({"pick": 0}, 0)],
+    ids=["of the answer", "N + R is 3.7 there and 3.4 at position 1", "a single step tells little", "thinks longest", "given"],
+)
+def test_the_position_locked_on_arrival_is_the_one_of_the_answer_that_thinks_longest(more: dict[str, Any], pick: int) -> None:
+    assert run(**more)["pick"] == pick
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"steps": np.array([1, 3])}, "steps of shape"),
+        ({"halting": np.zeros((2, 3), np.float32)}, "halting of shape"),
+        ({"stopped": ["1", "12"]}, "of shape"),
+        ({"steps": np.array([1, 2, 2])}, "3 steps are told"),
+        ({"steps": np.array([0, 3, 3])}, "3 steps are told"),
+        ({"wanted": (3,)}, r"positions \[3\] of 3"),
+        ({"marks": (-1,)}, r"positions \[-1\] of 3"),
+        ({"pick": 7}, r"positions \[7\] of 3"),
+        ({"halting": np.full((3, 3), np.nan, np.float32)}, "not finite"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(wrong: dict[str, Any], says: str) -> None:
+    refused(says, run, **wrong)
+
+
+# ---- hard things take longer -----------------------------------------------------------------------------------------------------------
+
+NUMBERS = [Level(1.0, 2.0, 0.5, 40, 1.0), Level(2.0, 3.0, 1.0, 50, 0.9), Level(4.0, 5.0, 2.0, 60, 0.8)]
+NAMES = [Level("one", 2.0, 0.5, 40), Level("two", 3.0, 1.0, 50)]
+
+
+def drawn(levels: list[Level], language: str = "en", **more: Any) -> dict[str, Any]:
+    return json.loads(json.dumps(difficulty(levels, axes=(BITS, COST), **more)))[language]
+
+
+def test_the_band_is_one_deviation_up_and_down_and_the_run_in_view_a_diamond_wherever_it_belongs() -> None:
+    figure = drawn(NUMBERS, mine=(3, 9.5), yours=COST)
+    band, means, diamond = figure["data"]
+    assert band["x"] == [1.0, 2.0, 4.0, 4.0, 2.0, 1.0] and band["y"] == [1.5, 2.0, 3.0, 7.0, 4.0, 2.5]
+    assert (means["x"], means["y"], means["customdata"][1]) == ([1.0, 2.0, 4.0], [2.0, 3.0, 5.0], ["2", 1.0, 50])
+    assert (diamond["x"], diamond["y"], diamond["marker"]["symbol"]) == ([3.0], [9.5], "diamond") and "ponder" in diamond["text"][0]
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert low < 1.5 and high > 9.5, "what lies outside the band is still inside the figure"
+    low, high = drawn(NUMBERS, mine=(9, 2.0))["layout"]["xaxis"]["range"]
+    assert low < 1 and high > 9, "harder than any level"
+    assert len(drawn(NUMBERS)["data"]) == 2
+
+
+def test_levels_may_be_names() -> None:
+    figure = drawn(NAMES, mine=("two", 2.5))
+    assert figure["layout"]["xaxis"]["ticktext"] == ["one", "two"] and figure["data"][-1]["x"] == [1.0]
+    assert len(drawn(NAMES, mine=("nobody", 2.5))["data"]) == 2, "a name that is no level has no place"
+
+
+def test_below_stands_who_answers_rightly_ours_on_top_where_that_was_measured() -> None:
+    figure = drawn(NUMBERS, "zh", answered=RIGHT, rivals=[Rival({"en": "other", "zh": "另一个"}, [1.0, None, 0.5], "var(--cat-2)")])
+    theirs, ours = figure["data"][-2:]
+    layout = figure["layout"]
+    assert (theirs["y"], ours["y"], theirs["yaxis"], ours["yaxis"]) == ([1.0, None, 0.5], [1.0, 0.9, 0.8], "y2", "y2")
+    assert theirs["line"]["width"] > ours["line"]["width"], "equal lines must both show"
+    assert layout["yaxis2"]["range"][0] < 0 and layout["yaxis2"]["range"][1] > 1
+    assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
+    assert (layout["xaxis"]["title"]["text"], layout["yaxis2"]["title"]["text"]) == ("比特", "答对")
+    assert "yaxis2" not in drawn(NAMES, answered=RIGHT)["layout"] and "yaxis2" not in drawn(NUMBERS)["layout"]
+
+
+def test_what_is_no_measurement_is_refused() -> None:
+    refused("0 levels", drawn, [])
+    refused("deviation", drawn, [Level(1.0, 2.0, -0.1, 3)])
+    refused("accuracies", drawn, NUMBERS, rivals=[Rival(BITS, [0.5], "var(--cat-2)")])
+
+
+MEASURED = {
+    "1": {"n": 40, "mean": 2.0, "deviation": 0.5, "accuracy": 1.0},
+    "10": {"n": 60, "mean": 5.25, "deviation": 2.0, "accuracy": 0.8},
+}
+
+
+def hardness(measured: Any = MEASURED, **more: Any) -> Any:
+    counts = {"en": "{n} bit", "zh": "{n} 个比特"}, {"en": "{n} bits", "zh": "{n} 个比特"}
+    return effort.drawn(effort.levels(measured), (BITS, BITS, *counts), **more)
+
+
+def test_the_figure_says_first_last_and_the_visitors_own() -> None:
+    shown = hardness(mine=(7, 3.456))
+    assert (
+        shown["sentence"]["en"] == "1 bit: 2.00 on average; 10 bits: 5.25. Yours, 7 bits: 3.46." and "7 个比特" in shown["sentence"]["zh"]
+    )
+    rival = Rival({"en": "without", "zh": "没有"}, [0.9, None], "var(--cat-2)")
+    shown = hardness(rivals=[rival], ours={"en": "with", "zh": "有"})
+    assert [mark["text"]["en"] for mark in shown["legend"]] == ["with", "without"]
+    assert shown["table"]["rows"][1] == ["10", 5.25, 2.0, 0.8, 60, None]
+    assert hardness({}) is None, "nothing was measured"
+    (named,) = effort.levels({"nobody": {"n": 3, "mean": 1.0, "deviation": 0.0}}, {"nobody": 0.5})
+    assert (named.value, named.accuracy) == ("nobody", 0.5) and effort.levels(MEASURED)[1].value == 10.0
+
+
+def test_the_title_says_that_hard_things_take_longer_only_where_every_level_does() -> None:
+    assert hardness()["title"] == effort.DEPTH
+    shown = hardness({**MEASURED, "12": {**MEASURED["10"], "mean": 5.1}})
+    assert shown["title"] == {"en": "How long it thinks, by bits", "zh": "想多久（按比特）"}
+    assert shown["sentence"]["en"] == "1 bit: 2.00 on average; most with 10 bits: 5.25; 12 bits: 5.10."
+
+
+# ---- a change of the halting unit ------------------------------------------------------------------------------------------------------
+
+
+def thought(answer: str, ponder: float = 4.25, probability: Any = None) -> Any:
+    return SimpleNamespace(answer=answer, expected="734", right=answer == "734", ponder=ponder, probability=probability)
+
+
+def difference(before: str, after: str) -> Any:
+    measured = tuple(Measured(share, 4.5, 12.0, 200) for share in (1.0, 0.25))
+    changes = {"en": "exactly 1 update for every input", "zh": "每个输入恰好 1 次更新"}
+    return adaptive_depth.difference((thought(before), thought(after, 2.0)), measured, Request(forced=1), views.WORDS, changes)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"), [("734", "734", "same"), ("734", "1", "lost"), ("1", "734", "won"), ("1", "2", "other")]
+)
+def test_an_answer_is_lost_won_the_same_or_another(before: str, after: str, kind: str) -> None:
+    found = difference(before, after)
+    row, rows, number = found.rows[0], {row.key: row for row in found.rows}, found.number
+    assert (row.kind, row.verdict, row.right) == (kind, adaptive_depth.VERDICTS[kind], (before == "734", after == "734"))
+    assert [key for key, row in rows.items() if not row.name] == ["heldout_inputs"], "in files, and not in the table"
+    assert (rows["heldout_inputs"].before, rows["heldout_inputs"].after) == (200, 200)
+    assert (number.before, number.after, number.scale, number.suffix) == (1.0, 0.25, 100, " %"), "the accuracy on held-out inputs"
+
+
+def test_the_sentence_says_what_was_changed_what_became_of_the_answer_and_of_held_out_ones() -> None:
+    said = difference("734", "1258").sentence
+    assert said["en"] == (
+        "With exactly 1 update for every input, “734” becomes “⟦o:1258⟧”; on 200 held-out inputs 25.0 % of answers are right instead of "
+        "100.0 %, and a mean input costs 4.50, as before."
+    )
+    assert said["zh"].startswith("每个输入恰好 1 次更新：“734”变成“⟦o:1258⟧”；在 200 个留出输入上")
+    assert "the answer stays “⟦o:734⟧”" in difference("734", "734").sentence["en"]
+
+
+@pytest.mark.parametrize(("sure", "says"), [(0.983, "0.98"), (0.9991, "> 0.99"), (1.0, "1.00")])
+def test_what_is_not_quite_certain_does_not_read_as_certain(sure: float, says: str) -> None:
+    told: Any = adaptive_depth.answer(thought("734", probability=np.array([sure, 1.0], np.float32)), Request(), views.WORDS)
+    assert [fact["en"] for fact, _ in told["facts"]] == ["ponder 4.25", f"least sure part {says}"] and told["given"] == "478+256"

@@ -73,13 +73,13 @@ def test_each_network_has_its_own_pictures() -> None:
 
 def test_a_head_is_told_with_what_it_finds_and_how_far_it_does_so_here() -> None:
     value = drawn(PAIR)["finder"]
-    assert [(one["head"], one["offset_test"] is None, one["points"], one["here"]) for one in value["rows"]] == [
-        ("1.3", True, None, 0.25),
-        ("3.5", False, 25, None),
-        ("4.2", False, 23, None),
+    rows = [(one["head"], one["offset_test"] is None, one["points"], one["here"], one["name"]["en"]) for one in value["rows"]]
+    assert rows == [
+        ("1.3", True, None, 0.25, "previous piece"),
+        ("3.5", False, 25, None, "determiner → noun"),
+        ("4.2", False, 23, None, "verb → object"),
     ]
     assert value["pick"] == {"head": "3.5"}
-    assert [one["name"]["en"] for one in value["rows"]] == ["previous piece", "determiner → noun", "verb → object"]
     assert views.pick(explanation(PAIR), PAIR)["head"] == "3.5", "the same head is looked at in the attention below"
     assert views.pick(explanation(), SHIP)["row"] == 3, "and the hidden word, where one is"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from uvicorn.server import ServerState
 from explorer import connection
 from explorer.connection import Connection
 from explorer.server import Site
+from tests.explorer.wishes import alone
 
 Act = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
 WHOLE = b"GET /healthz HTTP/1.1\r\nhost: here\r\n\r\n"
@@ -35,8 +35,7 @@ def connected(site: Site, act: Act, keep_alive: float = LONG) -> Any:
             server.close()
             await asyncio.gather(*state.tasks, return_exceptions=True)
 
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, whole()).result()
+    return alone(whole())
 
 
 def sent(*parts: bytes) -> Act:

@@ -48,13 +48,17 @@ def test_the_sentence_names_times_and_the_length_beyond_which_the_square_loses()
     assert fitted[0] == "self-attention: exponent 2.00, on paper 2" and fitted[3] == "restricted: exponent 1.00, on paper 1"
 
 
-def test_a_run_that_was_stopped_or_ran_out_of_time_says_where() -> None:
-    stopped = clock.clock(timed(SMALL, 5, stopped=True), SMALL, "live")["sentence"]
-    assert stopped["en"] == "Stopped after 5 of 16 points, at L = 32."  # type: ignore[index]
-    nothing = clock.clock(timed(SMALL, 0, stopped=True), SMALL, "live")["sentence"]
-    assert nothing["en"] == "Stopped before the first point."  # type: ignore[index]
-    late = clock.clock(timed(SMALL, 15, left=(("recurrence", 128),)), SMALL, "live")["sentence"]
-    assert late["en"].startswith("Not reached in 5 s: recurrence at L = 128.")  # type: ignore[index]
+@pytest.mark.parametrize(
+    ("count", "more", "said"),
+    [
+        (5, {"stopped": True}, "Stopped after 5 of 16 points, at L = 32."),
+        (0, {"stopped": True}, "Stopped before the first point."),
+        (15, {"left": (("recurrence", 128),)}, "Not reached in 5 s: recurrence at L = 128."),
+    ],
+)
+def test_a_run_that_was_stopped_or_ran_out_of_time_says_where(count: int, more: dict[str, Any], said: str) -> None:
+    value: Any = clock.clock(timed(SMALL, count, **more), SMALL, "live")["sentence"]
+    assert value["en"] == said if "stopped" in more else value["en"].startswith(said)
 
 
 def test_a_change_of_the_clock_is_measured_in_the_run_itself() -> None:

@@ -86,8 +86,3 @@ def test_a_page_stands_where_nothing_was_trained(lab: Lab, tmp_path: Path, monke
     page = program_of(lab.slug).about
     assert page.pairs() == () and page.prose() == {} and page.curves() is None
     assert built(lab).blocks
-
-
-@labs
-def test_a_lecture_of_a_lab_has_five_to_fourteen_steps(lab: Lab) -> None:
-    assert 5 <= len(lab.steps) <= 14

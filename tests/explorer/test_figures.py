@@ -1,9 +1,10 @@
-"""Figures: what is in them, never how they look."""
+"""Figures and the arrays that they are made of: what is in them, never how they look; and what a panel is told of before and after."""
 
 from __future__ import annotations
 
-import base64
 import json
+import math
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,27 +12,43 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from explorer.controls import Control
 from explorer.figures import attention
-from explorer.figures.attention import Kind
+from explorer.figures.attention import Blocks, Kind
 from explorer.figures.curves import LABEL as LABEL_ROOM
 from explorer.figures.curves import Curve, curves
+from explorer.figures.heatmaps import Map, maps
+from explorer.figures.pairs import Measure, Pair
+from explorer.figures.sides import Side
+from explorer.knobs import Range, Spans
+from explorer.looks import Look, Looks
+from explorer.packing import LEVELS, ArrayStore, pack
+from explorer.sound import Score, Sounds
 from explorer.widgets import figure
+from explorer.widgets.change import Pictures, Readings, done
+from tests.explorer.numbers import refused, scaled, unpacked
+from tests.explorer.small_drawer import MODELS, Ask, text
 
 Array = NDArray[np.float32]
 LABEL = {"en": "Cross", "zh": "交叉"}
-KEYS = ["A", "blond", "holding", "hands", "."]
-QUERIES = ["Eine", "Blond", "ine", "."]
-WEIGHTS = np.array([[0.8, 0.05, 0.05, 0.05, 0.05], [0, 1, 0, 0, 0], [0.1, 0.48, 0.4, 0.02, 0], [0.2] * 5], np.float32)
+KEYS, QUERIES = ["A", "blond", "holding", "hands", "."], ["Eine", "Blond", "ine", "."]
 
 
-def softmax(scores: Array) -> Array:
+def softmax(scores: Any) -> Any:
     raised = np.exp(scores - scores.max(-1, keepdims=True))
-    made: Array = (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
-    return made
+    return (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def kind(weights: Any, queries: Any, keys: Any = None, name: str = "encoder", **how: Any) -> Kind:
+    """A kind of attention; of the queries to themselves if no keys are given."""
+    return Kind(name, LABEL, weights, [*queries], [*(queries if keys is None else keys)], **how)
 
 
 def flat(layers: int, heads: int, queries: int, keys: int) -> Array:
     return np.full((layers, heads, queries, keys), 1 / keys, np.float32)
+
+
+# ---- attention -------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -42,165 +59,332 @@ def test_what_cannot_be_seen_is_drawn_as_a_sign(text: str, drawn: str) -> None:
     assert attention.shown(text) == drawn
 
 
-def test_weights_that_do_not_fit_their_labels_are_named_with_both_sizes() -> None:
-    with pytest.raises(ValueError, match=r"weights \(2, 3, 4, 4\) for 4 queries and 5 keys"):
-        Kind("cross", LABEL, flat(2, 3, 4, 4), QUERIES, KEYS)
-
-
-def test_a_telling_cell_is_a_far_confident_look_that_not_everybody_shares() -> None:
+def test_a_telling_cell_is_a_far_confident_look_that_not_everybody_shares_and_never_a_masked_one() -> None:
     scores = np.zeros((1, 3, 6, 6), np.float32)
     scores[0, 0][np.arange(6), np.arange(6)] = 4  # a diagonal head
     scores[0, 0, 4] = [0, 6, 0, 0, 0, 0]  # … in which one word looks far
     scores[0, 1, :, 5] = 8  # everybody rests on the full stop
-    kind = Kind("cross", LABEL, softmax(scores), ["Der", "Hund", "läuft", "zum", "Händ", "."], ["The", "hands", "dog", "runs", "to", "."])
-    found = attention.pick(kind)
+    found = attention.pick(
+        kind(softmax(scores), ["Der", "Hund", "läuft", "zum", "Händ", "."], ["The", "hands", "dog", "runs", "to", "."], "cross")
+    )
     assert (found["layer"], found["head"], found["row"], found["col"]) == (0, 0, 4, 1)
-
-
-def test_a_telling_cell_is_never_a_masked_one() -> None:
-    allowed = np.tril(np.ones((5, 5), bool))
-    weights = softmax(np.where(allowed, 0, -np.inf).astype(np.float32)[None, None])
-    found = attention.pick(Kind("decoder", LABEL, weights, list("abcde"), list("abcde"), mask="causal"))
+    weights = softmax(np.where(np.tril(np.ones((5, 5), bool)), 0, -np.inf)[None, None])
+    found = attention.pick(kind(weights, "abcde", mask="causal"))
     assert found["col"] <= found["row"]
 
 
 @pytest.mark.parametrize(("shift", "job"), [(-1, "previous"), (1, "next"), (0, "itself")])
 def test_a_head_that_always_looks_beside_itself_has_that_job(shift: int, job: str) -> None:
     scores = np.zeros((2, 2, 6, 6), np.float32)
-    for i in range(6):
-        if 0 <= i + shift < 6:
-            scores[1, 0, i, i + shift] = 5
-    found = attention.jobs(Kind("encoder", LABEL, softmax(scores), list("abcdef"), list("abcdef")))
-    assert [(one["layer"], one["head"], one["job"]) for one in found] == [(1, 0, job)]
-    assert 0.4 <= float(str(found[0]["score"])) <= 1
+    scores[1, 0] = 5 * np.eye(6, k=shift)
+    (found,) = attention.jobs(kind(softmax(scores), "abcdef"))
+    assert (found["layer"], found["head"], found["job"]) == (1, 0, job) and 0.4 <= found["score"] <= 1
 
 
 def test_a_head_that_rests_on_one_token_aligns_nothing() -> None:
     scores = np.zeros((1, 2, 5, 5), np.float32)
     scores[0, 0, :, 4] = 9
     scores[0, 1][np.arange(5), [2, 1, 0, 4, 3]] = 9
-    found = attention.jobs(Kind("cross", LABEL, softmax(scores), list("abcde"), list("vwxyz")))
+    found = attention.jobs(kind(softmax(scores), "abcde", "vwxyz", "cross"))
     assert {(one["head"], one["job"]) for one in found} == {(0, "last"), (1, "alignment")}
 
 
-def test_rollout_follows_the_residual_path_by_half_in_every_layer() -> None:
+def test_rollout_follows_the_residual_path_by_half_in_every_layer_and_passes_through_the_encoder() -> None:
     weights = np.zeros((2, 1, 2, 2), np.float32)
     weights[..., 0] = 1  # both queries look at key 0 only
-    made = attention.rollout(Kind("encoder", LABEL, weights, ["a", "b"], ["a", "b"]))
-    assert np.allclose(made, [[1, 0], [0.75, 0.25]])
-
-
-def test_rollout_of_cross_attention_passes_through_the_encoder() -> None:
-    weights = np.zeros((1, 1, 2, 2), np.float32)
-    weights[..., 0] = 1
-    encoder = Kind("encoder", LABEL, weights, ["a", "b"], ["a", "b"])
-    cross = Kind("cross", LABEL, np.array([[[[0, 1]]]], np.float32), ["x"], ["a", "b"], through="encoder")
-    assert np.allclose(attention.rollout(cross, encoder), [[0.5, 0.5]])
+    assert np.allclose(attention.rollout(kind(weights, "ab")), [[1, 0], [0.75, 0.25]])
+    cross = kind(np.array([[[[0, 1]]]], np.float32), "x", "ab", "cross", through="encoder")
+    assert np.allclose(attention.rollout(cross, kind(weights[:1], "ab")), [[0.5, 0.5]])
 
 
 def test_a_value_is_json_and_says_what_the_browser_needs() -> None:
-    kinds = [Kind("cross", LABEL, flat(2, 3, 4, 5), QUERIES, KEYS, through="encoder")]
-    made = attention.value(kinds, silenced=[("cross", 1, 2)], query="", state="stored")
+    kinds = [kind(flat(2, 3, 4, 5), QUERIES, KEYS, "cross", through="encoder")]
+    made: Any = attention.value(kinds, silenced=[("cross", 1, 2)], query="", state="stored")
     assert json.loads(json.dumps(made)) == made
     assert (made["layers"], made["heads"], made["state"], made["silenced"]) == (2, 3, "stored", [["cross", 1, 2]])
-    assert set(made["pick"]) == {"kind", "layer", "head", "row", "col"}  # type: ignore[call-overload]
+    (one,) = made["kinds"]
+    assert (one["axis"], one["taken"], one["spaced"], one["look"], made["silences"]) == ("layer", None, False, None, True)
+    assert set(made["pick"]) == {"kind", "layer", "head", "row", "col"}
+    single = kind(np.ones((1, 1, 1, 1), np.float32), ["Hallo"], ["Hi"], "cross")
+    assert attention.value([single], query="")["pick"] == {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
 
 
-def test_no_attention_at_all_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 kinds"):
-        attention.value([], query="")
-
-
-def test_a_long_map_is_pooled_and_its_rows_still_sum_to_one() -> None:
-    size = 700
-    scores = np.random.default_rng(0).normal(size=(1, 1, size, size)).astype(np.float32)
-    kind = Kind("encoder", LABEL, softmax(scores), [str(i) for i in range(size)], [str(i) for i in range(size)])
-    pooled = attention._pooled(kind)
-    assert pooled.blocks is not None
-    assert (pooled.blocks.by_query, pooled.blocks.by_key) == (3, 3)
-    assert pooled.weights.shape == (1, 1, 234, 234)
+def test_a_long_map_is_pooled_into_blocks_that_say_what_they_stand_for_and_its_rows_still_sum_to_one() -> None:
+    long = kind(
+        softmax(np.random.default_rng(0).normal(size=(1, 1, 700, 700)).astype(np.float32)), map(str, range(700)), map(str, range(700))
+    )
+    pooled: Any = attention._pooled(long)
+    assert (pooled.blocks.by_query, pooled.blocks.by_key) == (3, 3) and pooled.weights.shape == (1, 1, 234, 234)
     assert np.allclose(pooled.weights.sum(-1), 1, atol=1e-4)
-    assert attention.value([kind], query="")["kinds"][0]["pooled"] == [3, 3]  # type: ignore[index]
+    assert attention.value([long], query="")["kinds"][0]["pooled"] == [3, 3]
+    pieces = [f"t{i}" for i in range(10)]
+    blocks = Blocks(4, 4, pieces, pieces, "/looks/abc")
+    (made,) = attention.value([kind(flat(1, 1, 3, 3), pieces[::4], blocks=blocks)], query="")["kinds"]
+    assert (made["pooled"], made["look"], made["whole"]["keys"][-1]) == ([4, 4], "/looks/abc", "t9")
 
 
-def test_one_token_on_each_side_is_a_map_too() -> None:
-    kind = Kind("cross", LABEL, np.ones((1, 1, 1, 1), np.float32), ["Hallo"], ["Hi"])
-    assert attention.value([kind], query="")["pick"] == {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
+def stepped(taken: list[int], steps: int = 3) -> Kind:
+    """One block used step after step, over positions that stop at different times."""
+    weights = softmax(np.random.default_rng(3).normal(0, 1, (steps, 2, 2, 2)))
+    return kind(weights, ["mary went to the garden", "where is mary"], name="self", axis="step", taken=taken, spaced=True)
+
+
+def test_a_position_that_has_stopped_asks_nothing_any_more_and_passes_through_a_rollout_unchanged() -> None:
+    made: Any = attention.value([stepped([1, 3])], query="", silences=False)
+    (one,) = made["kinds"]
+    assert one["axis"] == "step" and one["taken"] == [1, 3] and one["spaced"] is True and made["silences"] is False
+    sums = scaled(one["weights"]).sum(-1)  # (step, head, query)
+    assert np.allclose(sums[:, :, 1], 1, atol=1e-4) and np.allclose(sums[0, :, 0], 1, atol=1e-4) and not sums[1:, :, 0].any()
+    asking = attention._asking(stepped([1, 3]))
+    once = attention.rollout(kind(asking.weights[:1], asking.queries, name="self"))
+    assert np.allclose(attention.rollout(asking)[0], once[0])
+
+
+# ---- curves, maps, tables --------------------------------------------------------------------------------------------------------------
 
 
 def curve(*values: float, name: Mapping[str, str] = LABEL, **how: Any) -> Curve:
     return Curve(name, range(1, len(values) + 1), values, "var(--cat-1)", **how)
 
 
-def test_an_axis_begins_below_the_lowest_curve_or_at_zero_as_is_asked() -> None:
+def drawn(*lines: Curve, **how: Any) -> Any:
+    return curves(lines, ("a", "b"), "en", **how)
+
+
+def test_an_axis_begins_below_the_lowest_curve_or_at_zero_as_is_asked_and_few_points_are_marked() -> None:
     lines = [curve(3.5, 3.0, 2.5), curve(4.0, 3.0, 3.0)]
-    tight, zero, given = (curves(lines, ("a", "b"), "en", up=up)["layout"]["yaxis"]["range"] for up in ("tight", "zero", (1.0, 9.0)))
-    assert 2.3 < tight[0] < 2.5 and 4.0 < tight[1] < 4.2
-    assert zero[0] == 0 and zero[1] > 4.0 and given == [1.0, 9.0]
-    with pytest.raises(ValueError, match="another number of places"):
-        curves([Curve(LABEL, (1, 2), (1,), "var(--cat-1)")], ("a", "b"), "en")
-    with pytest.raises(ValueError, match="0 curves"):
-        curves([], ("a", "b"), "en")
-
-
-def test_many_points_make_a_line_and_few_are_marked() -> None:
-    few, many = (curves([curve(*range(n))], ("a", "b"), "en")["data"][0] for n in (5, 500))
-    assert (few["mode"], many["mode"]) == ("lines+markers", "lines")
+    tight, zero, given = (drawn(*lines, up=up)["layout"]["yaxis"]["range"] for up in ("tight", "zero", (1.0, 9.0)))
+    assert 2.3 < tight[0] < 2.5 and 4.0 < tight[1] < 4.2 and zero[0] == 0 and zero[1] > 4.0 and given == [1.0, 9.0]
+    assert [drawn(curve(*range(n)))["data"][0]["mode"] for n in (5, 500)] == ["lines+markers", "lines"]
 
 
 def test_names_of_lines_that_end_side_by_side_keep_apart() -> None:
-    lines = [curve(1, 1 + 0.01 * n, end=LABEL) for n in range(4)]
-    figure = curves(lines, ("a", "b"), "en", across="log", up="log", height=250)
-    (low, high), places = figure["layout"]["yaxis"]["range"], sorted(note["y"] for note in figure["layout"]["annotations"])
+    layout = drawn(*(curve(1, 1 + 0.01 * n, end=LABEL) for n in range(4)), across="log", up="log", height=250)["layout"]
+    (low, high), places = layout["yaxis"]["range"], sorted(note["y"] for note in layout["annotations"])
     assert min(np.diff(places)) * 200 / (high - low) >= LABEL_ROOM - 1
 
 
 def test_a_figure_travels_with_its_table_and_its_sentence() -> None:
-    made = figure.value(
-        lambda language: curves([curve(2.0, 3.0)], ("a", "b"), language),
-        title=LABEL,
-        sentence={"en": "One.", "zh": "一。"},
-        table=figure.Table([LABEL, LABEL], [["a", 1.5], ["b", None]]),
-        legend=[figure.Mark(LABEL, "var(--cat-1)")],
-    )
+    table = figure.Table([LABEL, LABEL], [["a", 1.5], ["b", None]])
+    about = {"title": LABEL, "sentence": {"en": "One.", "zh": "一。"}, "legend": [figure.Mark(LABEL, "var(--cat-1)")]}
+    made = figure.value(lambda language: curves([curve(2.0, 3.0)], ("a", "b"), language), table=table, **about)
     assert json.loads(json.dumps(made)) == made
-    with pytest.raises(ValueError, match=r"rows of \[1\] cells under 2 columns"):
-        figure.Table([LABEL, LABEL], [["a"]])
 
 
-def stepped(taken: list[int], steps: int = 3) -> Kind:
-    """One block used step after step, over positions that stop at different times."""
-    names = ["mary went to the garden", "where is mary"]
-    weights = softmax(np.random.default_rng(3).normal(0, 1, (steps, 2, 2, 2)).astype(np.float32))
-    return Kind("self", LABEL, weights, names, names, axis="step", taken=taken, spaced=True)
+def test_maps_keep_to_the_scale_of_their_kind_gaps_are_no_numbers_and_one_number_for_each_row_becomes_bars() -> None:
+    signed, weights = maps([Map("a", np.array([[0.5, np.nan]]), -2, 2, "signed"), Map("b", np.ones((2, 2)))])["data"]
+    assert (signed["zmin"], signed["zmax"], signed["z"]) == (-2, 2, [[0.5, None]]) and (weights["zmin"], weights["zmax"]) == (0, 1)
+    assert all(colour.startswith("var(--signed-") for _, colour in signed["colorscale"])
+    made = maps([Map("a", np.eye(2)), Map("b", np.array([0.25, 1.0]))], ["q", "r"], ["k", "l"])
+    assert [one["type"] for one in made["data"]] == ["heatmap", "bar"] and made["data"][1]["text"] == ["0.25", "1.00"]
+    assert made["layout"]["yaxis"]["ticktext"] == ["q", "r"] and not made["layout"]["yaxis2"]["showticklabels"]
+    given, places = [Map("a", np.eye(2)), Map("b", np.eye(2))], [((0, 0.3), (0, 1)), ((0.4, 1), (0, 1))]
+    page, hall = maps(given, square=True)["layout"], maps(given, square=True, hall=places)["layout"]
+    assert hall.pop("meta") == {"hall": places} and hall == page, "in a hall they stand elsewhere, on the page where they stood"
 
 
-def test_a_position_that_has_stopped_asks_nothing_any_more() -> None:
-    made = attention.value([stepped([1, 3])], query="", silences=False)
-    (kind,) = made["kinds"]  # type: ignore[misc]
-    assert kind["axis"] == "step" and kind["taken"] == [1, 3] and kind["spaced"] is True
-    assert made["silences"] is False
-    packed = kind["weights"]
-    weights = np.frombuffer(base64.b64decode(packed["data"]), "<" + packed["dtype"]).reshape(packed["shape"]) * packed["scale"]
-    sums = weights.sum(-1)  # (step, head, query)
-    assert np.allclose(sums[:, :, 1], 1, atol=1e-4)
-    assert np.allclose(sums[0, :, 0], 1, atol=1e-4) and not sums[1:, :, 0].any()
+# ---- exact rows, arrays, and the stores of both ----------------------------------------------------------------------------------------
 
 
-def test_what_has_stopped_passes_through_a_rollout_unchanged() -> None:
-    kind = attention._asking(stepped([1, 3]))
-    once = attention.rollout(Kind("self", LABEL, kind.weights[:1], kind.queries, kind.keys))
-    assert np.allclose(attention.rollout(kind)[0], once[0])
+def look(size: int = 10) -> Look:
+    def rows(layer: int, head: int, which: range) -> Array:
+        return np.array([[i / 100, layer / 10, head / 10] for i in which], np.float32)
+
+    return Look(rows, 2, 3, 50, size)
 
 
-def test_every_position_takes_at_least_one_step() -> None:
-    with pytest.raises(ValueError, match="at least once"):
-        stepped([0, 3])
-    with pytest.raises(ValueError, match="2 queries"):
-        stepped([1, 2, 3])
+def test_rows_come_as_weights_of_16_bits_and_the_last_block_may_be_shorter() -> None:
+    raw: Any = look().answer(1, 2, 48, 2)
+    np.testing.assert_allclose(np.frombuffer(raw, "<u2").reshape(2, 3) / LEVELS, [[0.48, 0.1, 0.2], [0.49, 0.1, 0.2]], atol=1e-5)
+    assert len(look().answer(0, 0, 48, 8) or ()) == 2 * 3 * 2
 
 
-def test_layers_are_layers_unless_they_are_said_to_be_steps() -> None:
-    made = attention.value([Kind("cross", LABEL, flat(2, 2, 4, 5), QUERIES, KEYS)], query="")
-    (kind,) = made["kinds"]  # type: ignore[misc]
-    assert (kind["axis"], kind["taken"], kind["spaced"], made["silences"]) == ("layer", None, False, True)
+@pytest.mark.parametrize("wanted", [(2, 0, 0, 1), (0, 3, 0, 1), (0, 0, 50, 1), (0, 0, 0, 0), (0, 0, 0, 257), (-1, 0, 0, 1), (0, 0, -1, 1)])
+def test_what_is_not_there_is_no_answer(wanted: tuple[int, int, int, int]) -> None:
+    assert look().answer(*wanted) is None
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 4), (4, 8, 10, 11), (2, 0, 5)])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_weights_keep_their_shape_and_lose_less_than_a_step(shape: tuple[int, ...], dtype: type) -> None:
+    weights = np.random.default_rng(0).random(shape).astype(dtype)
+    packed = pack(weights)
+    assert packed["dtype"] == "u2" and packed["shape"] == list(shape)
+    np.testing.assert_allclose(scaled(packed), weights, atol=0.5 / 65_535 + 1e-7)
+    if len(shape) == 2:  # a view of another array is packed as it reads
+        np.testing.assert_allclose(scaled(pack(weights.T[::-1])), weights.T[::-1], atol=1e-5)
+
+
+def test_many_weights_travel_as_one_byte_each_by_an_address_and_nothing_below_64_kilobytes_does() -> None:
+    store = ArrayStore()
+    weights = np.random.default_rng(1).random((8, 200, 200)).astype(np.float32)
+    packed: Any = pack(weights, store=store)
+    assert packed["dtype"] == "u1" and "data" not in packed
+    np.testing.assert_allclose(scaled(packed, store), weights, atol=0.5 / 255 + 1e-6)
+    assert "data" in pack(np.zeros(32_768, np.float32), store=store)
+    assert pack(np.zeros(32_769, np.float32), store=store)["url"].startswith("/arrays/")
+
+
+@pytest.mark.parametrize(
+    ("array", "how"),
+    [
+        (np.array([0.0, 1.0], np.float32), {}),  # the ends of the scale
+        (np.array([-3.5, 0.0, 1e20], np.float32), {"unit": False}),
+        (np.array([-(2**31), 7, 2**31 - 1]), {}),
+        (np.array([True, False]), {}),
+    ],
+)
+def test_signed_values_and_whole_numbers_are_exact(array: Any, how: dict[str, Any]) -> None:
+    assert scaled(pack(array, **how)).tolist() == array.tolist()
+
+
+DRAWN = [np.random.default_rng(n).bytes(10_000) for n in range(8)]
+SCORES = [Score(np.array([[0, 50, 60, 20]] * 3, np.int32), "piano", 10, 200 + n) for n in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("store", "put", "name", "large"),
+    [
+        (Looks(capacity=25), lambda store, n: store.put(look(), str(n).encode()), "keeps 25", lambda store: store.put(look(26), b"x")),
+        (ArrayStore(capacity=25_000), lambda store, n: store.put(DRAWN[n]), "25000", lambda store: store.put(b"".join(DRAWN))),
+        (Sounds(capacity=110), lambda store, n: store.put(SCORES[n]), "", None),  # two scores of 48 bytes
+    ],
+    ids=["rows", "arrays", "sounds"],
+)
+def test_a_store_is_bounded_and_forgets_what_was_not_asked_for_longest(store: Any, put: Any, name: str, large: Any) -> None:
+    first, second = (put(store, n).rpartition("/")[2] for n in range(2))
+    assert store.get(first) is not None  # asked for: now the youngest
+    third = put(store, 2).rpartition("/")[2]
+    assert [store.get(digest) is None for digest in (first, second, third)] == [False, True, False]
+    assert getattr(store, "size", 0) <= store.capacity
+    assert put(store, 1).rpartition("/")[2] == second and store.get(second) is not None
+    size = getattr(store, "size", 0)
+    assert put(store, 1).rpartition("/")[2] == second and getattr(store, "size", 0) == size, "kept once, however many visitors ask"
+    if large:
+        refused(name, large, store)
+
+
+def test_threads_may_share_a_store() -> None:
+    store = ArrayStore(capacity=200_000)
+
+    def work(seed: int) -> None:
+        draw = np.random.default_rng(seed % 3)
+        for _ in range(100):
+            store.get(store.put(draw.bytes(4_000)))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 0 < store.size <= 200_000 and store.size == sum(len(kept) for kept in store._kept.values())
+
+
+# ---- before and after a change: knobs, pictures and texts ------------------------------------------------------------------------------
+
+NAME, UNIT = text("One", "一"), text("{n} positions", "{n} 个位置")
+SENTENCE = text("⟦k:segment 2⟧ costs most.", "⟦k:第 2 个片段⟧变化最大。")
+DIGIT = (np.eye(28) * 255).astype(np.uint8)
+SIX = np.ones(6, np.float32)
+
+
+def told(what: Any) -> Any:
+    """What the browser gets of it."""
+    return json.loads(json.dumps(done({"query": "v=1"}, what)))
+
+
+def pictures(*pairs: Pair) -> Any:
+    return told(Pictures(pairs, Measure(NAME, "nats", UNIT), MODELS, SENTENCE))
+
+
+def readings(*sides: Side) -> Any:
+    return told(Readings(sides, SENTENCE))["sides"]
+
+
+def side(worse: float = 0.5, **more: Any) -> Side:
+    """Six characters, of which three are given; each costs one bit, the even ones `worse` bits more under the change."""
+    before = np.full(6, math.log(2), np.float32)
+    return Side("xl", NAME, before, before + np.float32(worse * math.log(2)) * (np.arange(6) % 2 == 0), 3, 2, **more)
+
+
+def test_a_number_as_trained_may_be_written_as_another() -> None:
+    stride = Range("stride", NAME, range(1, 57), 28, UNIT, unchanged=0)
+    knob: Any = json.loads(json.dumps(Control("stride", NAME, "knob", knob=stride, change=True).drawn(Ask)))["knob"]
+    assert (knob["values"][0], knob["values"][-1], knob["neutral"], knob["written"], knob["within"]) == (1, 56, 28, 0, None)
+    memory = Range("memory", NAME, (0, 512, 1024), 512, UNIT, NAME, within="stride").spelled()
+    assert (memory["written"], memory["within"], memory["mark"]) == (512, "stride", NAME)
+
+
+def test_spans_stop_at_numbers_half_as_long_again_up_to_the_longest() -> None:
+    long, odd, one = (Spans(layers=1, heads=1, span=span, ramp=0).stops() for span in (512, 100, 1))
+    assert long[:9] == [0, 1, 2, 3, 4, 6, 8, 12, 16] and long[-3:] == [256, 384, 512]
+    assert odd[-3:] == [64, 96, 100] and one == [0, 1]
+
+
+def test_a_map_of_what_each_pixel_costs_more_travels_with_its_signs() -> None:
+    more = np.linspace(-1.5, 2.5, 784, dtype=np.float32).reshape(28, 28)
+    value = pictures(Pair("strided", DIGIT, DIGIT.T, (80.0, 95.5), more), Pair("fixed", DIGIT, DIGIT, (81.0, 81.0)))
+    first, second = value["pairs"]
+    assert np.array_equal(unpacked(first["more"]), more)
+    assert second["more"] is None and first["number"] == {"before": 80.0, "after": 95.5}
+    assert value["measure"]["key"] == "nats" and value["names"] == MODELS and value["state"] == "done"
+    Pair("colour", np.zeros((16, 16, 3), np.uint8), np.zeros((16, 16, 3), np.uint8), (1.0, 1.0), np.zeros((16, 16)))
+
+
+def test_the_number_is_the_mean_bits_of_the_given_characters_alone_and_a_character_is_a_code_point() -> None:
+    (one,) = readings(side(text="abcdef", written=("def", "xyz")))
+    assert (one["number"]["before"], one["number"]["after"]) == pytest.approx((1.0, 4 / 3))
+    assert unpacked(one["before"]).tolist() == pytest.approx([1.0] * 6)
+    assert unpacked(one["after"]).tolist() == pytest.approx([1.5, 1.0] * 3)
+    assert one["reached"] and one["text"] == "abcdef" and one["written"] == ["def", "xyz"]
+    (four,) = readings(Side("xl", NAME, SIX[:4], SIX[:4] * 2, 3, 0, text="a😀b\n"))
+    assert four["text"] == "a😀b\n"
+
+
+def test_a_model_that_the_change_does_not_reach_is_told_without_pictures() -> None:
+    why = text("It has no memory.", "它没有记忆。")
+    reached, same, nearly = readings(side(), side(0.0, written=("ef", "ef"), unreached=why), side(1e-4))
+    assert [one["reached"] for one in (reached, same, nearly)] == [True, False, False], "rounding is no change"
+    assert same["before"] is None and same["written"] is None and same["unreached"] == why
+    assert nearly["number"]["before"] == nearly["number"]["after"] == pytest.approx(1.0)
+
+
+# ---- what does not fit is refused with its sizes ---------------------------------------------------------------------------------------
+
+PIECES = [f"t{i}" for i in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("says", "call"),
+    [
+        (r"weights \(2, 3, 4, 4\) for 4 queries and 5 keys", lambda: kind(flat(2, 3, 4, 4), QUERIES, KEYS)),
+        ("0 kinds", lambda: attention.value([], query="")),
+        ("at least once", lambda: stepped([0, 3])),
+        ("2 queries", lambda: stepped([1, 2, 3])),
+        ("blocks of", lambda: kind(flat(1, 1, 3, 3), PIECES[:3], blocks=Blocks(2, 2, PIECES, PIECES, "/looks/abc"))),
+        ("another number of places", lambda: drawn(Curve(LABEL, (1, 2), (1,), "var(--cat-1)"))),
+        ("0 curves", drawn),
+        (r"rows of \[1\] cells under 2 columns", lambda: figure.Table([LABEL, LABEL], [["a"]])),
+        ("for 1 rows and 2 columns", lambda: maps([Map("a", np.zeros((2, 2)))], ["q"], ["k", "l"])),
+        *(
+            ("1.5", lambda: pack(np.array([0.5, 1.5]))),
+            ("-0.2", lambda: pack(np.array([-0.2]))),
+            ("32 bits", lambda: pack(np.array([2**40]))),
+        ),
+        *(("not finite", lambda: pack(np.array([np.nan]))), ("not finite", lambda: pack(np.array([np.inf])))),
+        ("numbers or booleans", lambda: pack(np.array(["a"]))),
+        ("100 as trained", lambda: Range("memory", NAME, (0, 512), 100, UNIT)),
+        ("increase", lambda: Range("memory", NAME, (512, 0), 512, UNIT)),
+        ("0 is a stride of its own", lambda: Range("stride", NAME, range(57), 28, UNIT, unchanged=0)),
+        ("0 layers", lambda: Spans(layers=0, heads=4, span=512, ramp=32)),
+        (r"\(28, 28\) and after \(28, 27\)", lambda: Pair("fixed", DIGIT, DIGIT[:, 1:], (1.0, 1.0))),
+        (r"map \(784,\)", lambda: Pair("fixed", DIGIT, DIGIT, (1.0, 1.0), np.zeros(784, np.float32))),
+        ("not finite", lambda: pictures(Pair("fixed", DIGIT, DIGIT, (1.0, 1.0), np.full((28, 28), np.inf)))),
+        *((r"before \(6,\)", lambda given=given: Side("xl", NAME, SIX, SIX, given, 2)) for given in (0, 7)),
+        (r"before \(6,\)", lambda: Side("xl", NAME, SIX, SIX[:5], 4, 2)),
+        ("5 characters for 6 positions", lambda: side(text="abcde")),
+        ("not finite", lambda: readings(Side("xl", NAME, SIX, SIX + np.float32(math.inf), 4, 2))),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_sizes(says: str, call: Any) -> None:
+    refused(says, call)

@@ -1,16 +1,19 @@
-"""The image page without a browser: what a visitor's wish becomes, and what the widgets are told to draw."""
+"""The image page without a browser: what a visitor's wish becomes, and what widgets and growing pictures are told to draw."""
 
 from __future__ import annotations
 
-import base64
 import dataclasses
+import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from explorer.figures import image
+from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
 from explorer.figures.ladder import Rung, ladder
 from explorer.lab import Picture
 from explorer.labs.heads import without as heads_in_words
@@ -18,9 +21,12 @@ from explorer.labs.image_transformer import about, change, page, texts, views
 from explorer.looks import looks
 from explorer.picture_files import FILE
 from explorer.uploads import routes
-from models.image_transformer.records import LARGE, PATTERNS, SIDE, Request
+from models.image_transformer.records import LARGE, PATTERNS, SIDE, Made, Request, Step
 from models.image_transformer.weights import weights
-from tests.explorer.drawn_pictures import explanation, generate, made, measure
+from models.layers import local
+from tests.explorer import drawn_pictures
+from tests.explorer.drawn_pictures import explanation, generate, measure
+from tests.explorer.numbers import refused, scaled, unpacked
 from tests.explorer.wishes import finished
 
 
@@ -32,69 +38,58 @@ def nothing_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MEASURE", measure)
 
 
-# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
+def drawn(request: Request) -> dict[str, Any]:
+    """What all widgets draw of a request in the end."""
+    return finished(page.program(), request)
+
+
+# ---- what a visitor wants --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_picture_that_is_none_leaves_the_answer_to_the_model() -> None:
-    assert views.given(Request()) is None
-    assert views.given(Request(mode="complete", picture="test:9999")) is None
-    assert views.given(Request(mode="complete", picture="test:-1")) is None
+    for request in (Request(), *(Request(mode="complete", picture=picture) for picture in ("test:9999", "test:-1"))):
+        assert views.given(request) is None
 
 
-def test_pictures_travel_inside_the_page_and_files_are_sent_to_where_they_are_read() -> None:
-    drawn = [json.loads(json.dumps(one.drawn(Request)))["drawings"] for one in views.asked() if one.kind == "drawing"]
-    assert [(one["side"], one["channels"], one["ink"], one["small"]) for one in drawn] == [(SIDE, 1, False, 0), (LARGE, 3, False, 8)]
-    assert sorted(one["upload"] for one in drawn) == sorted(route.path for route in routes())
-    for one, (levels, names) in zip(drawn, views.held_out().values(), strict=True):
-        packed = one["pixels"]
-        assert one["file"] == FILE and len(one["names"]) == len(names) == len(levels) and "url" not in packed
-        assert np.array_equal(np.frombuffer(base64.b64decode(packed["data"]), packed["dtype"]).reshape(packed["shape"]), levels)
-
-
-def test_without_coloured_pictures_nothing_is_made_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_travel_inside_the_page_and_files_are_sent_to_where_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = [json.loads(json.dumps(one.drawn(Request)))["drawings"] for one in views.asked() if one.kind == "drawing"]
+    assert [(one["side"], one["channels"], one["ink"], one["small"]) for one in told] == [(SIDE, 1, False, 0), (LARGE, 3, False, 8)]
+    assert sorted(one["upload"] for one in told) == sorted(route.path for route in routes())
+    for one, (levels, names) in zip(told, views.held_out().values(), strict=True):
+        assert one["file"] == FILE and len(one["names"]) == len(names) == len(levels) and "url" not in one["pixels"]
+        assert np.array_equal(unpacked(one["pixels"]), levels)
+    shares = next(one.drawn(Request) for one in views.asked() if one.field == "top_k")
+    assert shares["values"] == ["1", "4", "16", "64", "256"] and shares["names"][-1] == ["256", dict(texts.ALL)]
     grey = views.held_out()["grey"]
-    monkeypatch.setattr(views, "held_out", lambda: {"grey": grey})
+    monkeypatch.setattr(views, "held_out", lambda: {"grey": grey})  # without coloured pictures nothing is made larger
     asked = [one.drawn(Request) for one in views.asked()]
-    assert asked[0]["values"] == ["generate", "complete"]
-    assert len([one for one in asked if one["kind"] == "drawing"]) == 1
+    assert asked[0]["values"] == ["generate", "complete"] and [one["kind"] for one in asked].count("drawing") == 1
 
 
-def test_of_numbers_those_with_names_are_offered() -> None:
-    drawn = next(one.drawn(Request) for one in views.asked() if one.field == "top_k")
-    assert drawn["values"] == ["1", "4", "16", "64", "256"] and drawn["names"][-1] == ["256", dict(texts.ALL)]
-
-
-# ---- what comes back, with a model of a few lines ----------------------------------------------------------------------------------
+# ---- what comes back, with a model of a few lines --------------------------------------------------------------------------------------
 
 
 def test_a_silenced_head_gives_before_after_and_one_number() -> None:
-    request = Request(silenced=(("local_2d", 2, 1),))
-    drawn = finished(page.program(), request)
-    panel = drawn["change"]
+    found = drawn(Request(silenced=(("local_2d", 2, 1),)))
+    panel, spans = found["change"], found["spans"]
     assert panel["state"] == "done" and panel["measure"]["key"] == "bits_per_dim"
-    assert [pair["key"] for pair in panel["pairs"]] == ["local_2d"], "1D was not touched"
-    assert panel["pairs"][0]["number"] == {"before": pytest.approx(3.0), "after": pytest.approx(3.1, abs=1e-4)}
-    assert panel["sentence"]["en"].startswith(
-        "Without head 2D 3·2, the same 2D picture costs 0.10 bits/dim more, most of it in ⟦k:row 20⟧;"
-    )
-    assert "2D 的头 3·2" in panel["sentence"]["zh"]
-    assert drawn["ask"]["query"] == drawn["spans"]["query"] == "v=1&silenced=local_2d.2.1", "the views show the run as it was asked"
-    assert drawn["spans"]["silenced"] == [["local_2d", 2, 1]]
-    assert drawn["spans"]["same"] == drawn["ask"]["plain"] == "v=1", "a lock stays under a change"
+    (pair,) = panel["pairs"]
+    assert pair["key"] == "local_2d", "1D was not touched"
+    assert pair["number"] == {"before": pytest.approx(3.0), "after": pytest.approx(3.1, abs=1e-4)}
+    start = "Without head 2D 3·2, the same 2D picture costs 0.10 bits/dim more, most of it in ⟦k:row 20⟧;"
+    assert panel["sentence"]["en"].startswith(start) and "2D 的头 3·2" in panel["sentence"]["zh"]
+    assert found["ask"]["query"] == spans["query"] == "v=1&silenced=local_2d.2.1", "the views show the run as it was asked"
+    assert spans["silenced"] == [["local_2d", 2, 1]] and spans["same"] == found["ask"]["plain"] == "v=1", "a lock stays under a change"
 
 
-def test_a_coloured_picture_has_no_map_and_says_why() -> None:
-    drawn = finished(page.program(), Request(mode="enlarge", picture="test:0", flange=0))
-    assert drawn["ask"]["state"] == "live" and drawn["ask"]["changes"] is None
-    assert [pattern["channels"] for pattern in drawn["spans"]["patterns"]] == [3]
-    assert drawn["surprise"]["sentence"] == dict(texts.NO_SURPRISE)
-    assert drawn["change"]["state"] == "empty", "a flange belongs to 2D"
-
-
-def test_a_head_of_the_coloured_model_is_silenced_too() -> None:
-    panel = finished(page.program(), Request(mode="enlarge", picture="test:0", silenced=(("colour", 3, 0),)))["change"]
-    assert [pair["key"] for pair in panel["pairs"]] == ["colour"]
-    assert panel["pairs"][0]["before"]["shape"] == [16, 16, 3]
+def test_a_coloured_picture_has_no_map_and_a_head_of_its_model_is_silenced_too() -> None:
+    found = drawn(Request(mode="enlarge", picture="test:0", flange=0))
+    assert found["ask"]["state"] == "live" and found["ask"]["changes"] is None
+    assert [pattern["channels"] for pattern in found["spans"]["patterns"]] == [3]
+    assert found["surprise"]["sentence"] == dict(texts.NO_SURPRISE)
+    assert found["change"]["state"] == "empty", "a flange belongs to 2D"
+    panel = drawn(Request(mode="enlarge", picture="test:0", silenced=(("colour", 3, 0),)))["change"]
+    assert [(pair["key"], pair["before"]["shape"]) for pair in panel["pairs"]] == [("colour", [16, 16, 3])]
     assert panel["sentence"]["en"].startswith("Without head colour 4·1, the same colour picture costs 0.20 bits/dim more")
 
 
@@ -108,141 +103,256 @@ def test_a_picture_grows_with_the_memory_that_a_change_leaves() -> None:
 
 def test_the_weights_of_every_layer_are_at_an_address_all_heads_of_a_position_in_a_row() -> None:
     request = Request(seed=3)
-    addresses = [pattern["look"] for pattern in finished(page.program(), request)["spans"]["patterns"]]
-    for seen, address in zip(explanation(request).made, addresses, strict=True):
-        look = looks().get(address.removeprefix("/looks/"))
-        assert look is not None and (look.layers, look.heads, look.queries) == (change.HEADS[seen.pattern][0], 1, SIDE * SIDE)
-        answer_ = look.answer(5, 0, 128, 128)
-        assert answer_ is not None
-        rows = np.frombuffer(answer_, "<u2").reshape(128, change.HEADS[seen.pattern][1], -1) / 65_535
+    for seen, pattern in zip(explanation(request).made, drawn(request)["spans"]["patterns"], strict=True):
+        look: Any = looks().get(pattern["look"].removeprefix("/looks/"))
+        layers, heads = change.HEADS[seen.pattern]
+        assert (look.layers, look.heads, look.queries) == (layers, 1, SIDE * SIDE) and look.answer(99, 0, 0, 8) is None
+        rows = np.frombuffer(look.answer(5, 0, 128, 128), "<u2").reshape(128, heads, -1) / 65_535
         np.testing.assert_allclose(rows, weights(seen, 5)[:, 128:256].swapaxes(0, 1), atol=1e-4)
-        assert look.answer(99, 0, 0, 8) is None
 
 
 def test_weights_of_every_query_sum_to_one_and_never_see_the_future() -> None:
     for layout in (*views.LAYOUTS["grey"], *views.LAYOUTS["colour"]):
-        found = weights(made(layout), 2)
+        found = weights(drawn_pictures.made(layout), 2)
         assert np.allclose(found.sum(-1), 1, atol=1e-5)
         for position in (0, 57, layout.length - 1):
             keys = layout.keys(position)
-            assert keys.max() == position
-            assert not found[:, position, len(keys) :].any()
+            assert keys.max() == position and not found[:, position, len(keys) :].any()
 
 
-# ---- in words ----------------------------------------------------------------------------------------------------------------------
+# ---- in words --------------------------------------------------------------------------------------------------------------------------
 
 
 def test_several_changes_are_named_together() -> None:
     heads = (("local_1d", 0, 0), ("local_2d", 5, 3))
-    said = page.program().changes(Request(silenced=heads, memory_rows=1, flange=0))
-    assert said is not None and said["en"] == (
-        "with 1 of 4 rows of memory in 1D and with a flange of 0 of 7 pixels in 2D and without head 1D 1·1, head 2D 6·4"
-    )
+    said: Any = page.program().changes(Request(silenced=heads, memory_rows=1, flange=0))
+    assert said["en"] == ("with 1 of 4 rows of memory in 1D and with a flange of 0 of 7 pixels in 2D and without head 1D 1·1, head 2D 6·4")
     assert heads_in_words(heads * 2, texts.PATTERNS)["en"] == "without 4 heads"
     assert change.touched(Request(flange=0)) == ("local_2d",)
     assert change.touched(Request(memory_rows=0, silenced=(("local_2d", 0, 0),))) == PATTERNS
 
 
-def test_a_bent_distribution_is_said_to_be_one() -> None:
+def test_a_bent_distribution_is_said_to_be_one_and_an_unusual_picture_carries_its_warning() -> None:
     seen = explanation(Request())
-    assert views.notice(Request(temperature=1.0), seen) is None
-    sharp, flat = views.notice(Request(temperature=0.4), seen), views.notice(Request(temperature=1.6), seen)
-    assert sharp is not None and "sharper" in sharp["en"] and "0.4" in sharp["en"]
-    assert flat is not None and "平坦" in flat["zh"]
-
-
-def test_an_unusual_picture_carries_its_warning() -> None:
-    seen = explanation(Request())
+    sharp, plain, flat = (views.notice(Request(temperature=one), seen) for one in (0.4, 1.0, 1.6))
+    assert plain is None and "sharper" in sharp["en"] and "0.4" in sharp["en"] and "平坦" in flat["zh"]
     assert views.warning(Request(), seen) is None
     assert views.warning(Request(), dataclasses.replace(seen, unusual=True)) == texts.UNUSUAL
 
 
-# ---- the ladder, the card, the family map ------------------------------------------------------------------------------------------
+# ---- the ladder, the card, the family map ----------------------------------------------------------------------------------------------
 
-MEASURED = [
-    {"key": "uniform", "value": 8.0, "published": False, "source": "256 levels"},
-    {"key": "local_2d", "value": 2.9, "published": False, "source": "this model"},
-    {"key": "pixelcnn", "value": 3.1, "published": False, "source": "this model"},
-    {"key": "glow", "value": 2.96, "published": True, "source": "as reported"},
-    {"key": "local_1d", "value": 3.0, "published": False, "source": "this model"},
+
+def rung(key: str, value: float, source: str, published: bool = False) -> dict[str, Any]:
+    return {"key": key, "value": value, "published": published, "source": source}
+
+
+GREYS = [
+    *(rung("uniform", 8.0, "256 levels"), rung("local_2d", 2.9, "this model"), rung("pixelcnn", 3.1, "this model")),
+    *(rung("glow", 2.96, "as reported", True), rung("local_1d", 3.0, "this model")),
 ]
+COLOURS = [rung("colour", 3.1, "this model"), rung("uniform", 8.0, "256 levels"), rung("linear", 3.3, "least squares")]
 
 
-def test_the_ladder_is_sorted_and_says_what_is_only_published() -> None:
-    drawn: Any = about.ladder("grey", MEASURED)
-    bars, layout = drawn["figures"]["en"]["data"][0], drawn["figures"]["en"]["layout"]
-    assert bars["x"] == [8.0, 3.1, 3.0, 2.96, 2.9]
-    assert layout["xaxis"]["range"][0] == 0
+def but(rungs: list[dict[str, Any]], key: str, value: float) -> list[dict[str, Any]]:
+    return [one | {"value": value} if one["key"] == key else one for one in rungs]
+
+
+def test_the_ladder_is_sorted_and_says_what_is_only_published_and_coloured_pictures_have_one_of_their_own() -> None:
+    grey, colour = about.ladder("grey", GREYS), about.ladder("colour", COLOURS)
+    layout = grey["figures"]["en"]["layout"]
+    assert grey["figures"]["en"]["data"][0]["x"] == [8.0, 3.1, 3.0, 2.96, 2.9] and layout["xaxis"]["range"][0] == 0
     assert layout["yaxis"]["ticktext"][3:] == ["Glow, as published", "<b>Image T., local 2D</b>"]
     assert [(shape["line"]["dash"], shape["x1"]) for shape in layout["shapes"]] == [("dot", 2.96)]
-    assert next(row[0]["en"] for row in drawn["table"]["rows"]) == "uniform"
+    assert grey["table"]["rows"][0][0]["en"] == "uniform"
+    assert colour["figures"]["en"]["data"][0]["x"] == [8.0, 3.3, 3.1]
+    assert colour["figures"]["en"]["layout"]["yaxis"]["ticktext"][2] == "<b>Image T., colour</b>"
+    assert colour["title"] != grey["title"] and colour["name"] != grey["name"]
+    assert "3.10 bits for a level of the large one: 0.20 less than a linear coder" in colour["sentence"]["en"]
+    assert "线性编码器少 0.20" in colour["sentence"]["zh"] and "均匀猜测少 4.90" in colour["sentence"]["zh"]
+    assert "0.20 more than a linear coder" in about.colour_sentence(but(COLOURS, "colour", 3.5))["en"]
+    assert about.colour_sentence(COLOURS[1:])["en"] == "linear, neighbours: 3.30"
 
 
 def test_the_ladder_says_the_order_that_came_out_whatever_it_is_and_none_that_seeds_do_not_bear_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "order on CIFAR-10" not in about.ladder_sentence(MEASURED)["en"]
-    assert "too few to name an order" in about.ladder_sentence(MEASURED)["en"]
+    said = about.ladder_sentence(GREYS)["en"]
+    assert "order on CIFAR-10" not in said and "too few to name an order" in said
     monkeypatch.setattr(about.about, "order_of", lambda *_: None)
-    said = about.ladder_sentence(MEASURED)
-    assert "Local 2D: 2.90 bits a pixel, 0.20 less than the PixelCNN" in said["en"] and "same order" in said["en"]
-    worse = [rung | {"value": 2.5} if rung["key"] == "pixelcnn" else rung for rung in MEASURED]
-    said = about.ladder_sentence(worse)
-    assert "0.40 more than the PixelCNN" in said["en"] and "other order" in said["en"]
-
-
-COLOURED = [
-    {"key": "colour", "value": 3.1, "published": False, "source": "this model"},
-    {"key": "uniform", "value": 8.0, "published": False, "source": "256 levels"},
-    {"key": "linear", "value": 3.3, "published": False, "source": "least squares"},
-]
-
-
-def test_coloured_pictures_have_a_ladder_of_their_own() -> None:
-    drawn: Any = about.ladder("colour", COLOURED)
-    assert drawn["figures"]["en"]["data"][0]["x"] == [8.0, 3.3, 3.1]
-    assert drawn["figures"]["en"]["layout"]["yaxis"]["ticktext"][2] == "<b>Image T., colour</b>"
-    grey: Any = about.ladder("grey", MEASURED)
-    assert drawn["title"] != grey["title"] and drawn["name"] != grey["name"]
-    assert "3.10 bits for a level of the large one: 0.20 less than a linear coder" in drawn["sentence"]["en"]
-    assert "线性编码器少 0.20" in drawn["sentence"]["zh"] and "均匀猜测少 4.90" in drawn["sentence"]["zh"]
-    worse = [rung | {"value": 3.5} if rung["key"] == "colour" else rung for rung in COLOURED]
-    assert "0.20 more than a linear coder" in about.colour_sentence(worse)["en"]
-    assert about.colour_sentence(COLOURED[1:])["en"] == "linear, neighbours: 3.30"
+    said = about.ladder_sentence(GREYS)["en"]
+    assert "Local 2D: 2.90 bits a pixel, 0.20 less than the PixelCNN" in said and "same order" in said
+    said = about.ladder_sentence(but(GREYS, "pixelcnn", 2.5))["en"]
+    assert "0.40 more than the PixelCNN" in said and "other order" in said
 
 
 def test_rungs_stand_on_the_ladder_of_their_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "image_transformer").mkdir()
-    rungs = [{**rung, "pictures": "grey"} for rung in MEASURED] + [{**rung, "pictures": "colour"} for rung in COLOURED]
+    rungs = [{**one, "pictures": pictures} for pictures, ones in (("grey", GREYS), ("colour", COLOURS)) for one in ones]
     (tmp_path / "image_transformer" / "ladder.json").write_text(json.dumps(rungs), encoding="utf-8")
     monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    assert [len(about.measured(pictures)) for pictures in ("grey", "colour")] == [5, 3]
-    assert {rung["key"] for rung in about.measured("colour")} == {"colour", "uniform", "linear"}
+    assert len(about.measured("grey")) == 5 and {one["key"] for one in about.measured("colour")} == {"colour", "uniform", "linear"}
 
 
 def test_curves_say_when_the_models_have_not_seen_the_same_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     logs = {"local_1d": 3, "local_2d": 3, "pixelcnn": 2}
     monkeypatch.setattr(about, "facts", lambda: {variant: {"recipe": {"batch": 8}} for variant in logs})
-    monkeypatch.setattr(
-        about.about, "log", lambda slug, variant: [{"step": 100 * n, "validation": 2.1 - 0.1 * n} for n in range(1, logs[variant] + 1)]
-    )
-    drawn: Any = about.curves()
-    assert "Not yet alike" in drawn["sentence"]["en"] and "PixelCNN, same size 2.74 after 1,600" in drawn["sentence"]["en"]
+    log = lambda _, variant: [{"step": 100 * n, "validation": 2.1 - 0.1 * n} for n in range(1, logs[variant] + 1)]  # noqa: E731
+    monkeypatch.setattr(about.about, "log", log)
+    said = about.curves()["sentence"]["en"]
+    assert "Not yet alike" in said and "PixelCNN, same size 2.74 after 1,600" in said
     logs["pixelcnn"] = 3
-    drawn = about.curves()
-    assert drawn["sentence"]["en"].startswith("After 2,400 pictures seen, each the same ones")
+    assert about.curves()["sentence"]["en"].startswith("After 2,400 pictures seen, each the same ones")
 
 
-def test_a_ladder_needs_costs() -> None:
-    with pytest.raises(ValueError, match="0 rungs"):
-        ladder([])
-    with pytest.raises(ValueError, match="positive"):
-        ladder([Rung({"en": "free", "zh": "免费"}, 0.0, "other")])
+# ---- layouts and receptive fields ------------------------------------------------------------------------------------------------------
 
 
-def test_an_outline_beyond_the_picture_is_refused() -> None:
-    blank = np.zeros((4, 4), np.uint8)
-    with pytest.raises(ValueError, match="outline"):
-        Picture(blank, blank == 0, (("key", (0, 0, 5, 4)),))
-    with pytest.raises(ValueError, match="made"):
-        Picture(blank, np.ones((4, 5), bool))
+def made(layout: Layout, count: int = 1) -> Made:
+    """A result of that layout, its levels and what they cost drawn by lot."""
+    one = drawn_pictures.made(layout, count, 3)
+    return replace(one, bits=np.random.default_rng(3).random(one.bits.shape, dtype=np.float32) * 9)
+
+
+GREY = (in_rows(SIDE, SIDE, 2, 4), in_tiles(SIDE, SIDE, 7, 7))
+COLOUR = in_rows(16, 16, 2, 4, channels=3, pattern="colour")
+
+
+@pytest.mark.parametrize(
+    ("layout", "blocks", "order"),
+    [
+        *(
+            (in_tiles(SIDE, SIDE, tile, flange), local.blocks_2d(SIDE, SIDE, *size), local.order_2d(SIDE, SIDE, size[0]))
+            for tile, flange in ((7, 7), (7, 3), (7, 0), (4, 2), (5, 9))
+            for size in [((tile, tile), (flange, flange))]
+        ),
+        (GREY[0], local.blocks_1d(784, 56, 112), None),
+        (COLOUR, local.blocks_1d(768, 96, 192), None),
+        (in_rows(5, 3, 2, 1), local.blocks_1d(15, 6, 3), None),
+    ],
+)
+def test_tiles_and_rows_are_laid_out_as_the_model_lays_them_out(layout: Layout, blocks: Any, order: Any) -> None:
+    assert [tuple(each) for each in layout.memory] == [block.memory for block in blocks]
+    assert layout.starts == (*(block.start for block in blocks), layout.length)
+    assert order is None or [(int(p) // SIDE, int(p) % SIDE) for p in layout.order] == order
+
+
+def test_the_notes_name_sizes_in_pixels() -> None:
+    assert [layout.note["en"] for layout in (*GREY, in_tiles(SIDE, SIDE, 7, 3), COLOUR)] == [
+        *("rows, query 2 × 28, memory 4 more", "tiles 7 × 7, flange 7 above, left, right"),
+        *("tiles 7 × 7, flange 3 above, left, right", "rows, query 2 × 16, memory 4 more"),
+    ]
+
+
+@pytest.mark.parametrize("layout", [*GREY, in_tiles(12, 10, 4, 3), in_rows(9, 7, 2, 1), COLOUR])
+def test_a_query_sees_nothing_that_comes_after_it_and_the_receptive_field_is_what_whole_masks_multiplied_give(layout: Layout) -> None:
+    sees = np.zeros((layout.length, layout.length), bool)
+    for position in range(layout.length):
+        keys = layout.keys(position)
+        assert keys[-1] == position == keys.max() and len(set(keys.tolist())) == len(keys)
+        sees[position, keys] = True
+    for position in (0, layout.length // 3, layout.length - 1):
+        through = sees[position]
+        for seen in reach(layout, position, 4):
+            np.testing.assert_array_equal(seen, through)
+            through = (through[None].astype(np.float32) @ sees.astype(np.float32))[0] > 0
+
+
+def test_rows_need_five_layers_where_tiles_need_two_and_the_first_pixel_knows_of_none() -> None:
+    one, two = ([known(seen) for seen in reach(layout, 529, 6)] for layout in GREY)
+    assert (one, two) == ([138, 250, 362, 474, 529, 529], [236, 529, 529, 529, 529, 529])
+    assert [known(seen) for seen in reach(GREY[1], 0, 2)] == [0, 0]
+
+
+# ---- what travels to the browser -------------------------------------------------------------------------------------------------------
+
+
+def test_a_finished_run_carries_levels_bits_and_order_unchanged_and_memory_as_runs_that_say_the_same() -> None:
+    runs = [made(layout, count=3) for layout in GREY]
+    how = {"state": "live", "query": "v=1&flange=3", "same": "v=1", "silenced": [("local_2d", 3, 2)], "kept": 14}
+    value: Any = image.value(runs, **how, truth=runs[0].pictures[0])
+    assert [pattern["key"] for pattern in value["patterns"]] == ["local_1d", "local_2d"]
+    for pattern, run in zip(value["patterns"], runs, strict=True):
+        np.testing.assert_array_equal(unpacked(pattern["pictures"]), run.pictures)
+        np.testing.assert_array_equal(unpacked(pattern["order"]), run.order)
+        np.testing.assert_allclose(scaled(pattern["bits"]), run.bits, atol=0.5 / image.BITS)
+        assert (pattern["made"], pattern["kept"], pattern["layers"], pattern["heads"]) == (784, 14, 6, 4)
+    np.testing.assert_array_equal(unpacked(value["truth"]), runs[0].pictures[0])
+    assert (value["query"], value["same"], value["silenced"]) == ("v=1&flange=3", "v=1", [["local_2d", 3, 2]])
+    for layout in (*GREY, in_tiles(SIDE, SIDE, 7, 3)):
+        one: Any = image.value([made(layout)], state="live", query="")["patterns"]
+        for spelled, memory in zip(one[0]["memory"], layout.memory, strict=True):
+            pairs = zip(spelled[::2], spelled[1::2], strict=True)
+            assert [p for first, stop in pairs for p in range(first, stop)] == memory.tolist()
+
+
+@pytest.mark.parametrize("layouts", [GREY, (COLOUR,)], ids=["grey", "colour"])
+def test_a_picture_that_has_grown_is_the_finished_one(layouts: tuple[Layout, ...]) -> None:
+    runs = [made(layout, count=2) for layout in layouts]
+    places = [layout.places for layout in layouts]
+    levels, bits = (
+        np.stack([getattr(run, part).reshape(2, -1)[:, at] for run, at in zip(runs, places, strict=True)]) for part in ("pictures", "bits")
+    )
+    steps = [Step(a, levels[:, :, a:b], bits[:, :, a:b]) for a, b in itertools.pairwise([0, 1, 50, 331, layouts[0].length])]
+    value: Any = image.growing(layouts, steps, count=2, query="v=1")
+    for pattern, run in zip(value["patterns"], runs, strict=True):
+        np.testing.assert_array_equal(unpacked(pattern["pictures"]), run.pictures)
+        assert pattern["made"] == layouts[0].length
+    some: Any = image.growing(layouts, steps[:3], count=2, query="v=1")
+    assert [pattern["made"] for pattern in some["patterns"]] == [331] * len(layouts)
+
+
+def test_rows_that_stay_are_there_before_anything_is_made_and_an_update_of_four_growing_pictures_stays_small() -> None:
+    truth = made(GREY[0]).pictures[0]
+    value: Any = image.growing(GREY, [], count=3, query="v=1", kept=14, truth=truth)
+    for pattern in value["patterns"]:
+        assert pattern["made"] == 14 * SIDE and all((picture[:14] == truth[:14]).all() for picture in unpacked(pattern["pictures"]))
+    steps = [Step(0, np.zeros((2, 4, 784), np.uint8), np.zeros((2, 4, 784), np.float32))]
+    assert len(str(image.growing(GREY, steps, count=4, query="v=1"))) < 40_000
+
+
+def test_the_telling_place_lies_where_a_look_goes_far_or_without_weights_in_the_midst_of_the_picture() -> None:
+    run, found = made(GREY[1]), np.zeros((4, 784, 294), np.float32)
+    for position in range(784):
+        found[:, position, len(GREY[1].keys(position)) - 1] = 1.0  # everybody looks at itself
+    far = GREY[1].keys(480)
+    found[2, 480] = 0
+    found[2, 480, : len(far)] = np.where(np.arange(len(far)) < 16, 1 / 16, 0)  # but one head at some pixels far away
+    bright = replace(run, pictures=np.full_like(run.pictures, 200), bits=np.full_like(run.bits, 6))
+    assert image.telling([bright], {"local_2d": found}) == {"pattern": "local_2d", "position": 480, "layer": 3, "head": 2}
+    place: Any = image.telling([made(layout) for layout in GREY])
+    row, column = divmod(int(GREY[1].order[place["position"]]), SIDE)
+    assert place["pattern"] == "local_2d" and 0 < row < SIDE - 1 and 4 < column < SIDE - 5
+
+
+def test_surprise_names_the_dearest_row_and_the_best_reader() -> None:
+    one, two, three = (np.full((SIDE, SIDE), each, np.float32) for each in (3.0, 2.5, 2.0))
+    two[18], two[2] = 6.1, 0.3
+    costs = {"local_1d": one, "local_2d": two, "pixelcnn": three}
+    value: Any = image.surprise(np.zeros((SIDE, SIDE), np.uint8), costs, state="live", unusual=True)
+    said = "For 2D, row 18 costs most, 6.1 bits a pixel; row 2 costs 0.3. PixelCNN reads this picture best: 2.00 bits a pixel."
+    assert value["sentence"]["en"] == said and "第 18 行" in value["sentence"]["zh"] and value["unusual"]
+    assert [each["mean"] for each in value["maps"]] == [3.0, pytest.approx(two.mean(), abs=1e-4), 2.0]
+    np.testing.assert_allclose(unpacked(value["maps"][1]["bits"]) / image.BITS, two, atol=1e-3)
+
+
+# ---- what does not fit is refused with its sizes ---------------------------------------------------------------------------------------
+
+BLANK = np.zeros((SIDE, SIDE), np.uint8)
+FEW, RUN = {"pixelcnn": np.zeros((3, 3), np.float32)}, made(GREY[0])
+
+
+@pytest.mark.parametrize(
+    ("says", "call"),
+    [
+        (r"bits \(3, 3\) of pixelcnn for a picture \(28, 28\)", lambda: image.surprise(BLANK, FEW, state="live")),
+        ("784 positions and blocks up to 700 for 784 levels", lambda: Layout("local_1d", SIDE, SIDE, 1, GREY[0].order, (0, 700), ())),
+        ("for a layout of", lambda: image.value([replace(RUN, bits=RUN.bits[:, :3])], state="live", query="")),
+        ("0 rungs", lambda: ladder([])),
+        ("positive", lambda: ladder([Rung({"en": "free", "zh": "免费"}, 0.0, "other")])),
+        ("outline", lambda: Picture(BLANK[:4, :4], BLANK[:4, :4] == 0, (("key", (0, 0, 5, 4)),))),
+        ("made", lambda: Picture(BLANK, np.ones((4, 5), bool))),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_sizes(says: str, call: Any) -> None:
+    refused(says, call)

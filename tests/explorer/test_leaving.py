@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -78,18 +79,31 @@ def streaming(server: Running, session: str, number: int, words: str = LONG) -> 
     return stream, name
 
 
+def cancels(server: Running, session: str, name: str | None) -> int:
+    """Cancels an event of a page, all of them without a name; the status of the answer."""
+    body = json.dumps({"session_hash": session, "fn_index": event(server.url, "/translation", "ask"), "event_id": name})
+    return raw(server.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})[0]
+
+
+def freed(server: Running, soon: float = SOON) -> bool:
+    """Is the worker free again soon?"""
+    return until(lambda: runs(server) == 0, PATIENCE) < soon + late(server)
+
+
+def completed(message: dict[str, Any]) -> bool:
+    return bool(message["msg"] == "process_completed")
+
+
 def test_a_connection_that_breaks_in_mid_stream_frees_the_worker(slow: Running) -> None:
     stream, _ = streaming(slow, "breaks", 1)
     stream.close()
-    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+    assert freed(slow)
 
 
 @pytest.mark.parametrize("named", [True, False])
 def test_what_is_cancelled_frees_the_worker_and_its_stream_says_so_and_ends(slow: Running, named: bool) -> None:
     stream, name = streaming(slow, f"cancels{named}", 2 + 100 * named)
-    body = {"session_hash": f"cancels{named}", "fn_index": event(slow.url, "/translation", "ask"), "event_id": name if named else None}
-    assert raw(slow.url, "POST", "/gradio_api/cancel", json.dumps(body), {"content-type": "application/json"})[0] == 200
-    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+    assert cancels(slow, f"cancels{named}", name if named else None) == 200 and freed(slow)
     *_, last, end = stream.messages + list(stream)
     assert (last["msg"], last["event_id"], last["output"]) == ("process_completed", name, {"error": ENDED}) and not last["success"]
     assert end["msg"] == "close_stream"
@@ -101,9 +115,8 @@ def test_of_two_events_of_a_page_the_other_goes_on(slow: Running) -> None:
     number = event(slow.url, "/translation", "ask")
     gone = join(slow.url, number, {**wish(103), "wished": 1}, "two")
     kept = join(slow.url, number, {**wish(104, words=SHORT), "wished": 2}, "two")
-    body = json.dumps({"session_hash": "two", "fn_index": number, "event_id": gone})
-    assert raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})[0] == 200
-    ends = {message["event_id"]: message["success"] for message in stream if message["msg"] == "process_completed"}
+    assert cancels(slow, "two", gone) == 200
+    ends = {message["event_id"]: message["success"] for message in stream if completed(message)}
     assert ends[kept] and not ends[gone] and stream.messages[-1]["msg"] == "close_stream"
     stream.close()
 
@@ -128,7 +141,7 @@ def test_those_who_leave_the_queue_leave_no_work_behind(slow: Running) -> None:
         streams.append(Stream(slow.url, f"waits{i}"))
     for one in [*streams, stream]:
         one.close()
-    assert until(lambda: runs(slow) == 0, PATIENCE) < 2 * SOON + late(slow), "what is being computed ends, nothing new begins"
+    assert freed(slow, 2 * SOON), "what is being computed ends, nothing new begins"
 
 
 def test_the_next_visitor_is_served(slow: Running) -> None:
@@ -136,16 +149,15 @@ def test_the_next_visitor_is_served(slow: Running) -> None:
     stream.close()
     join(slow.url, event(slow.url, "/translation", "ask"), given("A dog runs."), "next")
     last = Stream(slow.url, "next")
-    assert last.until(lambda message: message["msg"] == "process_completed")["success"], last.messages
+    assert last.until(completed)["success"], last.messages
     last.close()
 
 
 def test_a_cancel_of_somebody_elses_event_needs_its_name(slow: Running) -> None:
     stream, _ = streaming(slow, "victim", 8, SHORT)
     for session, name in (("victim", "0" * 32), ("other", "0" * 32), ("other", ""), ("victi", None), ("", None), ("*", None)):
-        body = json.dumps({"session_hash": session, "fn_index": event(slow.url, "/translation", "ask"), "event_id": name})
-        raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})
-    assert stream.until(lambda message: message["msg"] == "process_completed")["success"]
+        cancels(slow, session, name)
+    assert stream.until(completed)["success"]
     stream.close()
 
 
@@ -181,7 +193,7 @@ def test_a_stream_that_outlasts_the_grace_gets_a_last_word_and_the_exit_is_clean
     slow.signal(signal.SIGTERM)
     until(lambda: draining(slow), PATIENCE)
     assert raw(slow.url, "GET", "/translation")[0] == 200, "it listens on, but says that it wants no new visitors"
-    stream.until(lambda message: message["msg"] == "process_completed")
+    stream.until(completed)
     stream.close()
     assert "closing for a restart" in json.dumps(stream.messages), stream.messages[-3:]
     assert slow.wait(PATIENCE) == 0, slow.log()

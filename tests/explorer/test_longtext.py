@@ -1,8 +1,12 @@
-"""The pages of models of long texts without a browser: what a wish becomes, what the widgets are told, what a change costs."""
+"""The pages of models of long texts without a browser: what a wish becomes, what widgets and pictures are told, what a change costs."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,128 +14,345 @@ import pytest
 
 from explorer import controls
 from explorer.engine import Engine
+from explorer.figures import masks, reading, segments, terms
+from explorer.figures.reading import Model
 from explorer.labs.adaptive_span import page as span_page
 from explorer.labs.transformer_xl import about as xl_about
 from explorer.labs.transformer_xl import page as xl_page
 from explorer.labs.transformer_xl import views as xl_views
-from explorer.labs.transformer_xl.deeper import memories, terms
+from explorer.labs.transformer_xl.deeper import memories
+from explorer.labs.transformer_xl.deeper import terms as xl_terms
+from explorer.looks import LEVELS, looks
 from explorer.widgets.folded import Question
 from models.adaptive_span import records as span_records
+from models.adaptive_span.weights import look, overview
 from models.transformer_xl import records as xl_records
+from models.transformer_xl.weights import look as xl_look
+from tests.explorer import readings, segmented, spanned
+from tests.explorer.numbers import refused, unpacked
+from tests.explorer.readings import COPIES, HEADS, LAYERS, MEMORY, SEGMENT, rows
+from tests.explorer.spanned import RAMP, SPAN
 from tests.explorer.wishes import alone, finished, opened, told
 
 SENTENCE = "The captain went down to the harbour, and nobody saw him come back. "
 XL = xl_records.Request(text=SENTENCE * 5, length=6)
-SPAN = span_records.Request(text=SENTENCE * 5, length=6)
-LABS = pytest.mark.parametrize(("page", "request_"), [(xl_page, XL), (span_page, SPAN)], ids=["transformer_xl", "adaptive_span"])
-
-
-def paid(page: Any, seen: Any, model: int = 0) -> float:
-    """Bits per character of the text given."""
-    one = seen.readings[model] if page is xl_page else seen
-    return float(one.nats[: seen.given].mean() / np.log(2))
+SPANS = span_records.Request(text=SENTENCE * 5, length=6)
+NAME = {"en": "a model", "zh": "模型"}
 
 
 @pytest.mark.parametrize(
     ("page", "request_"),
     [
-        (xl_page, dataclasses.replace(XL, intervention="cut")),
-        (xl_page, dataclasses.replace(XL, memory=32, segment=32)),
-        (span_page, dataclasses.replace(SPAN, spans=((0, 1, 100.0), (3, -1, 4.0)))),
+        (xl_page, replace(XL, intervention="cut")),
+        (xl_page, replace(XL, memory=32, segment=32)),
+        (span_page, replace(SPANS, spans=((0, 1, 100.0), (3, -1, 4.0)))),
     ],
     ids=["cut", "memory and segment", "some spans"],
 )
 def test_a_change_is_told_with_what_it_costs(engine: Engine, page: Any, request_: Any) -> None:
+    def paid(request: Any) -> float:
+        """Bits per character of the text given."""
+        seen = alone(engine.ask(page.GENERATE, request)).value
+        one = seen.readings[0] if page is xl_page else seen
+        return float(one.nats[: seen.given].mean() / np.log(2))
+
     updates = told(page.program(), controls.query(request_), engine=engine)
     # The knobs of a link stand where it says from the moment its text is there, not only when the change is known.
-    assert ("running", controls.texts(request_)) in [
-        (update["change"]["state"], update["change"].get("fields")) for update in updates if "change" in update
-    ]
-    panel = updates[-1]["change"]
-    side = panel["sides"][0]
-    assert side["reached"] and side["number"]["after"] != pytest.approx(side["number"]["before"], abs=1e-3)
-    plain = alone(engine.ask(page.GENERATE, page.program().plain(request_))).value
-    assert side["number"]["before"] == pytest.approx(paid(page, plain), abs=1e-4)
-    changed = alone(engine.ask(page.GENERATE, request_)).value
-    assert side["number"]["after"] == pytest.approx(paid(page, changed), abs=2e-3)
-    assert all(f"{side['number']['after']:.2f}" in panel["sentence"][language] for language in ("en", "zh"))
+    panels = [update["change"] for update in updates if "change" in update]
+    assert ("running", controls.texts(request_)) in [(panel["state"], panel.get("fields")) for panel in panels]
+    side, said = panels[-1]["sides"][0], panels[-1]["sentence"]
+    before, after = side["number"]["before"], side["number"]["after"]
+    assert side["reached"] and after != pytest.approx(before, abs=1e-3)
+    assert before == pytest.approx(paid(page.program().plain(request_)), abs=1e-4) and after == pytest.approx(paid(request_), abs=2e-3)
+    assert all(f"{after:.2f}" in said[language] for language in ("en", "zh"))
 
 
-def test_cutting_the_memory_makes_a_page_dearer_and_leaves_the_other_model_alone(engine: Engine) -> None:
-    panel = finished(xl_page.program(), dataclasses.replace(xl_records.EXAMPLES[0], intervention="cut", length=0), engine)["change"]
-    cut = panel["sides"][0]
-    assert cut["number"]["after"] > cut["number"]["before"] + 0.01
-    assert [side["reached"] for side in panel["sides"][1:]] == [False] * (len(panel["sides"]) - 1)
+def test_cutting_the_memory_makes_a_page_dearer_and_leaves_the_other_model_and_a_text_of_one_segment_alone(engine: Engine) -> None:
+    cut = replace(xl_records.EXAMPLES[0], intervention="cut", length=0)
+    first, *others = finished(xl_page.program(), cut, engine)["change"]["sides"]
+    assert first["number"]["after"] > first["number"]["before"] + 0.01 and not any(side["reached"] for side in others)
+    panel = finished(xl_page.program(), replace(cut, text="It was late."), engine)["change"]
+    assert panel["state"] == "done" and not panel["sides"][0]["reached"] and "no longer than one segment" in panel["sentence"]["en"]
 
 
-def test_a_text_of_one_segment_has_nothing_to_remember(engine: Engine) -> None:
-    panel = finished(xl_page.program(), xl_records.Request(text="It was late.", length=0, intervention="cut"), engine)["change"]
-    assert panel["state"] == "done" and not panel["sides"][0]["reached"]
-    assert "no longer than one segment" in panel["sentence"]["en"]
-
-
-@LABS
-def test_one_character_and_mixed_scripts_are_read(engine: Engine, page: Any, request_: Any) -> None:
-    for text in ("x", "Ünïcödé 漢字 שלום 🎼 and then some more English words"):
-        bar = finished(page.program(), dataclasses.replace(request_, text=text, length=2), engine)["ask"]
-        assert bar["state"] == "live" and bar["lines"][0]["en"] == text
-        assert (bar["notice"] is not None) == (len(text) > 1)
+@pytest.mark.parametrize(("page", "request_"), [(xl_page, XL), (span_page, SPANS)], ids=["transformer_xl", "adaptive_span"])
+def test_one_character_and_mixed_scripts_are_read_and_what_is_unlike_the_books_of_training_with_a_warning(
+    engine: Engine, page: Any, request_: Any
+) -> None:
+    noise = "".join(map(chr, np.random.default_rng(1).integers(33, 126, 600).tolist()))
+    for text in (noise, "x", "Ünïcödé 漢字 שלום 🎼 and then some more English words"):
+        bar = finished(page.program(), replace(request_, text=text, length=0 if text is noise else 2), engine)["ask"]
+        if text is noise:
+            assert "unlike" in bar["warning"]["en"]
+        else:
+            assert bar["state"] == "live" and bar["lines"][0]["en"] == text and (bar["notice"] is not None) == (len(text) > 1)
     assert "🎼" in bar["notice"]["en"] or "漢" in bar["notice"]["en"]
 
 
-def test_a_text_unlike_the_books_of_training_is_read_with_a_warning(engine: Engine) -> None:
-    text = "".join(map(chr, np.random.default_rng(1).integers(33, 126, 600).tolist()))
-    for page, request_ in ((xl_page, XL), (span_page, SPAN)):
-        bar = finished(page.program(), dataclasses.replace(request_, text=text, length=0), engine)["ask"]
-        assert bar["warning"] is not None and "unlike" in bar["warning"]["en"]
-
-
 def test_the_terms_of_the_run_in_view_add_up() -> None:
-    kept = xl_views.first()
-    assert kept is not None
-    for wish in (terms.Wish(), terms.Wish("xl", (3, 3), 5, 16), terms.Wish("absolute", (0, 1), 10**9, 64)):
-        drawn = terms.value(kept.seen, wish)
+    kept: Any = xl_views.first()
+    for wish in (xl_terms.Wish(), xl_terms.Wish("xl", (3, 3), 5, 16), xl_terms.Wish("absolute", (0, 1), 10**9, 64)):
+        drawn = xl_terms.value(kept.seen, wish)
         assert drawn["layers"] == 4 and drawn["memory_until"] >= 0
     assert drawn["other"] is not None  # the model in view has no such terms
     question = Question("", {"model": "xl", "head": "2.3", "pos": "7,40", "tqueries": "32"})
-    assert terms.wished(question) == terms.Wish("xl", (1, 2), 40, 32)
-    assert terms.wished(Question("", {"head": "x", "pos": "-1", "tqueries": "7"})) == terms.Wish()
+    assert xl_terms.wished(question) == xl_terms.Wish("xl", (1, 2), 40, 32)
+    assert xl_terms.wished(Question("", {"head": "x", "pos": "-1", "tqueries": "7"})) == xl_terms.Wish()
 
 
 def test_what_memory_buys_is_drawn_for_this_text_and_the_held_out_book(engine: Engine) -> None:
     drawn = opened(xl_page.program(), "memories", {"run": controls.query(XL)}, engine)
-    assert drawn["state"] == "shown"
-    memories_ = [one["key"] for one in drawn["choices"][0]["options"]]
-    assert [one["when"]["bmemory"] for one in drawn["figures"] if "when" in one] == memories_
-    assert len(drawn["figures"]) - len(memories_) == (2 if xl_records.ladder() else 1)
+    options = [one["key"] for one in drawn["choices"][0]["options"]]
+    assert drawn["state"] == "shown" and [one["when"]["bmemory"] for one in drawn["figures"] if "when" in one] == options
+    assert len(drawn["figures"]) - len(options) == (2 if xl_records.ladder() else 1)
     short = memories.value(xl_records.Memories((0, 512), np.ones((2, 9), np.float32), np.zeros(0, np.float32)))
     assert short["choices"] == [] and all("when" not in one for one in short["figures"])
     assert opened(xl_page.program(), "memories", {"run": "v=1&text=%20"}, engine)["state"] == "refused"
 
 
 def test_what_spans_save_is_drawn_for_the_run_in_view(engine: Engine) -> None:
-    def found(run: str) -> Any:
-        return opened(span_page.program(), "saving", {"run": run}, engine)
-
-    assert found("")["figure"]["name"] == "saving"
-    assert found(controls.query(dataclasses.replace(SPAN, spans=((-1, -1, 512.0),))))["state"] == "shown"
-    assert found("v=1&text=%20")["state"] == "refused"
+    runs = ("", controls.query(replace(SPANS, spans=((-1, -1, 512.0),))), "v=1&text=%20")
+    stored, long, refusal = (opened(span_page.program(), "saving", {"run": run}, engine) for run in runs)
+    assert stored["figure"]["name"] == "saving" and (long["state"], refusal["state"]) == ("shown", "refused")
 
 
-def test_evaluation_speed_stands_where_it_was_measured() -> None:
-    drawn = xl_about.speed()
-    assert (drawn is None) == (not xl_about.RESULT.exists())
-    if drawn is not None:
-        assert "times as long" in str(drawn["sentence"])
+def test_evaluation_speed_and_the_wave_at_a_border_stand_where_they_were_measured() -> None:
+    drawn: Any = xl_about.speed()
+    assert (drawn is None) == (not xl_about.RESULT.exists()) and (drawn is None or "times as long" in str(drawn["sentence"]))
+    wave, measured = xl_about.wave(), xl_records.ladder()
+    assert (wave is None) == (measured is None)
+    if wave is not None:
+        bits: Any = measured["by_place"]["bits"]
+        assert [row[2] for row in wave["table"]["rows"]] == bits["xl"]
+        assert bits["none"][0] > bits["none"][-1], "nothing remembered costs most where a segment begins"
+        assert f"{bits['none'][0]:.2f}" in wave["sentence"]["zh"]
 
 
-def test_the_wave_at_a_border_is_the_ladders() -> None:
-    drawn, measured = xl_about.wave(), xl_records.ladder()
-    assert (drawn is None) == (measured is None)
-    if drawn is not None:
-        assert measured is not None
-        rows = drawn["table"]["rows"]  # type: ignore[index]
-        assert [row[2] for row in rows] == measured["by_place"]["bits"]["xl"]
-        cut = measured["by_place"]["bits"]["none"]
-        assert cut[0] > cut[-1], "nothing remembered costs most where a segment begins"
-        assert f"{cut[0]:.2f}" in drawn["sentence"]["zh"]  # type: ignore[index]
+# ---- the reading -----------------------------------------------------------------------------------------------------------------------
+
+FACTS: dict[str, Any] = {"given": 2, "segment": 0, "memory": 0, "unknown": (), "query": "", "state": "live"}
+
+
+def around(value: Any) -> Any:
+    """As the widget gets it, once around JSON."""
+    return json.loads(json.dumps(value))
+
+
+def plain(text: str, nats: list[float], **more: Any) -> Model:
+    """A model without heads."""
+    return Model("one", NAME, NAME, text, np.array(nats, np.float32), **more)
+
+
+def test_every_model_stands_with_its_text_and_what_each_character_cost() -> None:
+    made, given = readings.run()
+    value = around(readings.value())
+    assert (value["given"], value["segment"], value["of"]) == (given, SEGMENT, max(len(one.text) for one in made))
+    for model, one in zip(value["models"], made, strict=True):
+        assert model["text"] == one.text
+        np.testing.assert_allclose(unpacked(model["nats"]), one.nats, rtol=1e-6)
+        bits = one.nats / np.log(2)
+        assert model["bits"] == {
+            "given": pytest.approx(bits[:given].mean(), abs=1e-3),
+            "written": pytest.approx(bits[given:].mean(), abs=1e-3),
+        }
+    assert {made[0].text[n] for n in unpacked(value["unknown"])} == set("海は静かだった。")
+    all_given: Any = reading.value([plain("ab", [np.log(2), 3 * np.log(2)])], **FACTS)["models"]
+    assert all_given[0]["bits"] == {"given": pytest.approx(2.0, abs=1e-4), "written": None}
+
+
+@pytest.mark.parametrize("distances", [1, 2, 3, 7, 128, 512, 640, 1152])
+def test_bands_of_distances_leave_none_out_and_widen_steadily_and_keep_all_the_weight(distances: int) -> None:
+    edges = reading.bands(distances)
+    assert edges[0] == 1 and edges[-1] == distances + 1 and edges == sorted(set(edges))
+    assert all(right / left <= 2 for left, right in pairwise(edges))
+    profiles = np.random.default_rng(0).random((2, 3, distances)).astype(np.float32)
+    profiles /= profiles.sum(-1, keepdims=True)
+    found = reading.banded(profiles, edges)
+    np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-5)
+    np.testing.assert_allclose(found[1, 2, -1], profiles[1, 2, edges[-2] - 1 :].sum(), rtol=1e-5)
+    assert not reading.banded(profiles[..., :0], reading.bands(0)).any()
+
+
+def test_a_model_carries_its_profiles_its_memory_its_pattern_and_the_address_of_its_rows() -> None:
+    made, _ = readings.run()
+    xl, absolute = around(readings.value())["models"]
+    np.testing.assert_array_equal(unpacked(xl["first_seen"]), np.arange(len(made[0].text)) // SEGMENT * SEGMENT)
+    assert (xl["memory"], absolute["memory"]) == (MEMORY, 0) and "first_seen" not in absolute
+    assert unpacked(xl["profiles"]).shape == (LAYERS, HEADS, len(xl["edges"]) - 1)
+    assert absolute["edges"][-1] == SEGMENT + 2, "it sees its segment alone"
+    looked(xl["look"], (*COPIES, 300, 2), rows(made[0], *COPIES, [300, 301]))
+    one = plain("It was", [1.0] * 6, look="/looks/x", layers=1, heads=2)
+    fixed = {"kind": "fixed", "l": 8, "c": 2}
+    drawn: Any = reading.value([one, replace(one, key="two", pattern=fixed)], **FACTS)["models"]
+    assert "pattern" not in drawn[0] and drawn[1]["pattern"] == fixed
+
+
+def looked(address: str, asked: tuple[int, int, int, int], expected: Any) -> None:
+    """The exact rows of a model are at an address."""
+    kept: Any = looks().get(address.rpartition("/")[2])
+    found = np.frombuffer(kept.answer(*asked), "<u2").reshape(asked[3], -1) / LEVELS
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def test_the_telling_character_was_written_and_its_head_is_sure_of_one_far_back() -> None:
+    made, given = readings.run()
+    pick: Any = reading.telling(made, rows, given=given)
+    assert pick["model"] == "xl" and pick["head"] == f"{COPIES[0] + 1}.{COPIES[1] + 1}"
+    weights = rows(made[0], *COPIES, [pick["pos"]])[0]
+    assert pick["pos"] >= given and not made[0].text[pick["pos"]].isspace()
+    assert weights.max() >= reading.SURE and pick["pos"] + 1 - weights.argmax() > 8
+    blind = replace(made[0], queries=made[0].queries[:0])
+    assert reading.telling([blind], rows, given=given) is None, "without heads; the next model may be"
+    assert reading.telling([blind, made[1]], rows, given=given)["model"] == "absolute"
+    for text, tells in (("a", False), ("    ", True)):
+        short = replace(made[0], text=text, nats=made[0].nats[: len(text)])
+        assert (reading.telling([short], rows, given=len(text)) is not None) == tells
+
+
+def test_while_it_reads_everything_so_far_stands_there() -> None:
+    made, given = readings.run()
+    value = around(readings.growing(0, given + 5))
+    assert value["state"] == "running" and value["pick"] is None and value["of"] == max(len(one.text) for one in made)
+    for model, one in zip(value["models"], made, strict=True):
+        assert model["text"] == one.text[: given + 5] and model["look"] is None and model["heads"] == 0
+        assert model["bits"]["written"] == pytest.approx(one.nats[given : given + 5].mean() / np.log(2), abs=1e-3)
+    assert around(readings.growing(0, 0))["models"][0]["bits"] == {"given": None, "written": None}
+
+
+# ---- segments and memory, and the four terms -------------------------------------------------------------------------------------------
+
+
+def drawn(intervention: str = "none", **more: Any) -> dict[str, Any]:
+    """Segments of a finished run as the widget gets them."""
+    how = {"given": 200, "segment": 32, "memory": 64, "layers": 3, "query": "v=1", "state": "live", **more}
+    return around(segments.value(segmented.run(intervention)[1], intervention=intervention, **how))
+
+
+def test_every_number_of_a_run_arrives_and_its_address_gives_the_rows_of_a_reading() -> None:
+    seen, models = segmented.run()
+    value = drawn()
+    assert [model["key"] for model in value["models"]] == ["xl", "absolute"]
+    for packed, one, model in zip(value["models"], seen, models, strict=True):
+        assert packed["text"] == one.text and packed["heads"] == 2 and packed["memory"] == one.memory
+        np.testing.assert_allclose(unpacked(packed["across"]) / 65_535, one.across, atol=1e-5)
+        np.testing.assert_array_equal(unpacked(packed["remembered"]), one.remembered)
+        np.testing.assert_array_equal(unpacked(packed["travelled"]), model.travelled)
+    assert (value["given"], value["segment"], value["memory"], value["layers"]) == (200, 32, 64, 3)
+    assert not unpacked(value["models"][1]["across"]).any(), "nothing crosses where nothing is remembered"
+    other = segmented.run("foreign")[0][0]
+    expected = xl_look(other, 2, 1, [100, 101])
+    looked(drawn("foreign")["models"][0]["look"], (2, 1, 100, 2), expected)
+    assert expected.shape[1] == len(other.text) + 64, "keys of the other text come last"
+
+
+def test_what_is_locked_on_arrival_lies_in_a_segment_with_a_full_memory_and_looks_across() -> None:
+    (seen, _), models = segmented.run()
+    pick: Any = segments.telling(models, 32)
+    position = pick["pos"]
+    assert pick["model"] == "xl" and isinstance(position, int)
+    assert (seen.remembered[position // 32] >= 0).sum() == 64 and 4 <= position % 32 <= 16 and position < 224
+    layer, head = (int(part) - 1 for part in pick["head"].split("."))
+    assert seen.across[layer, head, position] == seen.across[:, :, position].max()
+    assert drawn()["pick"] == pick and drawn(pick={"model": "xl", "head": "1.1", "pos": 3})["pick"]["pos"] == 3
+    short, two = (segments.telling([segmented.model(segmented.reading(length=length))], 32) for length in (20, 40))
+    assert drawn("cut")["pick"] is None is short, "nothing where nothing is remembered"
+    assert two["pos"] >= 32, "the last of two segments is good enough to begin with"
+
+
+def test_a_text_that_is_being_read_has_an_axis_and_says_how_far_it_is() -> None:
+    about = {"given": 200, "segment": 128, "memory": 512, "layers": 4, "intervention": "none", "query": "v=1"}
+    value = around(segments.growing([segments.Growing("xl", NAME, NAME, "It was a", 512)], of=300, **about))
+    (model,) = value["models"]
+    assert (value["state"], value["of"], model["text"], model["heads"]) == ("running", 300, "It was a", None)
+
+
+def cut(last: int = 180, count: int = 32, **more: Any) -> dict[str, Any]:
+    """The parts of one head, some of them replaced."""
+    seen = segmented.reading(length=200, segment=64, memory=160, layers=2, heads=3)
+    return {**segmented.cut(seen, 1, 2, last, count), **more}
+
+
+def boards(**parts: Any) -> Any:
+    return around(terms.boards(NAME, (1, 2), (2, 3), **parts))
+
+
+def test_the_last_keys_stand_there_and_the_weight_of_the_others_is_told() -> None:
+    parts = cut()
+    value = boards(**parts)
+    left = len(parts["keys"]) - terms.KEYS
+    assert left > 0 and value["left_off"] == left and value["memory_until"] == parts["memory_until"] - left
+    for name in ("content", "position", "global_content", "global_position", "scores", "allowed"):
+        np.testing.assert_array_equal(unpacked(value[name]), parts[name][:, left:])
+    np.testing.assert_allclose(unpacked(value["elsewhere"]) / 65_535, parts["weights"][:, :left].sum(1), atol=1e-5)
+    assert unpacked(value["keys"]["positions"]).tolist() == [position for position, _ in parts["keys"][left:]]
+    assert value["queries"]["names"] == [name for _, name in parts["queries"]]
+    assert unpacked(value["queries"]["positions"])[-1] == 180
+    short = boards(**cut(last=40, count=16))
+    assert short["left_off"] == 0 == short["memory_until"] and not unpacked(short["elsewhere"]).any(), "a short past stands there whole"
+
+
+# ---- masks -----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_profiles_of_all_positions_are_the_means_that_the_models_count() -> None:
+    seen = spanned.run(length=90)
+    found = masks.profiles(partial(look, seen), 4, 4, 90, SPAN, most=90)
+    assert found.watched == (90, 90)
+    np.testing.assert_array_equal(found.counts, 90 - np.arange(90))
+    np.testing.assert_allclose(found.after[3, 0], overview(seen).distances_after[3, 0], atol=1e-6)
+    np.testing.assert_allclose((found.before * found.counts).sum(2), 90, rtol=1e-4)
+
+
+def test_what_a_mask_keeps_follows_from_the_profile_before_it_and_some_positions_stand_for_all_where_there_are_many() -> None:
+    seen = spanned.run(length=400)
+    few, some, every = (masks.profiles(partial(look, seen), 4, 4, 400, SPAN, **most) for most in ({"most": 64}, {}, {"most": 400}))
+    assert few.watched == (64, 400) and some.watched == (256, 400) and every.watched == (400, 400) and some.before.shape == (4, 4, 400)
+    np.testing.assert_allclose(few.kept, every.kept, atol=0.02)
+    mask = np.clip((RAMP + seen.z - np.arange(400)) / RAMP, 0, 1)
+    np.testing.assert_allclose(some.kept, (some.before * mask * some.counts).sum(2) / some.counts[0], atol=1e-4)
+    assert some.kept.min() > 0.2 and some.kept.max() <= 1 + 1e-5
+
+
+def test_a_head_that_looks_far_and_still_cuts_is_locked_on_arrival() -> None:
+    z = spanned.run().z
+    assert masks.telling(z, SPAN, RAMP, 560, 700) == {"head": "4.3", "pos": 572}
+    assert masks.telling(np.full_like(z, SPAN), SPAN, RAMP, 560, 565) == {"head": "1.1", "pos": 564}
+    moving = spanned.run("dynamic").z
+    assert masks.telling(moving, SPAN, RAMP, 560, 700) == {"head": "4.4", "pos": 560 + int(moving[3, 3, 560:].argmax())}
+
+
+def test_the_value_carries_spans_as_learned_where_others_are_forced() -> None:
+    value: Any = spanned.value(spanned.run("adaptive", ((1, 1, 200.0),)))
+    assert value["heads"] == [4, 4] and value["span"] == SPAN and value["ramp"] == RAMP and unpacked(value["forced"]).sum() == 1
+    learned = unpacked(value["learned"])
+    assert learned[1, 1] == 15 and (learned == -1).sum() == 15
+    np.testing.assert_array_equal(unpacked(value["z"])[1, 1], [200])
+    assert value["pick"] == {"head": "4.3", "pos": 572} and spanned.value(spanned.run())["learned"] is None
+
+
+# ---- what does not fit is refused with its sizes ---------------------------------------------------------------------------------------
+
+
+def test_a_character_is_a_code_point_and_what_does_not_fit_it_is_refused() -> None:
+    assert reading.value([plain("a🐋\u0301", [1, 2, 3])], **{**FACTS, "given": 0})["of"] == 3
+    two = plain("ab", [1, 2])
+    for says, model in (
+        ("2 characters with 3 nats", plain("ab", [1, 2, 3])),
+        ("first_seen of shape", replace(two, layers=1, heads=1, first_seen=np.zeros(3, np.int32))),
+        ("profiles of shape", replace(two, layers=1, heads=2, profiles=np.zeros((1, 1, 2), np.float32))),
+    ):
+        refused(says, reading.value, [model], **FACTS)
+    _, (model, _) = segmented.run()
+    how = {"given": 0, "memory": 64, "layers": 3, "query": "", "state": "live", "segment": 32, "intervention": "none"}
+    clipped = dataclasses.replace(model, across=model.across[..., 1:])
+    refused(r"across \(3, 2, 249\).*250 characters in segments of 32, 3 layers", segments.value, [clipped], **how)
+    unknown = 'intervention "swapped"; it can be none, cut, shuffled, foreign'
+    refused(unknown, segments.value, [model], **{**how, "intervention": "swapped"})
+    parts = cut()
+    keys = len(parts["keys"])
+    refused(rf"\(32, {keys - 1}\).* for 32 queries and {keys} keys", boards, **cut(position=parts["position"][:, 1:]))
+    refused(r"u \(8,\) and v \(7,\)", boards, **cut(v=parts["v"][1:]))
+    refused("the four terms miss the scores by 1", boards, **cut(scores=parts["scores"] + 1))
+    seen = spanned.run(length=90)
+    refused(r"\(", spanned.value, replace(seen, forced=seen.forced[:2]))
+    refused("0 characters", masks.profiles, partial(look, seen), 4, 4, 0, SPAN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer import controls, permalink
+from explorer import controls
 from explorer.labs.nonautoregressive import about, texts, views
-from explorer.labs.nonautoregressive.page import LAB, program
+from explorer.labs.nonautoregressive.page import program
 from explorer.runs import Run, Stored
 from explorer.views import Found
 from explorer.widgets.folded import Question
@@ -149,12 +148,9 @@ def test_only_networks_that_are_there_are_offered(monkeypatch: pytest.MonkeyPatc
     assert list(variant.names) == ["cmlm_raw"]
 
 
-def test_steps_and_interventions_are_permalinks_and_the_first_stops_before_the_stop_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    for asked in (*LAB.examples, *(step.query for step in LAB.steps if step.query), *LAB.interventions.values()):
-        request, notice = permalink.decode(Request, asked)
-        assert notice is None and isinstance(request, Request)
+def test_the_first_step_stops_before_the_stop_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "first", lambda: Stored(START, explanation(), 5.0, "cpu"))
     told = views.steps()
-    assert 5 <= len(told) <= 8 and json.dumps([dict(step.say) for step in told])
+    assert 5 <= len(told) <= 8
     moments = sorted({0.0, 2.0, 1.5, 4.0, 6.0, 3.5, 5.5, 7.5, 9.5, 12.0})
     assert moments[int(told[0].view["moment"])] == 9.5

@@ -1,19 +1,38 @@
-"""The one handler: a wish is read, answered as asked for, and compared with the run without its changes."""
+"""One codec and one handler: a query and fields become a request, which is answered, and compared with the run without its changes."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from explorer import program
+from explorer import api, controls, packing, program
 from explorer.engine import Engine
-from tests.explorer import wishes
-from tests.explorer.small_lab import HOSTILE, PROGRAM, Said
-from tests.explorer.wishes import Page, said
+from explorer.figures.bertviz import Attention
+from explorer.lab import Lab
+from explorer.labs import LABS
+from explorer.program import Program, looked
+from explorer.runs import Run
+from explorer.server import Site
+from explorer.views import View, in_bertviz
+from explorer.widgets.figure import own
+from models.errors import InputError
+from models.fields import characters, number
+from tests.conftest import built
+from tests.explorer import small_lab, wishes
+from tests.explorer.asking import ask
+from tests.explorer.small_lab import HOSTILE, PROGRAM, Ask, Said
+from tests.explorer.small_reader import PROGRAM as READER
+from tests.explorer.small_reader import Ask as Reading
+from tests.explorer.test_site import lab
+from tests.explorer.wishes import Page, program_of, said
 
 
 def answered(query: str, given: object = None, page: Page = PROGRAM) -> dict[str, list[Any]]:
@@ -24,13 +43,8 @@ def answered(query: str, given: object = None, page: Page = PROGRAM) -> dict[str
 def test_a_run_that_changes_nothing_ends_live_and_the_panel_is_idle() -> None:
     shown = answered("v=1&text=xy")
     bar = shown["ask"][-1]
-    assert (bar["state"], bar["answer"]["said"], bar["answer"]["right"], bar["query"], bar["plain"]) == (
-        "live",
-        "xyxy",
-        True,
-        "v=1&text=xy",
-        "v=1&text=xy",
-    )
+    assert (bar["state"], bar["answer"]["said"], bar["answer"]["right"]) == ("live", "xyxy", True)
+    assert bar["query"] == bar["plain"] == "v=1&text=xy"
     assert bar["changes"] is None and bar["notice"] is None
     assert bar["fields"] == {"task": "word", "text": "xy", "times": "2", "cut": "0.0", "loud": "0", "question": "", "most": "0"}
     assert shown["difficulty"][-1]["sentence"]["en"] == "It says xyxy."
@@ -41,12 +55,8 @@ def test_a_run_that_changes_nothing_ends_live_and_the_panel_is_idle() -> None:
 def test_under_a_change_bar_and_views_show_the_changed_run_and_the_panel_both() -> None:
     shown = answered("v=1&text=xy", {"times": "1"})
     bar = shown["ask"][-1]
-    assert (bar["query"], bar["plain"], bar["answer"]["said"], bar["answer"]["right"]) == (
-        "v=1&text=xy&times=1",
-        "v=1&text=xy",
-        "xy",
-        False,
-    )
+    assert (bar["query"], bar["plain"]) == ("v=1&text=xy&times=1", "v=1&text=xy")
+    assert (bar["answer"]["said"], bar["answer"]["right"]) == ("xy", False)
     assert bar["changes"] == {"en": "said 1 times", "zh": "说 1 次"}
     assert shown["difficulty"][-1]["sentence"]["en"] == "It says xy."
     assert shown["change"][0]["state"] == "running"
@@ -64,14 +74,10 @@ def test_a_link_that_names_no_field_is_the_first_example_whatever_another_site_a
     assert request == first and notice is not None and "utm_source" in notice["en"]
 
 
-def test_a_change_is_taken_off_by_the_query_without_it() -> None:
-    changed = answered("v=1&text=xy", {"times": "1"})["ask"][-1]
-    assert answered(changed["plain"])["ask"][-1]["answer"]["said"] == "xyxy"
-
-
-def test_several_changes_are_named_together() -> None:
+def test_a_change_is_taken_off_by_the_query_without_it_and_several_are_named_together() -> None:
     bar = answered("v=1&text=xy&times=3&loud=1")["ask"][-1]
     assert bar["changes"] == {"en": "said 3 times and said loud", "zh": "说 3 次，大声说"}
+    assert answered(bar["plain"])["ask"][-1]["answer"]["said"] == "xyxy"
 
 
 def test_a_refusal_touches_no_view() -> None:
@@ -148,3 +154,233 @@ def test_the_unchanged_run_is_computed_once_whoever_asks() -> None:
 
     said(three)
     assert [one.times for one in computed] == [2, 1, 3]
+
+
+def read(query: str, given: object = None) -> Ask:
+    request, notice = controls.read(Ask, query, given)
+    assert notice is None
+    return request
+
+
+def test_fields_that_are_set_stand_on_top_of_the_query() -> None:
+    assert read("v=1&text=xyz&times=3", {"cut": "0.5", "loud": "1"}) == Ask(text="xyz", times=3, cut=0.5, loud=True)
+    assert read("v=1&text=xyz&times=3", {"times": "2"}) == Ask(text="xyz")
+    assert read("", {}) == Ask()
+
+
+@pytest.mark.parametrize(
+    ("query", "given", "says"),
+    [
+        ("v=1&times=10", None, "The number of times is 10; it can be 1 to 9."),
+        ("v=1", {"times": "0"}, "The number of times is 0; it can be 1 to 9."),
+        ("v=1", {"times": "many"}, "The link's “times” reads “many”; a whole number of up to 15 digits belongs there."),
+        ("v=1", {"loud": "maybe"}, "The link's “loud” reads “maybe”; 0 or 1 belongs there."),
+        ("v=1", {"task": "sing"}, "There is no task sing; there are word, bits, story."),
+        ("v=1", {"text": "x" * 41}, "Your text has 41 characters; at most 40 can be read."),
+        ("v=2", None, "This link is of version 2; this page reads version 1."),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(query: str, given: object, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        controls.read(Ask, query, given)
+    assert caught.value.text["en"] == says
+
+
+@pytest.mark.parametrize("given", [{"times": 3}, {"other": "1"}, ["times", "3"], "times=3", 5, {"times": None}, {3: "times"}])
+def test_fields_of_another_form_are_refused(given: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        controls.read(Ask, "v=1", given)
+    assert caught.value.code == "malformed"
+
+
+def test_a_request_too_large_for_a_link_has_no_query() -> None:
+    @dataclass(frozen=True)
+    class Long:
+        text: str = characters("", 10**6)
+
+    assert controls.query(Long("".join(map(str, range(20_000))))) == ""
+
+
+def test_without_its_changes_a_request_keeps_its_input() -> None:
+    changed = Ask("bits", "101", times=5, cut=0.5, loud=True)
+    assert controls.plain(changed, PROGRAM.controls) == Ask("bits", "101")
+    assert [one["en"] for one in controls.changes(changed, PROGRAM.controls)] == ["said 5 times", "cut 0.5", "said loud"]
+    assert controls.changes(replace(changed, times=2, cut=0.0, loud=False), PROGRAM.controls) == []
+
+
+def test_a_widget_learns_type_default_and_range_from_the_record() -> None:
+    drawn = {control.field: control.drawn(Ask) for control in PROGRAM.controls}
+    assert (drawn["times"]["least"], drawn["times"]["most"], drawn["times"]["default"]) == (1, 9, "2")
+    assert drawn["task"]["values"] == ["word", "bits", "story"]
+    assert drawn["text"]["most"] == 40
+    assert drawn["loud"]["names"] == [["1", {"en": "yes", "zh": "是"}], ["0", {"en": "no", "zh": "否"}]]
+
+
+def test_a_story_brings_its_words_and_other_controls_none() -> None:
+    drawn = [control.drawn(Ask) for control in PROGRAM.controls]
+    (words,) = [one["words"] for one in drawn if one["kind"] == "story"]
+    assert words[2] == {"name": {"en": "things", "zh": "物品"}, "words": ["key", "apple"], "before": "the"}  # type: ignore[index]
+    assert all(one["words"] == [] for one in drawn if one["kind"] != "story")
+
+
+def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the_slider() -> None:
+    @dataclass(frozen=True)
+    class Limited:
+        limit: int = number(0, 0, 20, en="limit", zh="上限")
+
+    drawn = controls.Control("limit", {"en": "", "zh": ""}, "number", stands=("task", {"word": 7})).drawn(Limited)
+    assert (drawn["least"], drawn["default"]) == (1, "0")
+    assert drawn["stands"] == ["task", {"word": 7}]
+
+
+def test_a_passage_brings_its_pages_and_a_knob_of_several_parts_its_places() -> None:
+    drawn = {one.field: one.drawn(Reading) for one in READER.controls}
+    assert [page["key"] for page in drawn["text"]["pages"]] == ["sea", "hill", "moor"]  # type: ignore[attr-defined]
+    assert drawn["text"]["most"] == 3000
+    assert drawn["length"]["unit"] == {"en": "{n} characters", "zh": "{n} 个字符"} and drawn["length"]["step"] == 20
+    assert drawn["variant"]["values"] == ["calm", "bold", "wild"]
+    assert drawn["memory"]["knob"]["values"] == [0, 16, 64, 128] and drawn["memory"]["default"] == "64"  # type: ignore[index]
+
+
+@dataclass(frozen=True)
+class Often(Ask):
+    """The same request with one field more."""
+
+    often: int = number(1, 1, 5, en="how often", zh="多少次")
+
+
+def test_a_knob_is_a_field_of_the_request_and_a_control_of_the_page_and_no_more() -> None:
+    label, said = {"en": "often", "zh": "频次"}, {"en": "more often", "zh": "更频繁"}
+    knob = controls.Control("often", label, "number", change=True, says=lambda _n: said)
+    program = replace(PROGRAM, kind=Often, controls=(*PROGRAM.controls, knob))
+    request, _ = controls.read(Often, "v=1", {"often": "3"})
+    assert request == Often(often=3) and controls.query(request) == "v=1&often=3", "the link says it"
+    with pytest.raises(InputError, match="The how often is 6; it can be 1 to 5"):
+        controls.read(Often, "v=1&often=6")
+    assert controls.changes(request, program.controls) == [said], "the chip and the sentence say it"
+    assert controls.plain(request, program.controls) == Often(), "Esc takes it off"
+    drawn = knob.drawn(program.kind)
+    assert (drawn["least"], drawn["most"], drawn["default"], drawn["label"]) == (1, 5, "1", label), "the panel has its slider"
+    assert "often" in {one.name for one in api.parameters(program.kind)}, "a script may set it"
+
+
+SCRIPTS = {path: path.read_text("utf-8") for path in Path(controls.__file__).parent.joinpath("widgets").rglob("*.js")}
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_the_panel_has_no_words_of_its_own_for_a_knob(lab: Lab) -> None:
+    for label in [control.label for control in program_of(lab.slug).controls if control.change]:
+        told = [path.name for path, script in SCRIPTS.items() if all(f'"{text}"' in script for text in label.values())]
+        assert told == [], f"{label['en']} is written again"
+
+
+LARGE = 200  # squared and in 32 bits, more than travels inside a value
+ran: list[str] = []
+
+
+def explain(requests: Sequence[small_lab.Ask]) -> list[Any]:
+    """The small lab's model, which notes what it is asked."""
+    ran.extend(one.text for one in requests)
+    return small_lab.explain(requests)
+
+
+def drawn(seen: small_lab.Said, request: small_lab.Ask, state: str) -> dict[str, Any]:
+    """A picture of many numbers."""
+    return {"state": state, "numbers": packing.pack(np.full((LARGE, LARGE), len(seen.answer), np.int32))}
+
+
+def attention(seen: small_lab.Said) -> Attention:
+    """A map of the answer's letters."""
+    n = len(seen.answer)
+    return Attention("self", small_lab.text("self", "自"), np.full((1, 1, n, n), 1 / n, np.float32), [*seen.answer], [*seen.answer])
+
+
+NOTING: Program[Any, Any] = replace(
+    small_lab.PROGRAM,
+    slug="small",
+    explain=explain,
+    views=(View("large", partial(own, "difficulty"), drawn, at="side"), in_bertviz(("head",), attention)),
+    change=None,
+)
+
+
+@pytest.fixture
+def site(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A web server that holds nothing yet."""
+    monkeypatch.setattr(small_lab.Ask, "live", property(lambda self: self.text == "live"), raising=False)
+    ran.clear()
+    small = lab(slug="small", page=lambda lab, engine: None, stored=None, probe=None, endpoint=None, again=NOTING.again)
+    return built(lambda: Site([small], engine))
+
+
+def forgotten() -> None:
+    """As if it were another process."""
+    packing.arrays.cache_clear()
+    packing.frames.cache_clear()
+
+
+def address_of(text: str) -> str:
+    """Where another web server has told a page that the numbers are."""
+    request = replace(small_lab.Ask(), text=text)
+    (seen,) = small_lab.explain([request])
+    shown = NOTING.drawn(seen, request, Run("live", 1.0, "cpu"))["large"]
+    forgotten()
+    return str(shown["numbers"]["url"])
+
+
+def test_an_array_that_another_server_has_drawn_is_made_again_and_once(site: Site) -> None:
+    address = address_of("abc")
+    answer = ask(site, address)
+    assert answer.status_code == 200
+    assert np.array_equal(np.frombuffer(answer.content, np.int32), np.full(LARGE * LARGE, 6))
+    assert ask(site, address).content == answer.content and ran == ["abc"]
+
+
+def test_a_view_that_another_server_has_opened_is_made_again(site: Site, engine: Engine) -> None:
+    look = NOTING.views[1].look
+    assert look is not None
+
+    async def shown() -> Any:
+        asked = {"view": "head", "run": "v=1&text=abcd", "kind": "", "head": "", "wished": 3}
+        return [value async for value in looked(NOTING, engine, look, asked)][-1]
+
+    address = asyncio.run(shown())["src"]
+    page = ask(site, address).content
+    forgotten()
+    assert ask(site, address).content == page and page.startswith(b"<!doctype html>")
+    assert ask(site, address.partition("?")[0]).status_code == 200, "now it is held"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("of=small", "of=another"),
+        ("run=", "run=v%3D1%26text%3Dlive%26"),
+        ("run=", "run=v%3D1%26times%3D99%26"),
+        ("run=", "view=bertviz&asked=%5B&run="),
+    ],
+)
+def test_what_an_address_may_not_ask_for_is_not_there_and_nothing_runs(site: Site, change: tuple[str, str]) -> None:
+    address = address_of("abcde").replace(*change)
+    assert ask(site, address).status_code == 404
+    assert ran == []
+
+
+def test_the_digest_alone_says_what_is_there(site: Site) -> None:
+    mine, another = address_of("abc"), address_of("abcd")
+    assert ask(site, mine.partition("?")[0] + "?" + another.partition("?")[2]).status_code == 404
+    assert ask(site, another).status_code == 200
+
+
+def test_a_page_of_another_site_makes_nothing_run(site: Site) -> None:
+    address = address_of("abcdef")
+    assert ask(site, address, headers={"sec-fetch-site": "cross-site"}).status_code == 404 and ran == []
+    assert ask(site, address, headers={"sec-fetch-site": "same-origin"}).status_code == 200
+
+
+def test_what_is_live_or_too_long_for_an_address_says_nothing_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    with packing.made_of(of="small", run="x" * packing.LONGEST):
+        assert packing.address("arrays", "0") == "/arrays/0"
+    assert "?" in address_of("abc")
+    monkeypatch.setattr(small_lab.Ask, "live", property(lambda _: True), raising=False)
+    assert "?" not in address_of("abc")

@@ -1,16 +1,19 @@
-"""Updates of pages cost what they must: values go to the browser unread, and once."""
+"""Updates of pages cost what they must: values go to the browser unread, and once; and the newest wish of a page wins."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 import pytest
 from gradio import component_meta
 
+from explorer import wiring
 from explorer.quick import Quick
+from explorer.widgets.newest import Newest
 from tests.conftest import built
 
 
@@ -71,3 +74,70 @@ def test_a_handler_with_too_few_or_too_many_values_is_told(values: tuple[str, ..
     else:
         with pytest.warns(UserWarning):
             asyncio.run(blocks.postprocess_data(fn, values, None))
+
+
+async def counting(closed: list[str], name: str, most: int = 100) -> AsyncGenerator[str, None]:
+    try:
+        for number in range(most):
+            yield f"{name}{number}"
+            await asyncio.sleep(0)
+    finally:
+        closed.append(name)
+
+
+def nothing(_update: str) -> str:
+    """What Gradio is told in place of an update that comes too late: it repeats the last update of an event that ends."""
+    return "nothing"
+
+
+async def rest(updates: AsyncGenerator[str, None]) -> list[str]:
+    """All that is still said."""
+    return [update async for update in updates]
+
+
+async def test_a_newer_wish_of_the_same_page_ends_the_older_one_and_disturbs_no_other_page() -> None:
+    newest, closed = Newest(), list[str]()
+    pages = (("mine", "a"), ("their", "b"), ("", "?"))
+    old, theirs, unknown = (newest.follow(page, counting(closed, name), nothing) for page, name in pages)
+    assert [await anext(updates) for updates in (old, theirs, unknown)] == ["a0", "b0", "?0"]
+    new = newest.follow("mine", counting(closed, "c", 2), nothing)
+    assert await anext(new) == "c0" and await rest(old) == ["nothing"] and closed == ["a"]
+    newest.stop("nobody")
+    assert [await anext(theirs), await anext(unknown)] == ["b1", "?1"]
+    assert await rest(new) == ["c1"], "what nothing overtook ends with its result alone"
+    newest.stop("their")
+    assert await rest(theirs) == ["nothing"]
+    await unknown.aclose()
+    assert len(newest) == 0
+
+
+async def test_an_older_wish_that_arrives_after_a_newer_one_is_over_from_the_start() -> None:
+    newest, closed = Newest(), list[str]()
+    new = newest.follow("page", counting(closed, "b"), number=2)
+    assert await anext(new) == "b0"
+    assert await rest(newest.follow("page", counting(closed, "a"), nothing, number=1)) == ["nothing"] and await anext(new) == "b1"
+    await new.aclose()
+    late = newest.follow("page", counting(closed, "a"), nothing, number=1)
+    assert await rest(late) == ["nothing"], "the newer one has been answered meanwhile"
+    assert closed == ["a", "b", "a"] and len(newest) == 0
+
+
+async def test_a_stop_ends_what_was_asked_before_it_in_whatever_order_they_arrive() -> None:
+    newest, closed = Newest(), list[str]()
+    newest.stop("page", 2)
+    assert await rest(newest.follow("page", counting(closed, "a"), nothing, number=1)) == ["nothing"]
+    after = newest.follow("page", counting(closed, "b"), number=3)
+    assert await anext(after) == "b0"
+    newest.stop("page", 2)
+    assert await anext(after) == "b1"
+    await after.aclose()
+
+
+@pytest.mark.parametrize(("detail", "more"), [({"wished": 3}, {"wished": 3, "said": 1}), ({}, {})])
+async def test_a_value_says_which_wish_of_its_page_it_answers(detail: dict[str, int], more: dict[str, int]) -> None:
+    async def updates(asked: object, session: str) -> AsyncGenerator[tuple[object, ...], None]:
+        yield {"state": "live"}, None, gr.skip()
+
+    handler: Any = wiring.following(Newest(), updates)
+    told = [update async for update in handler(SimpleNamespace(_data=detail), SimpleNamespace(session_hash="a"))]
+    assert told == [({"state": "live", **more}, None, gr.skip())]

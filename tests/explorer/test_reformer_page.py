@@ -1,4 +1,4 @@
-"""The Reformer's page without a browser: what a wish becomes, what the widgets are told, what the table of rounds says."""
+"""The Reformer's page without a browser: what a wish becomes, what its widgets, pictures and folded panels are told."""
 
 from __future__ import annotations
 
@@ -12,28 +12,35 @@ import torch
 
 from explorer import controls
 from explorer.engine import Engine
+from explorer.figures import hashing, memory, missed
 from explorer.figures.sides import Side
 from explorer.labs.reformer import about, change, page, texts, views
+from explorer.labs.reformer.deeper import rewind
+from explorer.packing import arrays
 from explorer.runs import Run
 from explorer.widgets.change import done
 from models.errors import InputError
 from models.layers.lsh import met, shared_weights, sort_by_bucket
 from models.reformer.records import Request
 from models.reformer.weights import overview, shared
-from tests.explorer import duplicated
+from tests.explorer import duplicated, hashed, missing, rewound
+from tests.explorer.numbers import refused, scaled, unpacked
 from tests.explorer.wishes import opened
 
-LIVE = Run("live", 12.0, "cpu")
-WORD = Request()
+NAME = {"en": "Reformer", "zh": "Reformer"}
 
 
-# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
+# ---- what a visitor wants --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_word_shorter_than_any_in_training_carries_a_warning() -> None:
+def test_a_word_shorter_than_any_in_training_or_with_characters_that_no_book_has_carries_a_warning() -> None:
     assert views.warning(Request(text="a" * 15), duplicated.word("a" * 15)) is not None
     assert views.warning(Request(text="a" * 16), duplicated.word("a" * 16)) is None
     assert views.warning(Request("text", "Short."), duplicated.book("Short.")) is None
+    seen = duplicated.book("It was § late")
+    tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)
+    assert "§" in views.warning(Request("text", "It was § late"), replace(seen, tokens=tokens))["en"]
+    assert set(views.OPENING) <= set(about.facts()["text"]["config"]["letters"]), "our own text stands in the books"
 
 
 def test_texts_are_offered_only_where_their_model_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +50,7 @@ def test_texts_are_offered_only_where_their_model_is(monkeypatch: pytest.MonkeyP
         assert ("text" in {example.mode for example in views.given()}) == there
 
 
-# ---- weights without a model -------------------------------------------------------------------------------------------------------
+# ---- weights without a model -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seen", [False, True], ids=["every key", "what hashing saw"])
@@ -60,51 +67,40 @@ def test_weights_are_those_of_the_layer(seen: bool) -> None:
 def test_a_long_run_is_pooled_and_its_rows_still_sum_to_one() -> None:
     one = duplicated.read("text", "x" * 600, mode="text")
     found = overview(one, True)
-    assert found.by == 3 and found.pooled.shape == (1, 4, 200, 200)
-    assert np.abs(found.pooled.sum(3) - 1).max() < 1e-4
+    assert found.by == 3 and found.pooled.shape == (1, 4, 200, 200) and np.abs(found.pooled.sum(3) - 1).max() < 1e-4
     exact = shared(one, 0, 1, range(597, 600), True)
     assert np.abs(found.pooled[0, 1, 199] - np.add.reduceat(exact, np.arange(0, 600, 3), axis=1).mean(0)).max() < 1e-5
 
 
-def test_heads_and_positions_that_there_are_not_are_an_error_with_what_there_is() -> None:
-    one = duplicated.read("full", "word")
-    for place in ((1, 0, [0]), (0, 4, [0]), (0, 0, [9])):
-        with pytest.raises(IndexError, match="1 × 4 heads and 9 positions"):
-            shared(one, *place, True)
+# ---- what the widgets draw -------------------------------------------------------------------------------------------------------------
 
 
-# ---- what the widgets draw ---------------------------------------------------------------------------------------------------------
+def drawn(seen: Any, request: Request) -> tuple[Any, Any, Any]:
+    """The input bar, the letters and the attention of a run, as JSON."""
+    told = json.loads(json.dumps(page.program().drawn(seen, request, Run("live", 12.0, "cpu"))))
+    return told["ask"], told["spelling"], told["attention"]
 
 
 def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
-    drawn = page.program().drawn(duplicated.word(), WORD, LIVE)
-    bar, letters, heads = drawn["ask"], drawn["spelling"], drawn["attention"]
-    assert bar is not None and letters is not None and heads is not None
-    answer: Any = bar["answer"]
-    assert bar["state"] == "live" and answer["right"] is True and answer["said"] == WORD.text
+    bar, letters, heads = drawn(duplicated.word(), Request())
+    answer = bar["answer"]
+    assert bar["state"] == "live" and answer["right"] is True and answer["said"] == Request().text
     assert [one["right"] for one in answer["beside"]] == [True, True, False]
     assert answer["beside"][-1]["verdict"]["en"] == "23 of 26 letters right"
-    runs: Any = letters["runs"]
-    assert [(one["key"], one["right"]) for one in runs] == [("lsh_4", 26), ("full", 26), ("lsh_2", 26), ("lsh_1", 23)]
-    assert letters["first"] == 27 and letters["pick"]["pos"] == 27 + 3, "the first letter that one model gets wrong"  # type: ignore[index]
-    kinds: Any = heads["kinds"]
-    assert [one["key"] for one in kinds] == ["lsh_4", "lsh_4.saw", "full", "lsh_2.saw", "lsh_1.saw"]
-    assert heads["pick"]["kind"] == "lsh_4.saw" and heads["silences"] is True  # type: ignore[index]
-    json.dumps(drawn)
+    assert [(one["key"], one["right"]) for one in letters["runs"]] == [("lsh_4", 26), ("full", 26), ("lsh_2", 26), ("lsh_1", 23)]
+    assert letters["first"] == 27 and letters["pick"]["pos"] == 27 + 3, "the first letter that one model gets wrong"
+    assert [one["key"] for one in heads["kinds"]] == ["lsh_4", "lsh_4.saw", "full", "lsh_2.saw", "lsh_1.saw"]
+    assert heads["pick"]["kind"] == "lsh_4.saw" and heads["silences"] is True
 
 
-def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled() -> None:
     text = "It was a dark and stormy night. " * 12
-    asked = Request("text", text)
-    drawn = page.program().drawn(duplicated.book(text), asked, LIVE)
-    bar, letters, heads = drawn["ask"], drawn["spelling"], drawn["attention"]
-    assert bar is not None and letters is not None and heads is not None
-    assert bar["answer"]["right"] is None and bar["answer"]["said"]["en"].endswith("bits per character")  # type: ignore[index]
+    bar, letters, heads = drawn(duplicated.book(text), Request("text", text))
+    assert bar["answer"]["right"] is None and bar["answer"]["said"]["en"].endswith("bits per character")
     assert letters["mode"] == "text" and letters["first"] == 0
-    kinds: Any = heads["kinds"]
+    kinds = heads["kinds"]
     assert [one["key"] for one in kinds] == ["text", "text.saw"] and kinds[0]["pooled"] == [2, 2]
     assert kinds[0]["look"] != kinds[1]["look"]
-    json.dumps(drawn)
 
 
 def test_a_map_without_room_for_names_stands_on_one_screen_with_every_cell_its_own() -> None:
@@ -113,22 +109,9 @@ def test_a_map_without_room_for_names_stands_on_one_screen_with_every_cell_its_o
         assert all(one["pooled"] == [1, 1] and (one["look"] is not None) == whole for one in heads["kinds"])
 
 
-def test_every_character_of_our_own_text_stands_in_the_books() -> None:
-    assert set(views.OPENING) <= set(about.facts()["text"]["config"]["letters"])
-
-
-def test_characters_that_no_book_has_are_named() -> None:
-    seen = duplicated.book("It was § late")
-    tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)
-    said = views.warning(Request("text", "It was § late"), replace(seen, tokens=tokens))
-    assert said is not None and "§" in said["en"]
-
-
 def test_a_run_under_another_change_marks_no_column_of_the_table() -> None:
     one = duplicated.read("lsh_2", "word")
-    assert views.ran(Request(text="word"), one) == "2"
-    assert views.ran(Request(text="word", rounds=2), one) == "2"
-    assert views.ran(Request(text="word", buckets=8), one) == ""
+    assert [views.ran(Request(text="word", **more), one) for more in ({}, {"rounds": 2}, {"buckets": 8})] == ["2", "2", ""]
 
 
 def test_bertviz_is_refused_for_a_long_word_and_says_its_limit() -> None:
@@ -138,40 +121,76 @@ def test_bertviz_is_refused_for_a_long_word_and_says_its_limit() -> None:
     assert "64 positions" in refusal.value.text["en"] and "81" in refusal.value.text["en"]
 
 
-# ---- what changes if … -------------------------------------------------------------------------------------------------------------
+# ---- what changes if … -----------------------------------------------------------------------------------------------------------------
 
 
 def test_the_panel_tells_the_share_of_right_letters_and_the_letters_that_changed() -> None:
-    asked = Request(rounds=1)
     before, after = duplicated.word(wrong={}), duplicated.word(wrong={"lsh_2": (0, 1), "lsh_1": (5,)}, salt=1)
     after = replace(after, read=(after.read[0], before.read[1], *after.read[2:]))
-    drawn: Any = done({}, change.difference((before, after), None, asked, texts.ROUND))
-    sides = {one["key"]: one for one in drawn["sides"]}
+    told: Any = done({}, change.difference((before, after), None, Request(rounds=1), texts.ROUND))
+    sides, said = {one["key"]: one for one in told["sides"]}, told["sentence"]["en"]
     assert sides["lsh_2"]["number"] == {"before": 1.0, "after": 24 / 26} and sides["lsh_2"]["unit"] == texts.SHARE
     assert sides["lsh_2"]["answers"][1][:2] == "mp" and sides["lsh_2"]["first"] == 27
     assert sides["full"]["reached"] is False and sides["full"]["answers"] is None
-    assert "LSH-2⟧ 0.923 instead of 1.000" in drawn["sentence"]["en"] and "Full attention" not in drawn["sentence"]["en"]
-    assert drawn["sentence"]["en"].startswith("With 1 round of hashing")
-
-
-def test_a_change_that_reaches_nobody_says_so() -> None:
-    seen = duplicated.word()
-    drawn: Any = done({}, change.difference((seen, seen), None, Request(chunk=256), {"en": "in chunks of 256", "zh": "每块 256 个位置"}))
-    assert drawn["sentence"]["en"] == "In chunks of 256, nothing changes for any model."
+    assert said.startswith("With 1 round of hashing") and "LSH-2⟧ 0.923 instead of 1.000" in said and "Full attention" not in said
+    what = {"en": "in chunks of 256", "zh": "每块 256 个位置"}
+    nobody: Any = done({}, change.difference((before, before), None, Request(chunk=256), what))
+    assert nobody["sentence"]["en"] == "In chunks of 256, nothing changes for any model."
 
 
 def test_knobs_change_nothing_where_they_stand_at_first() -> None:
-    told = {one.field: one.drawn(Request) for one in change.knobs({"lsh_4": (1, 4)})}
+    told: Any = {one.field: one.drawn(Request) for one in change.knobs({"lsh_4": (1, 4)})}
     assert {field: one["default"] for field, one in told.items()} == {field: controls.texts(Request())[field] for field in told}
-    assert [value for value, _ in told["rounds"]["names"]] == ["-1", *map(str, range(1, 17)), "0"]  # type: ignore[attr-defined]
-    assert all(int(value) % 2 == 0 for value, _ in told["buckets"]["names"])  # type: ignore[attr-defined]
-    assert told["silenced"]["sizes"] == {"lsh_4": [1, 4]}
+    assert [value for value, _ in told["rounds"]["names"]] == ["-1", *map(str, range(1, 17)), "0"]
+    assert all(int(value) % 2 == 0 for value, _ in told["buckets"]["names"]) and told["silenced"]["sizes"] == {"lsh_4": [1, 4]}
 
 
-def test_answers_of_different_lengths_are_an_error_with_all() -> None:
-    nats = np.ones(3, np.float32)
-    with pytest.raises(ValueError, match=r"answers of \[3, 2, 3\]"):
-        Side("full", texts.SHARE, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
+# ---- hashing ---------------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_value_carries_the_buckets_of_every_model_in_bytes_those_of_a_long_text_by_an_address() -> None:
+    tokens, word, made = hashed.models("word")
+    value: Any = hashed.value()
+    assert value["tokens"] == list(tokens) and value["word"] == word == 26
+    assert [(one["key"], one["rounds"]) for one in value["models"]] == [("lsh_4", 4), ("full", 0), ("lsh_2", 2)]
+    for one, own in zip(value["models"], made, strict=True):
+        assert (one["layers"], one["heads"], one["rounds"]) == own.buckets.shape[:3]
+        np.testing.assert_array_equal(scaled(one["buckets"]), own.buckets)
+    assert value["looked"]["head"] == value["pick"]["head"] and value["looked"]["round"] == value["pick"]["round"]
+    own, long = hashed.read("text", tuple("ab" * 500), None, rounds=5, layers=4), {"tokens": "ab" * 500, "wanted": np.arange(1000)}
+    packed: Any = hashing.value(**long, read=[own], names=hashed.NAMES, query="", state="live", pick={})["models"]
+    assert packed[0]["buckets"]["url"].startswith("/arrays/") and "data" not in packed[0]["buckets"]
+    assert arrays().get(packed[0]["buckets"]["url"].removeprefix("/arrays/")) is not None
+
+
+def test_weights_by_place_and_slot_are_all_weights_of_a_round() -> None:
+    seen = hashed.look(hashed.models("word")[2][0], 0, 0, 1)
+    length, chunk = len(seen.order), seen.chunk
+    found = hashing.slots(seen.weights, seen.order, chunk)
+    assert found.shape == (length, 2 * chunk)
+    again = np.zeros((length, length), np.float32)
+    for (place, slot), weight in np.ndenumerate(found):
+        other = (place // chunk - 1) * chunk + slot
+        if 0 <= other < length:
+            again[seen.order[place], seen.order[other]] = weight
+        else:
+            assert weight == 0
+    np.testing.assert_array_equal(again, seen.weights.astype(np.float32))
+    np.testing.assert_allclose(again.sum(1), 1, atol=2e-3)
+
+
+def test_a_look_says_what_it_is_of_and_a_chunk_is_never_longer_than_the_sequence() -> None:
+    made = hashed.models("word")[2][0]
+    wide = replace(hashed.look(made, 0, 2, 3), chunk=200)
+    look: Any = hashing.looked(query="q=1", model="lsh_4", layer=0, head=2, turn=3, seen=wide)
+    assert [look[name] for name in ("kind", "query", "model", "head", "round", "chunk")] == ["hashing", "q=1", "lsh_4", "1.3", 4, 53]
+    np.testing.assert_allclose(scaled(look["rotated"]), wide.rotated, atol=1e-6)
+    every: Any = hashed.answer("word", "", "lsh_4", "1.1", hashing.ALL)
+    assert every["round"] == 0
+    np.testing.assert_allclose(scaled(every["weights"]), hashed.weights(made, 0, 0), atol=1e-4)
+    error = {"en": "Gone.", "zh": "已不在。"}
+    lost = hashing.unseen(query="", model="lsh_4", layer=0, head=0, turn=-1, error=error)
+    assert lost["round"] == 0 and lost["error"] == error
 
 
 def test_a_round_that_is_looked_at_comes_with_its_wish_and_nonsense_is_refused_in_a_sentence(engine: Engine) -> None:
@@ -187,5 +206,105 @@ def test_a_round_that_is_looked_at_comes_with_its_wish_and_nonsense_is_refused_i
     every = looked(head="1.2", round=0)
     assert every["round"] == 0 and every["weights"]["shape"] == [len(kept.rounds[0][1][1].order)] * 2
     for wrong in ({"head": "9.9", "round": 1}, {"head": "no", "round": 0}, {"head": "1.1", "round": 1e300}, {"head": [1], "round": None}):
-        refused = looked(**wrong)
-        assert refused["error"]["en"].endswith(".") and refused["wished"] == 7
+        answer = looked(**wrong)
+        assert answer["error"]["en"].endswith(".") and answer["wished"] == 7
+
+
+# ---- panels: missed weight, reversible layers ------------------------------------------------------------------------------------------
+
+
+def boards(**changed: Any) -> dict[str, Any]:
+    """What hashing misses of one head, some of its parts replaced."""
+    return json.loads(json.dumps(missed.boards(NAME, (0, 1), (2, 3), **{**missing.head(0, 1), **changed})))
+
+
+def test_maps_and_tables_travel_as_they_are_and_on_arrival_the_query_of_the_second_half_that_misses_most_is_told_of() -> None:
+    found, value = missing.head(0, 1), boards()
+    np.testing.assert_array_equal(unpacked(value["log_full"]), np.tril(found["log_full"], -1))
+    np.testing.assert_array_equal(np.rint(scaled(value["first"]) * 255), found["first"])
+    np.testing.assert_array_equal(unpacked(value["table"]), found["table"])
+    np.testing.assert_array_equal(unpacked(value["pairs"]), found["pairs"])
+    assert (value["chosen"], value["ran"], value["trained"], value["kinds"]) == (8, [4, 8], 4, list(missing.KINDS))
+    assert value["tokens"] == list(missing.TOKENS)
+    seen = (found["first"] > 0) & (found["first"] <= 4)
+    lost = np.where(seen, 0, np.tril(np.exp(found["log_full"]), -1)).sum(1)
+    half = len(lost) // 2
+    assert value["pos"] == half + int(lost[half:].argmax()) and boards(pos=3)["pos"] == 3
+
+
+def layers(**changed: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The value of reversible layers, some of its parts replaced, and the figures under the picture by name."""
+    value = json.loads(json.dumps(rewind.boards(NAME, **{**rewound.parts(), **changed})))
+    return value, {one["figure"]["name"]: one["figure"] for one in value["below"]["figures"]}
+
+
+def test_norms_travel_and_parts_say_bytes_and_differences() -> None:
+    found, (value, below) = rewound.parts(), layers()
+    for name in ("forward", "again"):
+        np.testing.assert_array_equal(unpacked(value[name]), found[name].astype(np.float32))
+    assert value["single"] == found["single"].tolist() and max(value["double"]) < 1e-12
+    part = below["feed-forward-parts"]
+    assert part["table"]["rows"][-1] == [16.0, 4096.0, "1.8\u00a0×\u00a010⁻⁷"]
+    assert [round(bar["x"][0], 1) for bar in part["figures"]["en"]["data"]] == [100.0, 52.6, 26.3, 15.8, 10.5]
+
+
+def test_before_anything_was_measured_a_sentence_stands_in_place_of_each_figure() -> None:
+    value, below = layers()
+    assert list(below) == ["feed-forward-parts"] and [sorted(note) for note in value["below"]["notes"]] == [["en", "zh"]] * 2
+    value, below = layers(reversible=rewound.REVERSIBLE)
+    assert "memory-depth" in below and len(value["below"]["notes"]) == 1
+    without = {**rewound.LSH, "figures": {name: size for name, size in rewound.LSH["figures"].items() if name != "explicit_mb"}}
+    assert "memory-attention" not in layers(lsh=without)[1]
+
+
+def test_memory_against_depth_is_read_from_a_saved_result() -> None:
+    found: Any = memory.depth_of(rewound.REVERSIBLE)
+    assert found.depths == (4, 8, 16, 32) and found.of("ordinary") == (250e6, 500e6, 1000e6, 2000e6)
+    assert (found.device, found.threads) == ("cpu", 2)
+    figure = layers(reversible=rewound.REVERSIBLE)[1]["memory-depth"]
+    assert "8.00 × for ordinary layers" in figure["sentence"]["en"] and "cpu, 2 threads" in figure["sentence"]["en"]
+    lines = figure["figures"]["zh"]["data"]
+    assert [line["name"] for line in lines] == [rewind.WAYS[way]["zh"] for way in memory.WAYS] and lines[2]["y"] == [81, 82, 84, 88]
+    assert lines[2]["marker"]["symbol"] == "diamond"
+    assert memory.depth_of({**rewound.REVERSIBLE, "figures": {"reversible_4_mb": 80.0, "ordinary_4_mb": 90.0}}) is None
+
+
+def test_the_honest_part_says_that_fused_attention_needs_least_only_where_it_does() -> None:
+    figure = layers(lsh=rewound.LSH)[1]["memory-attention"]
+    assert "less than any attention by hashing" in figure["sentence"]["en"]
+    assert [row[0] for row in figure["table"]["rows"]] == ["explicit", "reformer_pytorch", "transformers", "ours", "dense"]
+    other = {**rewound.LSH, "figures": {**rewound.LSH["figures"], "dense_mb": 500.0}}
+    assert "less than any" not in layers(lsh=other)[1]["memory-attention"]["sentence"]["en"]
+
+
+@pytest.mark.parametrize(
+    ("read", "number", "said"),
+    [
+        *((memory.power, 0.0, "0"), (memory.power, 4.83e-7, "4.8 × 10⁻⁷"), (memory.power, 9.97e-16, "1.0 × 10⁻¹⁵")),
+        *((memory.power, 12.0, "1.2 × 10¹"), (memory.amount, 512, "512 B"), (memory.amount, 4096, "4.1 kB")),
+        *((memory.amount, 110.4e6, "110 MB"), (memory.amount, 4.3117e9, "4.31 GB")),
+    ],
+)
+def test_numbers_are_read_as_powers_of_ten_and_bytes_in_their_unit(read: Any, number: float, said: str) -> None:
+    assert read(number).replace("\u00a0", " ") == said
+
+
+# ---- what does not fit together is refused with its sizes ------------------------------------------------------------------------------
+
+HOW: dict[str, Any] = {"names": hashed.NAMES, "query": "", "state": "live", "pick": {}, "word": 26, "wanted": np.arange(3)}
+ONE, READ, NINE = np.ones(3, np.float32), hashed.models("word")[2], duplicated.read("full", "word")
+
+
+@pytest.mark.parametrize(
+    ("says", "call"),
+    [
+        ("for 3 tokens", lambda: hashing.value(tokens="abc", read=READ, **HOW)),
+        ("which has 8", lambda: hashing.value(tokens=hashed.twice(hashed.WORD), read=[replace(READ[0], kinds=8)], **HOW)),
+        ("1 × 4 heads and 9 positions", lambda: shared(NINE, 1, 0, [0], True)),
+        ("1 × 4 heads and 9 positions", lambda: shared(NINE, 0, 4, [0], True)),
+        ("1 × 4 heads and 9 positions", lambda: shared(NINE, 0, 0, [9], True)),
+        (r"answers of \[3, 2, 3\]", lambda: Side("full", texts.SHARE, ONE, ONE, 3, 0, answers=("abc", "ab", "abc"))),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_with_its_sizes(says: str, call: Any) -> None:
+    refused(says, call)

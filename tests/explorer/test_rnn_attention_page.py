@@ -81,32 +81,35 @@ def test_the_sentence_of_the_last_states_names_the_words_they_keep_most() -> Non
 
 
 def test_a_change_shows_both_maps_and_its_number_or_each_piece_where_there_are_no_maps() -> None:
-    changed = replace(EXAMPLES[0], words=(0,))
+    def told(before: Explanation, after: Explanation, request: Request) -> Any:
+        return views.difference((before, after), (None, after), request, {"en": "a change", "zh": "改动"})
+
+    changed, cold = replace(EXAMPLES[0], words=(0,)), replace(EXAMPLES[4], donor="dogs")
     other = explanation(text="Zwei.", log_probability=-9.0, log_probabilities=np.full(5, -1.8, np.float32))
-    drawn = views.difference((explanation(), other), (None, other), changed, {"en": "a change", "zh": "改动"})
-    assert isinstance(drawn, Maps) and drawn.texts == ("Zwei Hunde rennen.", "Zwei.") and drawn.number.after == -9.0
-    assert drawn.sentence["en"].startswith("With a change, it writes “⟦o:Zwei.⟧”") and "-9.00" in drawn.sentence["en"].replace("−", "-")
-    same = views.difference((explanation(), explanation()), (None, explanation()), changed, {"en": "a change", "zh": "改动"})
+    maps, same, none = (
+        told(explanation(), other, changed),
+        told(explanation(), explanation(), changed),
+        told(*[explanation(cold)] * 2, cold),
+    )
+    assert isinstance(maps, Maps) and maps.texts == ("Zwei Hunde rennen.", "Zwei.") and maps.number.after == -9.0
+    assert maps.sentence["en"].startswith("With a change, it writes “⟦o:Zwei.⟧”") and "-9.00" in maps.sentence["en"].replace("−", "-")
     assert "still writes" in same.sentence["en"] and "keeps its log-probability" in same.sentence["en"]
-    cold = replace(EXAMPLES[4], donor="dogs")
-    told = views.difference((explanation(cold), explanation(cold)), (None, explanation(cold)), cold, {"en": "a change", "zh": "改动"})
-    assert isinstance(told, Difference) and [row.key for row in told.rows] == ["Zwei·0", "Hunde·1", "rennen·2", ".·3", "</s>·4"]
+    assert isinstance(none, Difference) and [row.key for row in none.rows] == ["Zwei·0", "Hunde·1", "rennen·2", ".·3", "</s>·4"]
 
 
-def test_reading_again_is_asked_for_only_where_something_is_changed() -> None:
-    assert views.again(EXAMPLES[0], explanation()) is None
-    wish = views.again(replace(EXAMPLES[0], context="zero"), explanation())
-    assert wish is not None and wish.target == TARGET
+def test_reading_again_is_asked_for_only_where_something_is_changed_and_panels_ask_with_nothing_changed() -> None:
+    request = replace(EXAMPLES[0], context="zero")
+    wish: Any = views.again(request, explanation())
+    assert views.again(EXAMPLES[0], explanation()) is None and wish.target == TARGET
+    plain = deeper.again(Found(request, explanation()), Question(""))
+    assert plain.request == EXAMPLES[0] and plain.target == TARGET, "about the German of the run"
 
 
 def test_a_sentence_that_is_longer_than_any_that_was_learned_from_is_warned_of() -> None:
-    long = explanation(source=("dog",) * (LONGEST + 1))
-    said = views.warning(EXAMPLES[0], long)
-    assert said is not None and str(LONGEST) in said["en"] and str(LONGEST) in said["zh"]
+    long, rare = (views.warning(EXAMPLES[0], explanation(**more)) for more in ({"source": ("dog",) * (LONGEST + 1)}, {"unknown": 2}))
+    assert str(LONGEST) in long["en"] and str(LONGEST) in long["zh"] and "2" in rare["en"]
     assert views.warning(EXAMPLES[0], explanation()) is None
     assert views.warning(EXAMPLES[0], explanation(surprising=True)) == texts.SURPRISING
-    rare = views.warning(EXAMPLES[0], explanation(unknown=2))
-    assert rare is not None and "2" in rare["en"]
 
 
 def test_numbers_go_from_score_to_share_and_a_model_without_weights_says_so() -> None:
@@ -136,9 +139,3 @@ def test_distance_is_the_shorter_way_through_the_encoder_and_on_to_the_output() 
     assert 1 not in found, "two pairs are too few for a mean"
     drawn: Any = deeper.reach(Gradients(norms + 1, "none", norms + 2), "additive")
     assert [row[0] for row in drawn["table"]["rows"]] == list(found)
-
-
-def test_the_panels_ask_about_the_german_of_the_run_with_nothing_changed() -> None:
-    request = replace(EXAMPLES[0], context="zero")
-    wish = deeper.again(Found(request, explanation()), Question(""))
-    assert wish.request == EXAMPLES[0] and wish.target == TARGET

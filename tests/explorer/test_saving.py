@@ -13,6 +13,7 @@ from explorer.figures.saving import Bar, Group
 from explorer.widgets import saving
 from models.adaptive_span.records import Saved
 from tests.explorer import spanned
+from tests.explorer.numbers import refused
 
 MEASURED = {"vs_fixed_ratio": 1.9, "cache_vs_fixed_ratio": 0.3125, "ours_ms": 12.0}
 
@@ -80,9 +81,6 @@ def test_a_span_that_may_be_long_anywhere_saves_no_cache() -> None:
 
 
 def test_amounts_that_compare_with_nothing_are_refused() -> None:
-    with pytest.raises(ValueError, match="full span has no positions"):
-        value(replace(spanned.run().saved, full_positions=0))
-    with pytest.raises(ValueError, match="0 bars"):
-        figures.bars([Group({"en": "A", "zh": "A"}, [])])
-    with pytest.raises(ValueError, match="0 or more"):
-        Bar({"en": "A", "zh": "A"}, {"en": "", "zh": ""}, -0.1)
+    refused("full span has no positions", value, replace(spanned.run().saved, full_positions=0))
+    refused("0 bars", figures.bars, [Group({"en": "A", "zh": "A"}, [])])
+    refused("0 or more", Bar, {"en": "A", "zh": "A"}, {"en": "", "zh": ""}, -0.1)

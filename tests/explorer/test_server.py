@@ -154,59 +154,44 @@ def readiness(site: Site) -> tuple[httpx.Response, httpx.Response]:
     return asyncio.run(through())
 
 
-def test_the_server_is_ready_once_every_lab_has_answered_its_probe() -> None:
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_server_is_ready_once_every_lab_has_answered_its_probe_and_one_that_cannot_is_named(broken: bool) -> None:
     async def probe(engine: Engine) -> None:
         await asyncio.sleep(0)
+        if broken:
+            raise RuntimeError("the checkpoint is broken")
 
     before, after = readiness(built(lambda: Site([lab(probe=probe)])))
     assert (before.status_code, before.json()["waiting"]) == (503, [LABS[0].slug])
-    assert (after.status_code, after.json()["ready"]) == (200, True)
+    assert (after.status_code, after.json()["ready"]) == ((503, False) if broken else (200, True))
+    assert after.json()["failed"] == ({LABS[0].slug: "RuntimeError"} if broken else {}) and "checkpoint" not in after.text
 
 
-def test_a_lab_that_cannot_answer_is_named_and_the_server_is_not_ready() -> None:
-    async def probe(engine: Engine) -> None:
-        raise RuntimeError("the checkpoint is broken")
-
-    _, after = readiness(built(lambda: Site([lab(probe=probe)])))
-    assert after.status_code == 503
-    assert after.json()["failed"] == {LABS[0].slug: "RuntimeError"} and "checkpoint" not in after.text
-
-
-def test_the_running_server_is_alive_and_ready(site: str) -> None:
+def test_the_running_server_is_alive_and_ready_and_says_so(site: str, running: Running) -> None:
     assert raw(site, "GET", "/healthz")[0] == 200
     status, body, _ = raw(site, "GET", "/readyz")
     assert status == 200 and set(json.loads(body)["answered_s"]) == {lab.slug for lab in LABS if lab.probe}
-
-
-def test_the_running_server_says_nothing_of_its_visitors(running: Running) -> None:
     assert "Listening on" in running.log() and "Ready after" in running.log()
 
 
-def test_the_second_part_of_an_answer_does_not_wait_for_the_first_to_be_acknowledged() -> None:
-    async def answering() -> int:
-        listener = _listener("127.0.0.1", 0)
-        delay: asyncio.Queue[int] = asyncio.Queue()
+async def test_the_second_part_of_an_answer_does_not_wait_for_the_first_to_be_acknowledged() -> None:
+    listener = _listener("127.0.0.1", 0)
+    delay: asyncio.Queue[int] = asyncio.Queue()
 
-        def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            delay.put_nowait(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-            writer.close()
+    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        delay.put_nowait(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
 
-        async with await asyncio.start_server(connected, sock=listener):
-            _, writer = await asyncio.open_connection(*listener.getsockname())
-            writer.close()
-            return await delay.get()
-
-    assert asyncio.run(answering())
+    async with await asyncio.start_server(connected, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        writer.close()
+        assert await delay.get()
 
 
 # --- the command line and the exit ----------------------------------------------------------------------------------
 
 
-def test_a_port_that_is_taken_is_named(running: Running) -> None:
-    with pytest.raises(SystemExit, match=str(running.port)):
-        main(["--host", "127.0.0.1", "--port", str(running.port)])
-
-
-def test_a_port_beyond_the_last_is_named() -> None:
-    with pytest.raises(SystemExit, match="99999"):
-        main(["--host", "127.0.0.1", "--port", "99999"])
+def test_a_port_that_is_taken_or_beyond_the_last_is_named(running: Running) -> None:
+    for port in (str(running.port), "99999"):
+        with pytest.raises(SystemExit, match=port):
+            main(["--host", "127.0.0.1", "--port", port])

@@ -1,4 +1,4 @@
-"""Every lab has its page; the document that Gradio writes becomes ours; nothing promised can be left out of a Lab."""
+"""Every lab has its page; the frame and the document are ours; nothing promised can be left out of a Lab."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ import base64
 import dataclasses
 import hashlib
 import html
+import json
 import re
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
+from explorer import controls, labels, qr
 from explorer.document import Facts, digests, rewrite
 from explorer.engine import Engine
 from explorer.lab import GuidedStep, Lab
 from explorer.labs import LABS
 from explorer.site import COMPARE, LECTURE, PRESENTER, build, facts
+from explorer.widgets.base import FOLDER
+from explorer.widgets.home import home
+from explorer.widgets.lecture import lecture
+from explorer.widgets.shell import shell
+from models.errors import InputError
 from tests.conftest import built
+from tests.explorer.numbers import refused
+from tests.test_labs import looks_of
 
 BOTH = {"en": "a word", "zh": "一个词"}
 STEP = GuidedStep(title=BOTH, say=BOTH, query="v=1&sentence=a", view={"kind": "cross", "head": "3.5"})
@@ -67,11 +79,8 @@ def test_every_lab_has_a_page_with_its_frame(engine: Engine) -> None:
         classes = [" ".join(c["props"].get("elem_classes") or []) for c in config["components"] if c["id"] in inside]
         assert any("tfe-block-shell" in names for names in classes)
     assert config["connect_heartbeat"] is False, "a page that keeps a heartbeat holds a second connection in every tab"
-
-
-def test_no_event_makes_the_page_copy_what_its_widgets_hold(engine: Engine) -> None:
-    """Gradio's script copies all that a component holds whenever it tells it of an event's progress: at every word of an answer."""
-    events = [one for one in built(lambda: build(LABS, engine)).get_config_file()["dependencies"] if one["backend_fn"] and one["targets"]]
+    # Gradio's script copies all that a component holds whenever it tells it of an event's progress: at every word of an answer.
+    events = [one for one in config["dependencies"] if one["backend_fn"] and one["targets"]]
     assert len(events) > 20
     assert [one["targets"] for one in events if one["show_progress_on"] is None or len(one["show_progress_on"])] == []
 
@@ -100,12 +109,8 @@ def test_the_lecture_is_read_where_no_script_runs() -> None:
     assert "<noscript" not in rewrite(DOCUMENT, Facts("a", "b"), [], [])
 
 
-def test_the_document_names_no_other_host(document: str) -> None:
-    assert "githubusercontent" not in document and "Gradio" not in document
-    assert "iframeResizer.contentWindow" not in document and "manifest" not in document
-
-
-def test_the_document_carries_our_title_as_text(document: str) -> None:
+def test_the_document_names_no_other_host_and_carries_our_title_as_text(document: str) -> None:
+    assert not [word for word in ("githubusercontent", "Gradio", "iframeResizer.contentWindow", "manifest") if word in document]
     assert "<title>A &lt; B</title>" in document and 'content="says &quot;hello&quot;"' in document
 
 
@@ -124,59 +129,107 @@ def test_the_page_fetches_its_scripts_and_styles_at_once(document: str) -> None:
     assert '<link rel="stylesheet" href="/ui/9/page.css" />' in head and "plotly" not in head
 
 
-def test_a_style_of_gradio_that_is_in_our_sheet_is_fetched_by_nobody(document: str) -> None:
+def test_what_is_decided_before_gradio_starts_and_a_style_of_its_own_is_fetched_by_nobody(document: str) -> None:
     assert re.findall(r"<link[^>]*index-1\.css[^>]*>", document) == ['<link rel="stylesheet" href="./assets/index-1.css" disabled />']
-
-
-def test_light_or_dark_is_decided_before_gradio_starts(document: str) -> None:
-    assert document.index("tfe-theme") > document.index("</gradio-app>")
+    assert document.index("tfe-theme") > document.index("</gradio-app>"), "light or dark"
     assert document.index("tfe-lang") < document.index("gradio_config")
+    railed = DOCUMENT.replace("gradio_config = {", 'gradio_config = {"classes": "tfe-with-rail", ')
+    script = 'classList.add("tfe-railed")'  # leaves room for the rail
+    assert script not in document and script in rewrite(railed, Facts("a", "b"), [], [])
 
 
-def test_room_for_the_rail_is_left_where_the_page_has_one(document: str) -> None:
-    script = 'classList.add("tfe-railed")'
-    assert script not in document
-    assert script in rewrite(
-        DOCUMENT.replace("gradio_config = {", 'gradio_config = {"classes": "tfe-with-rail", '), Facts("a", "b"), [], []
-    )
-
-
-@pytest.mark.parametrize(
-    "gone",
-    [
-        "iframeResizer",
-        '<link rel="manifest" href="/manifest.json" />',
-        "<gradio-app",
-        '<meta charset="utf-8" />',
-        "http://explorer.invalid",
-    ],
+GONE = (
+    "iframeResizer",
+    '<link rel="manifest" href="/manifest.json" />',
+    "<gradio-app",
+    '<meta charset="utf-8" />',
+    "http://explorer.invalid",
 )
+
+
+@pytest.mark.parametrize("gone", GONE)
 def test_a_gradio_that_writes_another_document_is_noticed(gone: str) -> None:
-    with pytest.raises(ValueError, match="this version of Gradio"):
-        rewrite(DOCUMENT.replace(gone, ""), Facts("a", "b"), [], [])
+    refused("this version of Gradio", rewrite, DOCUMENT.replace(gone, ""), Facts("a", "b"), [], [])
 
 
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"slug": "Trans lation"}, "slug"),
-        ({"title": {"en": "only English"}}, "zh"),
-        ({"line": {"en": "", "zh": "有"}}, "en"),
-        ({"examples": ("a", "b")}, "2 examples"),
-        ({"steps": (STEP,) * 4}, "4 guided steps"),
-        ({"steps": (STEP,) * 9}, "9 guided steps"),
+        *(({"slug": "Trans lation"}, "slug"), ({"title": {"en": "only English"}}, "zh"), ({"line": {"en": "", "zh": "有"}}, "en")),
+        *(({"examples": ("a", "b")}, "2 examples"), ({"steps": (STEP,) * 4}, "4 guided steps"), ({"steps": (STEP,) * 9}, "9 guided steps")),
         ({"interventions": {}}, "intervention"),
     ],
 )
 def test_a_lab_that_leaves_something_out_is_refused(changed: dict[str, Any], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        lab(**changed)
+    refused(named, lab, **changed)
 
 
 def test_a_step_without_chinese_or_with_the_browsers_underscore_is_refused() -> None:
-    with pytest.raises(ValueError, match="zh"):
-        GuidedStep(title=BOTH, say={"en": "a"}, query="", view={})
-    with pytest.raises(ValueError, match="underscore"):
-        GuidedStep(title=BOTH, say=BOTH, query="", view={"_head": "1.1"})
-    with pytest.raises(ValueError, match=r"“\?”"):
-        GuidedStep(title=BOTH, say=BOTH, query="?v=1", view={})
+    refused("zh", GuidedStep, title=BOTH, say={"en": "a"}, query="", view={})
+    refused("underscore", GuidedStep, title=BOTH, say=BOTH, query="", view={"_head": "1.1"})
+    refused(r"“\?”", GuidedStep, title=BOTH, say=BOTH, query="?v=1", view={})
+
+
+# ---- what the frame is given -----------------------------------------------------------------------------------------------------------
+
+GROUPS = [labels.SITE, labels.SHELL, labels.CHANGED, labels.HOME, labels.LECTURE]
+
+
+def test_every_shared_text_is_said_in_both_languages_and_fills_in_the_same_names() -> None:
+    texts = [text for group in GROUPS for text in group.values()]
+    for text in [*texts, *(text for pair in (*labels.GRAMMAR, *labels.GRAMMAR_IN_FULL) for text in pair)]:
+        assert set(text) == {"en", "zh"} and all(words.strip() for words in text.values()), text
+    for text in texts:
+        english, chinese = ({*re.findall(r"\{(\w+)\}", text[language])} for language in ("en", "zh"))
+        assert english == chinese, text
+
+
+def test_the_frame_and_the_map_are_json_and_each_lab_knows_the_one_before_it_and_the_one_behind() -> None:
+    for at, lab in enumerate(LABS):
+        props = json.loads(json.dumps(shell(LABS, lab).props))
+        before, onward = (LABS[i] if 0 <= i < len(LABS) else None for i in (at - 1, at + 1))
+        assert [step["title"] for step in props["steps"]] == [dict(step.title) for step in lab.steps]
+        assert props["onward"] == (None if onward is None else {"path": onward.path, "short": dict(onward.short)})
+        assert props["before"] == (None if before is None else {"path": before.path, "steps": len(before.steps)})
+    frame, map_ = (json.loads(json.dumps(one.props)) for one in (shell(LABS), home(LABS)))
+    assert frame["steps"] == [] and frame["onward"] is None is frame["before"] and frame["lecture"] is None
+    assert shell(LABS, lecture="/lecture").props["lecture"] == "/lecture"
+    assert all(set(one["ancestors"]) <= {lab.slug for lab in LABS} for one in map_["labs"]), "only ancestors that are on it"
+
+
+def test_the_lecture_names_every_step_of_every_lab_in_teaching_order() -> None:
+    props = lecture(LABS).props
+    assert [lab["path"] for lab in props["labs"]] == [lab.path for lab in LABS]
+    said = [[(step["title"], step["say"]) for step in lab["steps"]] for lab in props["labs"]]
+    assert said == [[(dict(step.title), dict(step.say)) for step in lab.steps] for lab in LABS]
+
+
+def test_a_link_becomes_a_picture_of_squares_that_says_nothing_that_is_markup() -> None:
+    picture = ElementTree.fromstring(qr.svg("http://localhost:7860/translation?v=1&sentence=A+dog"))
+    assert float(picture.attrib["viewBox"].split()[2]) >= 21 + 8  # the smallest code and its quiet zone
+    assert "width" not in picture.attrib and "<img" not in qr.svg("http://localhost/?sentence=<img src=x onerror=alert(1)>")
+
+
+@pytest.mark.parametrize("length", [0, qr.LONGEST + 1])
+def test_a_link_too_long_for_a_code_is_refused_with_both_lengths(length: int) -> None:
+    with pytest.raises(InputError, match=f"{length:,} characters.*{qr.LONGEST:,}"):
+        qr.svg("a" * length)
+
+
+OLD: dict[str, list[tuple[str, dict[str, str]]]] = json.loads(Path(__file__).with_name("old_links.json").read_text("utf-8"))
+TABLE = re.search(r"const FORMER = \{(.*?)\}", (FOLDER / "lib" / "state.js").read_text("utf-8"), re.DOTALL)
+FORMER = dict(re.findall(r'(\w+): "(\w+)"', TABLE[1] if TABLE else ""))  # by which the browser reads an old name of what is looked at
+BY_SLUG = {lab.slug: lab for lab in LABS}
+
+
+@pytest.mark.parametrize(("slug", "query"), [(slug, query) for slug, links in OLD.items() for query, _ in links if query])
+def test_an_old_link_says_today_what_it_said_then(slug: str, query: str) -> None:
+    request, notice = controls.read(import_module(f"models.{slug}.records").Request, query)
+    assert notice is None
+    assert controls.query(request) == query
+
+
+@pytest.mark.parametrize("slug", OLD)
+def test_what_an_old_link_looks_at_is_still_a_look_of_its_page(slug: str) -> None:
+    named = {FORMER.get(key, key) for _, view in OLD[slug] for key in view}
+    assert named <= looks_of(BY_SLUG[slug])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,167 +12,50 @@ import pytest
 from explorer import controls
 from explorer.controls import query, thresholds
 from explorer.engine import Engine
+from explorer.figures import digits as figure
 from explorer.labels import filled
 from explorer.labs.sparse_transformer import about, change, page, texts, views
+from explorer.labs.sparse_transformer.change import Changed, sentence
+from explorer.looks import LEVELS, looks
 from explorer.picture_files import FILE
 from explorer.uploads import routes
+from models.layers.patterns import Pattern
 from models.sparse_transformer.explain import explain
 from models.sparse_transformer.records import SIDE, Explanation, Made, Request, spelled
-from tests.explorer.rolls import unpacked
+from models.sparse_transformer.weights import factor_of, look
+from tests.explorer import drawn_digits
+from tests.explorer.numbers import refused, scaled, unpacked
 from tests.explorer.wishes import finished, told
 
 WHOLE = Request(keep=28)  # only read, which is quick
+WRITTEN = Request("text", text="It was a dark and stormy night; the rain fell", length=12, seed=3)
+ALL = range(784)
+LIVE: dict[str, Any] = {"state": "live", "query": ""}
 
 
-def variants() -> list[str]:
-    return list(about.facts())
+# ---- changes ---------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("request_", "reached"),
+    ("changes", "reached"),
     [
-        (dataclasses.replace(WHOLE, stride=27), {"strided", "fixed"}),
-        (dataclasses.replace(WHOLE, summary=1), {"fixed"}),
-        (dataclasses.replace(WHOLE, silenced=(("strided", 0, 0), ("strided", 3, 1))), {"strided"}),
+        ({"stride": 27}, ["strided", "fixed"]),
+        ({"summary": 1}, ["fixed"]),
+        ({"silenced": (("strided", 0, 0), ("strided", 3, 1))}, ["strided"]),
     ],
     ids=["a wrong stride", "one summary column", "silenced heads"],
 )
-def test_a_change_is_told_with_what_the_same_digit_costs(engine: Engine, request_: Request, reached: set[str]) -> None:
-    wanted = [variant for variant in variants() if variant in reached]
-    drawn = finished(page.program(), request_, engine)
-    panel = drawn["change"]
-    assert [one["key"] for one in panel["pairs"]] == wanted == list(change.touched(request_))
-    costs = {model["key"]: model["cost"]["whole"] for model in finished(page.program(), WHOLE, engine)["digits"]["models"]}
-    changed = {model["key"]: model["cost"]["whole"] for model in drawn["digits"]["models"]}
-    for one in panel["pairs"]:
-        assert one["number"]["before"] == pytest.approx(costs[one["key"]], abs=0.05)
-        assert one["number"]["after"] == pytest.approx(changed[one["key"]], abs=0.05)  # all of it was given
-        assert one["number"]["after"] != pytest.approx(one["number"]["before"], abs=0.05)
-
-
-def test_a_wrong_stride_makes_digits_dearer_for_the_strided_model() -> None:
-    right = [dataclasses.replace(WHOLE, drawing=f"test:{number}") for number in range(3)]
-    costs = []
-    for seen in explain([*right, *(dataclasses.replace(one, stride=29) for one in right)]):
-        assert isinstance(seen, Explanation)
-        costs.append(next(float(made.nats.sum()) for made in seen.made if made.variant == "strided"))
-    assert all(wrong > as_trained + 1 for as_trained, wrong in zip(costs[:3], costs[3:], strict=True))
-
-
-def test_texts_are_offered_only_where_a_model_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    for there in (("digit", "text"), ("digit",)):
-        monkeypatch.setattr(about, "tasks", lambda there=there: there)
-        asked = views.asked()
-        assert ("task" in {one.field for one in asked}) == ("passage" in {one.kind for one in asked}) == ("text" in there)
-        assert all(one.when or one.field in {"task", "temperature", "seed"} for one in asked) == ("text" in there)
-        assert len([one for one in change.knobs() if one.field == "stride"]) == len(there)
-
-
-# ---- the digit in the input bar ----------------------------------------------------------------------------------------------------
-
-
-def drawings() -> dict[str, Any]:
-    """What the browser gets of the digits that are offered."""
-    told_: dict[str, Any] = json.loads(json.dumps(next(one for one in views.asked() if one.kind == "drawing").drawn(Request)))["drawings"]
-    return told_
-
-
-def test_digits_travel_inside_the_page() -> None:
-    told_ = drawings()
-    assert "url" not in told_["pixels"] and np.array_equal(unpacked(told_["pixels"]), views.held_out()[0])
-    assert (told_["side"], told_["file"], len(told_["names"])) == (SIDE, FILE, 20)
-    assert told_["upload"] in {route.path for route in routes()}
-
-
-def test_greys_become_the_pixels_that_the_models_would_draw() -> None:
-    levels = np.random.default_rng(3).integers(0, 256, (SIDE, SIDE))
-    inked = levels >= unpacked(drawings()["thresholds"])
-    assert np.array_equal(inked, np.random.default_rng(0).random(levels.shape) < levels / 255)
-    assert thresholds(SIDE).min() >= 1, "black is never ink"
-    assert 0.4 < (thresholds(SIDE) <= 128).mean() < 0.6, "a grey of one half is ink half the time"
-
-
-# ---- in words ----------------------------------------------------------------------------------------------------------------------
-
-
-def test_the_order_of_the_patterns_is_told_as_it_came_out() -> None:
-    figures = {"strided": 84.4, "dense": 82.7}
-    for fixed, said in ((84.2, "0.20 nats less than the strided"), (86.0, "1.60 nats more than the strided")):
-        found = about.standing_sentence({name: {"value": value} for name, value in {**figures, "fixed": fixed}.items()})
-        assert said in found["en"] and "1.7 nats more than dense" in found["en"] and "{" not in found["zh"]
-
-
-@pytest.mark.parametrize(("fixed", "says"), [(1.7, "the fixed pattern takes 0.100 bits less"), (1.9, "The paper found the opposite")])
-def test_which_pattern_suits_text_is_told_as_it_came_out(fixed: float, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"text_fixed": {"value": fixed}, "text_strided": {"value": 1.8}}
-    monkeypatch.setattr(about, "measured", lambda task: dict(sorted(known.items(), key=lambda one: one[1]["value"])))
-    drawn: Any = about.on_text()
-    assert says in drawn["sentence"]["en"] and "{" not in drawn["sentence"]["zh"]
-
-
-def test_an_empty_and_a_full_drawing_are_drawn(engine: Engine) -> None:
-    for level in (0, 1):
-        drawn = finished(page.program(), Request(drawing=spelled(np.full((28, 28), level)), keep=28), engine)
-        assert drawn["ask"]["state"] == "live" and drawn["attention"]["kinds"] and drawn["digits"]["models"]
-        assert not level or drawn["ask"]["warning"]  # no digit is all ink
-
-
-def test_another_temperature_is_said() -> None:
-    seen = Explanation((), -1, None)
-    assert views.notice(Request(), seen) is None
-    assert "sharper" in str(views.notice(Request(temperature=0.5), seen))
-    assert views.notice(Request(temperature=0.5, keep=28), seen) is None  # nothing is drawn
-    assert "text" in str(views.notice(Request("text", temperature=0.5), seen))
-    assert views.notice(Request("text", length=0, temperature=0.5), seen) is None
-
-
-def test_a_sentence_names_the_model_that_pays_most() -> None:
-    from explorer.labs.sparse_transformer.change import Changed, sentence
-    from models.layers.patterns import Pattern
-
-    def made(variant: str) -> Made:
-        nats, none = np.full(784, 0.1, np.float32), np.zeros((1, 1, 784, 1), np.float16)
-        return Made(variant, Pattern("strided", 28, 4), "merged", np.zeros(784, np.int16), nats > 1, nats, "", False, none, none)
-
-    more = np.full(784, 0.1, np.float32)
-    more[28 * 7 + 3] += 12.5
-    found = [Changed(made("dense"), made("dense"), np.full(784, 0.1, np.float32)), Changed(made("strided"), made("strided"), more)]
-    said = sentence(found, filled(texts.UNDER_STRIDE, n=27))
-    assert said["en"] == (
-        "With stride 27, the same digit costs the strided model 12.5 nats more, most of it in ⟦k:row 7⟧; drawn anew, the digit is the same."
-    )
-
-
-def test_what_is_locked_on_arrival_can_be_seen() -> None:
-    kept = views.first()
-    assert kept is not None and isinstance(kept.seen, Explanation)
-    pick = views.telling(kept.seen, kept.request)
-    assert pick is not None and str(pick["model"]) in variants()
-    assert 0 <= int(str(pick["pos"])) < 784
-
-
-# ---- texts -------------------------------------------------------------------------------------------------------------------------
-
-WRITTEN = Request("text", text="It was a dark and stormy night; the rain fell", length=12, seed=3)
-
-
-def test_a_text_grows_under_both_patterns_and_the_digits_stay_as_they_are(engine: Engine) -> None:
-    updates = told(page.program(), "", controls.texts(WRITTEN), engine)
-    grown = [update["reading"] for update in updates if "reading" in update]
-    assert [each["state"] for each in grown][-1] == "live" and grown[0]["state"] == "running"
-    assert all(len(model["text"]) <= len(WRITTEN.text) + WRITTEN.length for each in grown for model in each["models"])
-    last = updates[-1]
-    assert (
-        [model["key"] for model in last["reading"]["models"]] == list(about.facts("text")) == [k["key"] for k in last["attention"]["kinds"]]
-    )
-    for model in last["reading"]["models"]:
-        assert model["text"].startswith(WRITTEN.text) and len(model["text"]) == len(WRITTEN.text) + WRITTEN.length
-        assert 0 < model["bits"]["given"] < 6
-        assert model["pattern"] == {"kind": model["key"].removeprefix("text_"), "l": 32, "c": 8}
-    assert last["reading"]["pick"]["pos"] < len(WRITTEN.text) + WRITTEN.length
-    assert WRITTEN.text in str(last["ask"]["lines"]) and "bits per character" in str(last["ask"]["lines"])
-    assert all("digits" not in update for update in updates)
-    assert "reading" not in finished(page.program(), WHOLE, engine)
+def test_a_change_is_told_with_what_the_same_digit_costs(engine: Engine, changes: dict[str, Any], reached: list[str]) -> None:
+    request = replace(WHOLE, **changes)
+    drawn, plain = (finished(page.program(), one, engine) for one in (request, WHOLE))
+    pairs = {one["key"]: one["number"] for one in drawn["change"]["pairs"]}
+    assert [*pairs] == [variant for variant in about.facts() if variant in reached] == list(change.touched(request))
+    assert "reading" not in plain
+    costs, changed = ({model["key"]: model["cost"]["whole"] for model in one["digits"]["models"]} for one in (plain, drawn))
+    for key, number in pairs.items():
+        assert number["before"] == pytest.approx(costs[key], abs=0.05)
+        assert number["after"] == pytest.approx(changed[key], abs=0.05)  # all of it was given
+        assert number["after"] != pytest.approx(number["before"], abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +68,229 @@ def test_a_text_grows_under_both_patterns_and_the_digits_stay_as_they_are(engine
     ids=["the other pattern", "another stride", "a silenced head"],
 )
 def test_a_change_is_told_with_what_the_same_text_costs(engine: Engine, changes: dict[str, Any], reached: set[str]) -> None:
-    request = dataclasses.replace(WRITTEN, length=0, **changes)
+    request = replace(WRITTEN, length=0, **changes)
     panel = finished(page.program(), request, engine)["change"]
     assert panel["state"] == "done" and panel["query"] == query(request)
     assert {side["key"] for side in panel["sides"] if side["reached"]} == reached == set(change.touched(request))
     assert all(side["number"]["before"] == side["number"]["after"] for side in panel["sides"] if not side["reached"])
     assert "bits per character" in panel["sentence"]["en"] and "{" not in panel["sentence"]["en"] + panel["sentence"]["zh"]
+
+
+def test_a_wrong_stride_makes_digits_dearer_for_the_strided_model() -> None:
+    right = [replace(WHOLE, drawing=f"test:{number}") for number in range(3)]
+    seen: Any = explain([*right, *(replace(one, stride=29) for one in right)])
+    costs = [next(float(made.nats.sum()) for made in one.made if made.variant == "strided") for one in seen]
+    assert all(wrong > as_trained + 1 for as_trained, wrong in zip(costs[:3], costs[3:], strict=True))
+
+
+def test_a_sentence_names_the_model_that_pays_most() -> None:
+    def paid(variant: str, more: Any) -> Changed:
+        nats, none = np.full(784, 0.1, np.float32), np.zeros((1, 1, 784, 1), np.float16)
+        own = Made(variant, Pattern("strided", 28, 4), "merged", np.zeros(784, np.int16), nats > 1, nats, "", False, none, none)
+        return Changed(own, own, more)
+
+    more = np.full(784, 0.1, np.float32)
+    dear = more + 12.5 * (np.arange(784) == 28 * 7 + 3)
+    said = sentence([paid("dense", more), paid("strided", dear.astype(np.float32))], filled(texts.UNDER_STRIDE, n=27))
+    assert said["en"] == (
+        "With stride 27, the same digit costs the strided model 12.5 nats more, most of it in ⟦k:row 7⟧; drawn anew, the digit is the same."
+    )
+
+
+# ---- the input bar ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_texts_are_offered_only_where_a_model_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for there in (("digit", "text"), ("digit",)):
+        monkeypatch.setattr(about, "tasks", lambda there=there: there)
+        asked = views.asked()
+        assert ("task" in {one.field for one in asked}) == ("passage" in {one.kind for one in asked}) == ("text" in there)
+        assert all(one.when or one.field in {"task", "temperature", "seed"} for one in asked) == ("text" in there)
+        assert len([one for one in change.knobs() if one.field == "stride"]) == len(there)
+
+
+def test_digits_travel_inside_the_page_and_greys_become_the_pixels_that_the_models_would_draw() -> None:
+    drawing = json.loads(json.dumps(next(one for one in views.asked() if one.kind == "drawing").drawn(Request)))["drawings"]
+    assert "url" not in drawing["pixels"] and np.array_equal(unpacked(drawing["pixels"]), views.held_out()[0])
+    assert (drawing["side"], drawing["file"], len(drawing["names"])) == (SIDE, FILE, 20)
+    assert drawing["upload"] in {route.path for route in routes()}
+    levels = np.random.default_rng(3).integers(0, 256, (SIDE, SIDE))
+    assert np.array_equal(levels >= unpacked(drawing["thresholds"]), np.random.default_rng(0).random(levels.shape) < levels / 255)
+    assert thresholds(SIDE).min() >= 1, "black is never ink"
+    assert 0.4 < (thresholds(SIDE) <= 128).mean() < 0.6, "a grey of one half is ink half the time"
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_an_empty_and_a_full_drawing_are_drawn(engine: Engine, level: int) -> None:
+    drawn = finished(page.program(), Request(drawing=spelled(np.full((28, 28), level)), keep=28), engine)
+    assert drawn["ask"]["state"] == "live" and drawn["attention"]["kinds"] and drawn["digits"]["models"]
+    assert not level or drawn["ask"]["warning"]  # no digit is all ink
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fixed", "said"), [(84.2, "0.20 nats less than the strided"), (86.0, "1.60 nats more than the strided")])
+def test_the_order_of_the_patterns_is_told_as_it_came_out(fixed: float, said: str) -> None:
+    figures = {"strided": 84.4, "dense": 82.7, "fixed": fixed}
+    found = about.standing_sentence({name: {"value": value} for name, value in figures.items()})
+    assert said in found["en"] and "1.7 nats more than dense" in found["en"] and "{" not in found["zh"]
+
+
+@pytest.mark.parametrize(("fixed", "says"), [(1.7, "the fixed pattern takes 0.100 bits less"), (1.9, "The paper found the opposite")])
+def test_which_pattern_suits_text_is_told_as_it_came_out(fixed: float, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"text_fixed": {"value": fixed}, "text_strided": {"value": 1.8}}
+    monkeypatch.setattr(about, "measured", lambda task: dict(sorted(known.items(), key=lambda one: one[1]["value"])))
+    drawn: Any = about.on_text()
+    assert says in drawn["sentence"]["en"] and "{" not in drawn["sentence"]["zh"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        *((Request(), None), (Request(temperature=0.5), "sharper"), (Request(temperature=0.5, keep=28), None)),  # nothing is drawn
+        *((Request("text", temperature=0.5), "text"), (Request("text", length=0, temperature=0.5), None)),
+    ],
+)
+def test_another_temperature_is_said(request_: Request, says: str | None) -> None:
+    said = views.notice(request_, Explanation((), -1, None))
+    assert said is None if says is None else says in str(said)
+
+
+def test_what_is_locked_on_arrival_can_be_seen() -> None:
+    kept: Any = views.first()
+    pick: Any = views.telling(kept.seen, kept.request)
+    assert isinstance(kept.seen, Explanation) and pick["model"] in about.facts() and 0 <= int(pick["pos"]) < 784
+
+
+def test_a_text_grows_under_both_patterns_and_the_digits_stay_as_they_are(engine: Engine) -> None:
+    updates = told(page.program(), "", controls.texts(WRITTEN), engine)
+    grown, last, whole = [update["reading"] for update in updates if "reading" in update], updates[-1], len(WRITTEN.text) + WRITTEN.length
+    assert (grown[0]["state"], grown[-1]["state"]) == ("running", "live") and all("digits" not in update for update in updates)
+    assert all(len(model["text"]) <= whole for each in grown for model in each["models"])
+    models = last["reading"]["models"]
+    assert [model["key"] for model in models] == list(about.facts("text")) == [kind["key"] for kind in last["attention"]["kinds"]]
+    for model in models:
+        assert model["text"].startswith(WRITTEN.text) and len(model["text"]) == whole and 0 < model["bits"]["given"] < 6
+        assert model["pattern"] == {"kind": model["key"].removeprefix("text_"), "l": 32, "c": 8}
+    assert last["reading"]["pick"]["pos"] < whole
+    assert WRITTEN.text in str(last["ask"]["lines"]) and "bits per character" in str(last["ask"]["lines"])
+
+
+# ---- digits that several models have made, from made-up runs ---------------------------------------------------------------------------
+
+
+def shown(**more: Any) -> Any:
+    """The models of a finished run as the widget gets them, once around JSON."""
+    return json.loads(json.dumps(drawn_digits.value(**more)))
+
+
+def uses() -> list[Made]:
+    """Runs with every factor there is."""
+    pairs = (("interleaved", Pattern("strided", 28)), ("split", Pattern("fixed", 28, 4)), ("merged", Pattern("fixed", 28, 4)))
+    return [drawn_digits.made("strided", use=use, pattern=pattern) for use, pattern in pairs]
+
+
+def test_every_model_stands_with_its_pixels_and_what_they_cost_and_each_head_says_what_it_attends_with() -> None:
+    value = shown()
+    assert [model["key"] for model in value["models"]] == ["strided", "dense", "fixed"] and value["kind"] == 3
+    for model, one in zip(value["models"], drawn_digits.all_made(), strict=True):
+        np.testing.assert_array_equal(unpacked(model["symbols"]), one.symbols)
+        np.testing.assert_allclose(scaled(model["nats"]), one.nats, atol=1 / figure.FINE)
+        assert model["given"] == 14 * 28 and model["count"] == 784
+        sums = {"given": one.nats[:392], "made": one.nats[392:], "whole": one.nats}
+        assert model["cost"] == {name: pytest.approx(nats.sum(), abs=1e-3) for name, nats in sums.items()}
+    np.testing.assert_array_equal(unpacked(value["whole"]).reshape(28, 28), drawn_digits.whole())
+    factors = [[["row"] * 4, ["column"] * 4] * 2, [["block"] * 2 + ["summary"] * 2] * 4]
+    for made, expected in zip(uses(), factors, strict=False):
+        told_: Any = json.loads(json.dumps(figure.value([made], **LIVE)))["models"]
+        assert told_[0]["factors"] == expected
+
+
+@pytest.mark.parametrize("made", [*uses(), drawn_digits.made("dense")], ids=["row, column", "block, summary", "fixed", "all"])
+def test_whole_maps_of_weights_are_those_of_the_exact_rows(made: Made) -> None:
+    for layer, head in ((0, 0), (1, 3)):
+        found, allowed = figure.weights(made, layer, head), factor_of(made, layer, head).allowed(784)
+        np.testing.assert_allclose(found, look(made, layer, head, ALL), atol=2e-6)
+        assert not found[~allowed].any()
+        np.testing.assert_allclose(found.sum(1)[allowed.any(1)], 1, atol=1e-4)
+        assert not found[~allowed.any(1)].any(), "a pixel that may look nowhere looks nowhere"
+
+
+def test_the_mean_look_by_displacement_is_a_mean_over_all_pixels_that_have_one_there() -> None:
+    made = uses()[0]
+    found = figure.offsets(made)
+    exact = look(made, 1, 2, ALL).reshape(28, 28, 28, 28)
+    for up in (3, 0, 6):
+        every = [exact[row, column, row - up, column] for row in range(up, 28) for column in range(28)]
+        assert found.maps[1, 2, 6 - up, 7] == pytest.approx(np.mean(every), abs=1e-5)
+    never = np.isnan(found.maps[1, 2])
+    assert never[:, :7].all() and never[:, 8:].all() and not never[:, 7].any(), "a column alone"
+    row = np.isnan(found.maps[0, 0])
+    one_above = not row[6, :8].any() and row[6, 8:].all() and not row[5, 7:].any() and row[:5].all()
+    assert one_above, "this row, and the rest of the one above"
+    inside = sum(exact[row, column, row - up, column] for row in range(28) for column in range(28) for up in range(min(7, row + 1)))
+    assert found.beyond[1, 2] == pytest.approx(1 - inside / exact.sum(), abs=1e-4)
+
+
+def test_mean_looks_travel_as_their_square_root_and_never_is_not_nothing() -> None:
+    raw, maps = unpacked(shown()["models"][0]["offsets"]).astype(float), figure.offsets(drawn_digits.made("strided")).maps
+    assert raw.shape == (4, 4, figure.UP, figure.ACROSS)
+    np.testing.assert_array_equal(raw == 0, np.isnan(maps))
+    np.testing.assert_allclose(((raw[raw > 0] - 1) / 254) ** 2, maps[~np.isnan(maps)], atol=0.004)
+
+
+def test_rollout_multiplies_half_the_mean_of_the_heads_with_half_the_residual_path() -> None:
+    made = drawn_digits.made("strided")
+    half = [0.5 * np.mean([look(made, layer, head, ALL) for head in range(4)], 0) + 0.5 * np.eye(784) for layer in range(2)]
+    roll = figure.Rollout(made)
+    np.testing.assert_allclose(roll.rows(1, 0, [400, 783]), (half[1] @ half[0])[[400, 783]], atol=2e-4)
+    np.testing.assert_allclose(roll.rows(3, 0, range(0, 784, 97)).sum(1), 1, atol=2e-3)
+    assert (roll.rows(1, 0, [600])[0, :601] > 0).all(), "two steps of the strided pattern reach everything before"
+    assert not roll.rows(3, 0, [600])[0, 601:].any()
+    nowhere = drawn_digits.made("fixed", use="interleaved")
+    assert not look(nowhere, 1, 0, [10]).any(), "its share stays on the residual path"
+    assert figure.Rollout(nowhere).rows(1, 0, [10]).sum() == pytest.approx(1, abs=1e-3)
+
+
+def test_the_address_of_a_model_answers_with_its_exact_rows_and_its_rollout() -> None:
+    model, made = shown(**drawn_digits.addresses())["models"][2], drawn_digits.made("fixed")
+    rows = {("look", 1): look(made, 2, 1, [500, 501]), ("roll", 0): figure.Rollout(made).rows(2, 0, [500, 501])}
+    for (name, head), exact in rows.items():
+        kept: Any = looks().get(model[name].removeprefix("/looks/"))
+        np.testing.assert_allclose(np.frombuffer(kept.answer(2, head, 500, 2), "<u2").reshape(2, -1) / LEVELS, exact, atol=1e-4)
+
+
+def test_the_telling_pixel_was_made_and_its_head_is_sure_of_one_that_is_not_beside_it() -> None:
+    made = drawn_digits.all_made()
+    pick: Any = figure.telling(made, look)
+    layer, head = (int(n) - 1 for n in pick["head"].split("."))
+    position = int(pick["pos"])
+    assert pick["model"] == "strided" and not made[0].given[position]
+    row, column = np.divmod(np.arange(784), 28)
+    beside = (abs(row - position // 28) <= 1) & (abs(column - position % 28) <= 1)
+    assert look(made[0], layer, head, [position])[0][~beside].max() > 0.3
+    read = drawn_digits.made("dense", 28)
+    given: Any = figure.telling([read], look)
+    assert given["model"] == "dense", "without anything made it is a given pixel, without a model none"
+    assert figure.telling([replace(read, symbols=np.zeros(784, np.int16))], look) is not None and figure.telling([], look) is None
+
+
+def test_what_grows_holds_the_rows_that_were_given_and_all_steps_so_far() -> None:
+    steps = [drawn_digits.steps("strided", 0, 300), drawn_digits.steps("dense", 0, 410), drawn_digits.steps("strided", 300, 420)]
+    value = figure.growing(("strided", "dense", "fixed"), steps, query="v=2", keep=14, whole=drawn_digits.whole())
+    strided, dense, fixed = json.loads(json.dumps(value))["models"]
+    assert [model["count"] for model in (strided, dense, fixed)] == [420, 410, 0]
+    one, symbols = drawn_digits.made("strided"), unpacked(strided["symbols"])
+    np.testing.assert_array_equal(symbols[:420], one.symbols[:420])
+    assert not symbols[420:].any() and strided["cost"]["made"] == pytest.approx(one.nats[392:420].sum(), abs=1e-3)
+    np.testing.assert_array_equal(unpacked(fixed["symbols"])[:392], drawn_digits.whole().reshape(-1)[:392])
+    assert fixed["cost"] == {"given": 0, "made": 0, "whole": 0}
+
+
+def test_a_run_that_is_no_digit_is_refused() -> None:
+    made = drawn_digits.made("strided")
+    few = replace(made, symbols=made.symbols[:100], nats=made.nats[:100])
+    refused("no model", figure.value, [], **LIVE)
+    refused(r"strided: \(100,\) pixels", figure.value, [few], **LIVE)
+    refused("a digit of 100 pixels", figure.value, [made], whole=np.zeros((10, 10)), **LIVE)

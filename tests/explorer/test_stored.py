@@ -1,27 +1,40 @@
-"""Examples and guided steps leave by the server's own route, made once and held for everybody."""
+"""Examples and guided steps leave by the server's own route, made once and held for everybody; what is made lies on disk for the next."""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
+import re
+import shutil
 import urllib.request
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import brotli
 import numpy as np
 import pytest
 
 from explorer import packing
-from explorer.disk import VARIABLE
+from explorer.disk import VARIABLE, Disk
+from explorer.drawn import Drawn
 from explorer.engine import Engine, Limits
 from explorer.lab import Lab
 from explorer.labs import LABS
+from explorer.looks import Looks, looks
+from explorer.program import Program
+from explorer.server import Site
 from explorer.stored import Stored, meta
 from tests.browser.waiting import prepared as ready
+from tests.conftest import built
 from tests.explorer.asking import ask
 from tests.explorer.test_site import lab
+from tests.explorer.wishes import alone
+
+QUICK = [lab for lab in LABS if lab.slug in {"act_rnn", "reformer"}]  # one of them has rows to look up
 
 
 @pytest.fixture
@@ -34,9 +47,14 @@ def engine() -> Iterator[Engine]:
 
 def prepared(stored: Stored, engine: Engine) -> Stored:
     """With all that can be made."""
-    with ThreadPoolExecutor(1) as pool:  # where a browser is driven, this thread has a running loop already
-        pool.submit(asyncio.run, stored.prepare(engine)).result()
+    alone(stored.prepare(engine))
     return stored
+
+
+def held(stored: Stored, labs: Sequence[Lab]) -> dict[str, bytes | None]:
+    """Every result by its address, None where there is none."""
+    found = {address: stored.get(address) for one in labs for address in stored.addresses(one).values()}
+    return {address: asset and asset.plain for address, asset in found.items()}
 
 
 @pytest.mark.parametrize("one", LABS, ids=lambda lab: lab.slug)
@@ -48,9 +66,8 @@ def test_every_example_and_step_is_ready_before_anybody_asks(site: str, one: Lab
         with urllib.request.urlopen(urllib.request.Request(site + address, headers={"accept-encoding": "br"}), timeout=60) as answer:
             packed = answer.read()
         assert answer.headers["content-encoding"] == "br" and len(packed) < 120_000, query
-        drawn = json.loads(brotli.decompress(packed))
-        assert "stored" in {value.get("state") for value in drawn.values()}, query
-        assert not {value.get("state") for value in drawn.values()} & {"running", "waiting", "refused"}, query
+        states = {value.get("state") for value in json.loads(brotli.decompress(packed)).values()}
+        assert "stored" in states and not states & {"running", "waiting", "refused"}, query
 
 
 def test_a_result_comes_from_memory_at_an_address_of_its_own(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,48 +78,50 @@ def test_a_result_comes_from_memory_at_an_address_of_its_own(engine: Engine, mon
         calls.append(query)
         return {"prompt": {"state": "stored", "text": "wörter " * 100}}
 
-    site = _site(lab(stored=draw), engine)
-    address = next(iter(site.stored.addresses(site.labs[0]).values()))
+    site = built(lambda: Site([lab(stored=draw)], engine))
+    one = site.labs[0]
+    address = next(iter(site.stored.addresses(one).values()))
     assert ask(site, address).status_code == 204, "not made yet: the page asks the model"
     prepared(site.stored, engine)
     made = len(calls)
-    answers = [ask(site, address) for _ in range(3)]
-    assert answers[0].json()["prompt"]["state"] == "stored" and len(calls) == made
-    assert "immutable" in answers[0].headers["cache-control"] and answers[0].headers["content-encoding"] in {"br", "gzip"}
-    assert ask(site, address, headers={"if-none-match": answers[0].headers["etag"]}).status_code == 304
-    assert ask(site, f"/stored/000000000000/{site.labs[0].slug}/0").status_code == 204
-    told = ask(site, "/readyz").json()["stored"]
-    assert told == {site.labs[0].slug: [made, made]}
+    first, *_ = [ask(site, address) for _ in range(3)]
+    assert first.json()["prompt"]["state"] == "stored" and len(calls) == made
+    assert "immutable" in first.headers["cache-control"] and first.headers["content-encoding"] in {"br", "gzip"}
+    assert ask(site, address, headers={"if-none-match": first.headers["etag"]}).status_code == 304
+    assert ask(site, f"/stored/000000000000/{one.slug}/0").status_code == 204
+    assert ask(site, "/readyz").json()["stored"] == {one.slug: [made, made]}
 
 
-def test_what_cannot_be_stored_is_left_to_the_model(engine: Engine) -> None:
+@pytest.mark.parametrize("late", [False, True], ids=["what cannot be stored", "what came too late on a busy machine"])
+def test_what_cannot_be_stored_is_left_to_the_model_and_what_came_too_late_is_made_once_more(engine: Engine, late: bool) -> None:
+    tried: list[str] = []
+
     async def draw(engine: Engine, query: str) -> Mapping[str, object] | None:
+        tried.append(query)
+        if late and tried.count(query) > 1:
+            return {"prompt": {"state": "stored"}}
         if "beam" in query:
-            raise RuntimeError("no")
-        return None
+            raise TimeoutError if late else RuntimeError("no")
+        return None  # as a page's program says that time has run out
 
     one = lab(stored=draw)
-    stored = prepared(Stored([one]), engine)
-    assert all(stored.get(address) is None for address in stored.addresses(one).values())
+    found = held(prepared(Stored([one]), engine), [one])
+    assert found and all((value is not None) == late for value in found.values())
 
 
 def test_the_arrays_of_a_stored_result_outlive_any_crowd(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = packing.ArrayStore(capacity=300_000)
+    small, rng = packing.ArrayStore(capacity=300_000), np.random.default_rng(1)
     monkeypatch.setattr("explorer.stored.arrays", lambda: small)
-    rng = np.random.default_rng(1)
 
     async def draw(engine: Engine, query: str) -> Mapping[str, object]:
         return {"attention": {"state": "stored", "weights": packing.pack(rng.random((200, 500), np.float32), store=small)}}
 
     one = lab(stored=draw, examples=LABS[0].examples[:3], steps=LABS[0].steps)
     stored = prepared(Stored([one]), engine)
-    digests = [
-        json.loads(asset.plain)["attention"]["weights"]["url"].rpartition("/")[2]
-        for asset in map(stored.get, stored.addresses(one).values())
-        if asset is not None
-    ]
-    assert len(digests) > 3
-    assert small.get(digests[0]) is None and stored.array(digests[0]) is not None
+    urls = [json.loads(plain)["attention"]["weights"]["url"] for plain in held(stored, [one]).values() if plain]
+    assert len(urls) > 3
+    digest = urls[0].rpartition("/")[2]
+    assert small.get(digest) is None and stored.array(digest) is not None
 
 
 def test_the_addresses_stand_in_the_head_as_text() -> None:
@@ -112,24 +131,112 @@ def test_the_addresses_stand_in_the_head_as_text() -> None:
     )
 
 
-def _site(one: Any, engine: Engine) -> Any:
-    from explorer.server import Site
-    from tests.conftest import built
+# ---- what a start leaves on disk for the next ------------------------------------------------------------------------------------------
 
-    return built(lambda: Site([one], engine))
+Filled = tuple[Path, dict[str, Any], int]
 
 
-def test_a_result_that_came_too_late_on_a_busy_machine_is_made_once_more(engine: Engine) -> None:
-    tried: list[str] = []
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """A folder as a start has left it, every result of that start, and how many requests the first lab took."""
+    folder, engine = tmp_path_factory.mktemp("filled"), Engine("models.device:beside_a_server")
+    prepared(Stored(QUICK[:1], Disk(folder)), engine)
+    asked = engine.snapshot().asked
+    first = held(prepared(Stored(QUICK, Disk(folder)), engine), QUICK)
+    engine.close(0.0)
+    return folder, first, asked
 
-    async def draw(engine: Engine, query: str) -> Mapping[str, object] | None:
-        tried.append(query)
-        if tried.count(query) == 1:
-            if "beam" in query:
-                raise TimeoutError
-            return None  # as a page's program says that time has run out
-        return {"prompt": {"state": "stored"}}
 
-    one = lab(stored=draw)
-    stored = prepared(Stored([one]), engine)
-    assert all(stored.get(address) is not None for address in stored.addresses(one).values())
+@pytest.fixture
+def left(filled: Filled, tmp_path: Path) -> Path:
+    """A copy of that folder."""
+    return Path(shutil.copytree(filled[0], tmp_path / "left"))
+
+
+def named(results: Mapping[str, Any], route: str) -> set[str]:
+    """All digests of a route that results name."""
+    return {part[:32] for text in results.values() for part in text.decode().split(route)[1:]}
+
+
+def test_a_second_start_computes_nothing_and_shows_the_same(
+    engine: Engine, filled: Filled, left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = Looks()
+    for module in ("explorer.drawn", "explorer.stored", "explorer.looks", "explorer.labs.reformer.views", "explorer.labs.reformer.page"):
+        monkeypatch.setattr(f"{module}.looks", lambda: empty, raising=False)
+    again, first = prepared(Stored(QUICK, Disk(left)), engine), filled[1]
+    assert held(again, QUICK) == first and len(first) > 10 and None not in first.values()
+    arrays, wanted = named(first, "/arrays/"), named(first, "/looks/")
+    assert arrays and all(again.array(digest) for digest in arrays)
+    assert wanted and not any(empty.get(digest) for digest in wanted), "exact rows come from disk when somebody looks"
+
+    async def look_twice() -> list[Any]:
+        return await asyncio.gather(*(again.look(digest) for digest in [*wanted, *wanted]))
+
+    assert all(look is not None and look.answer(0, 0, 0, 1) for look in alone(look_twice()))
+    assert engine.snapshot().asked == 0
+
+
+def test_a_second_start_draws_no_first_example_and_its_page_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    one = dataclasses.replace(next(lab for lab in LABS if lab.slug == "transformer_xl"), ancestors=())
+
+    def page() -> tuple[Site, str]:
+        site = built(lambda: Site([one]))
+        return site, json.dumps([getattr(block, "value", None) for block in site.blocks.blocks.values()], default=str)
+
+    drawing = mock.patch.object(Program, "drawn", autospec=True, side_effect=Program.drawn)
+    with drawing as drawn:
+        _, was = page()
+        assert drawn.call_count == 1
+    for store in (packing.arrays(), looks()):
+        store._kept.clear()
+    with drawing as drawn:
+        again, now = page()
+        assert drawn.call_count == 0 and now == was
+        for kind in ("arrays", "looks"):
+            (address, *_) = re.findall(rf"/{kind}/[0-9a-f]{{32}}", now)
+            assert ask(again, address + ("/0/0/0/1" if kind == "looks" else "")).status_code == 200
+        assert drawn.call_count == 1, "exact rows are made again when somebody looks"
+
+
+def test_what_another_version_has_left_is_computed_anew(
+    engine: Engine, filled: Filled, left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.stored.version", lambda patterns: f"other {len(patterns)}")
+    prepared(Stored(QUICK[:1], Disk(left)), engine)
+    assert engine.snapshot().asked == filled[2] > 0
+
+
+def test_a_file_that_cannot_be_trusted_is_made_again(engine: Engine, filled: Filled, left: Path) -> None:
+    first, files = filled[1], sorted(left.iterdir())
+    assert len(files) > 8
+    whole = {path: path.read_bytes() for path in files}
+    for path, other, damage in zip(files, [*files[1:], files[0]], cycle(("cut", "emptied", "foreign", "another result's")), strict=False):
+        if damage == "foreign":
+            np.savez(path, json=np.frombuffer(json.dumps({"kind": "os:system", "key": "x"}).encode(), np.uint8))
+        else:
+            path.write_bytes({"cut": whole[path][: len(whole[path]) // 2], "emptied": b""}.get(damage, whole[other]))
+    again: Any = held(prepared(Stored(QUICK, Disk(left)), engine), QUICK)
+    assert engine.snapshot().asked > 0 and again.keys() == first.keys() and not list(left.glob("*.part"))
+    for address, text in again.items():  # how long it took this time may differ
+        assert json.loads(text).keys() == json.loads(first[address]).keys()
+
+
+def test_the_oldest_files_make_room_and_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    disk, record = Disk(tmp_path / "kept", limit=30_000), Drawn("x", {"0" * 32: np.zeros(10_000, np.uint8)}, (), ())
+    for name in "abcd":
+        disk.put(name, record)
+    assert disk.get("a") is None and disk.get("d") is not None
+    assert sum(path.stat().st_size for path in disk.folder.iterdir()) <= 30_000
+    (tmp_path / "file").write_text("")
+    disk = Disk(tmp_path / "file" / "folder")
+    disk.put("a", Drawn("x", {}, (), ()))
+    assert disk.get("a") is None
+
+
+def test_an_empty_variable_keeps_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for value, folder in (("", None), (str(tmp_path / "kept"), tmp_path / "kept"), (None, tmp_path / "transformer-family-explorer")):
+        monkeypatch.delenv(VARIABLE) if value is None else monkeypatch.setenv(VARIABLE, value)
+        assert getattr(Disk.of_environment(), "folder", None) == folder

@@ -21,14 +21,7 @@ def worst(mode: theme.Mode, colour: str, grounds: tuple[str, ...] = GROUNDS) -> 
 
 def test_contrast_is_that_of_the_guidelines() -> None:
     assert theme.contrast("#000000", "#FFFFFF") == pytest.approx(21)
-    assert theme.contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
-    assert theme.contrast("#FFFFFF", "#777777") == theme.contrast("#777777", "#FFFFFF")
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_both_themes_have_the_same_tokens(mode: theme.Mode) -> None:
-    assert theme.TOKENS[mode].keys() == theme.LIGHT.keys()
-    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in theme.TOKENS[mode].values())
+    assert theme.contrast("#777777", "#FFFFFF") == theme.contrast("#FFFFFF", "#777777") == pytest.approx(4.48, abs=0.01)
 
 
 READ = [  # colours, what they stand on, the least contrast
@@ -40,39 +33,21 @@ READ = [  # colours, what they stand on, the least contrast
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("colours", "grounds", "least"), READ)
-def test_text_reads_on_every_ground_and_borders_are_seen(
-    mode: theme.Mode, colours: tuple[str, ...], grounds: tuple[str, ...], least: float
-) -> None:
-    assert min(worst(mode, colour, grounds) for colour in colours) >= least
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_accent_button_reads_in_the_shade_it_takes_under_the_pointer_too(mode: theme.Mode) -> None:
-    tokens = theme.TOKENS[mode]  # 88 % accent, 12 % ink
-    assert theme.contrast(theme.mix([tokens["accent"], tokens["ink"]], 0.12), tokens["on-accent"]) >= 4.5
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_categories_are_seen_on_a_panel(mode: theme.Mode) -> None:
+def test_text_reads_on_every_ground_and_borders_and_categories_are_seen(mode: theme.Mode) -> None:
     tokens = theme.TOKENS[mode]
-    colours = {colour for name, colour in tokens.items() if name.startswith("cat-")}
-    assert len(colours) == 10 and min(theme.contrast(colour, tokens["panel"]) for colour in colours) >= 3
+    assert tokens.keys() == theme.LIGHT.keys() and all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in tokens.values())
+    for colours, grounds, least in READ:
+        assert min(worst(mode, colour, grounds) for colour in colours) >= least, (colours, grounds)
+    pointed = theme.mix([tokens["accent"], tokens["ink"]], 0.12)  # a button under the pointer: 88 % accent, 12 % ink
+    assert theme.contrast(pointed, tokens["on-accent"]) >= 4.5
+    categories = {colour for name, colour in tokens.items() if name.startswith("cat-")}
+    assert len(categories) == 10 and min(theme.contrast(colour, tokens["panel"]) for colour in categories) >= 3
+    assert theme.contrast(theme.mix(theme.SIGNED[mode], 0.5), tokens["panel"]) < 1.2, "the middle of the signed scale"
 
 
-def test_the_weight_scale_grows_steadily_in_lightness() -> None:
+def test_the_weight_scale_grows_steadily_in_lightness_and_ends_where_it_says() -> None:
     lights = [theme.luminance(colour) for colour in theme.WEIGHTS]
-    assert lights == sorted(lights)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_middle_of_the_signed_scale_is_nearly_the_panel(mode: theme.Mode) -> None:
-    assert theme.contrast(theme.mix(theme.SIGNED[mode], 0.5), theme.TOKENS[mode]["panel"]) < 1.2
-
-
-def test_a_scale_ends_where_it_says_and_knows_nothing_beyond() -> None:
-    assert theme.mix(theme.WEIGHTS, 0) == theme.WEIGHTS[0]
-    assert theme.mix(theme.WEIGHTS, 1) == theme.WEIGHTS[-1]
+    assert lights == sorted(lights) and [theme.mix(theme.WEIGHTS, end) for end in (0, 1)] == [theme.WEIGHTS[0], theme.WEIGHTS[-1]]
     assert theme.mix(["#000000", "#FFFFFF"], 0.5) == "#808080"
     with pytest.raises(ValueError, match="is not between 0 and 1"):
         theme.mix(theme.WEIGHTS, 1.5)
@@ -105,11 +80,14 @@ def test_no_style_of_the_whole_page_asks_what_stands_on_it() -> None:
     assert wrong == [], "each element that is added to the page would make the browser compute every style anew"
 
 
-def test_sheets_and_scripts_write_no_colour_of_their_own() -> None:
-    # Black and white stand on the weight scale and behind the squares of a QR code; shadows and veils are no colours of the page.
-    for path in files().values():
-        found = {colour.lower() for colour in re.findall(r"[\"': (](#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?)\b", path.read_text("utf-8"))}
-        assert found <= {"#fff", "#000", "#ffffff", "#000000"}, f"{path.relative_to(theme.WIDGETS)}: {found}"
+def test_colours_are_written_in_one_python_file() -> None:
+    """Black and white stand on the weight scale and behind the squares of a QR code; shadows and veils are no colours of the page."""
+    root, own = theme.WIDGETS.parent, {Path(theme.__file__), theme.WIDGETS.parent / "document.py", theme.WIDGETS.parent / "qr.py"}
+    for path in {*files().values(), *root.rglob("*.py")} - own:  # the last two: an icon for the browser's tab, the squares of a code
+        found = re.findall(r"[\"': (](#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?)\b", path.read_text("utf-8"))
+        if path.suffix == ".py":
+            found = re.findall(r"[\"'](#[0-9a-fA-F]{6})[\"']", path.read_text("utf-8"))
+        assert {colour.lower() for colour in found} <= {"#fff", "#000", "#ffffff", "#000000"}, path
 
 
 def test_figures_take_their_colours_from_the_page_or_carry_them_along() -> None:
@@ -118,14 +96,3 @@ def test_figures_take_their_colours_from_the_page_or_carry_them_along() -> None:
     assert theme.template("dark").layout.paper_bgcolor == theme.DARK["panel"]
     assert page.layout.xaxis.tickfont.size == 12
     assert page.layout.colorscale.sequential[0][1] == theme.WEIGHTS[0]
-
-
-def test_colours_are_written_in_one_python_file() -> None:
-    root = Path(theme.__file__).parent.parent
-    for path in root.rglob("*.py"):
-        if path != Path(theme.__file__) and path.name not in {
-            "document.py",
-            "qr.py",
-        }:  # an icon for the browser's tab; the squares of a code
-            found = {colour.lower() for colour in re.findall(r"[\"'](#[0-9a-fA-F]{6})[\"']", path.read_text("utf-8"))}
-            assert found <= {"#ffffff", "#000000"}, path.relative_to(root)  # numbers in cells are white or black

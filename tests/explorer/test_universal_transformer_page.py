@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any
 
 import numpy as np
@@ -16,34 +15,33 @@ from explorer.labs.universal_transformer.page import PROGRAM
 from explorer.runs import Run
 from models.universal_transformer.reading import inputs_of
 from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Request
+from models.universal_transformer.stories import WORDS
+from tests.explorer.numbers import refused
 
 STORY = ("john put the key in the box", "mary took the box", "mary went to the garden", "where is the key")
-LIVE = Run("live", 12.0, "cpu")
 
 
 def explanation(answer: str = "garden", taken: tuple[int, ...] = (2, 1, 1, 3), task: str = "stories") -> Explanation:
     """A run over four positions, the last of which is the question and looks at its first fact at step 2, head 1."""
-    count, most = len(taken), max(taken)
-    steps = np.array(taken)
-    alive = np.arange(most)[:, None] < steps
-    halting = np.where(alive, np.where(np.arange(1, most + 1)[:, None] == steps, 0.9, 0.2), 0).astype(np.float32)
-    before = np.where(np.arange(1, most + 1)[:, None] < steps, halting, 0)
+    count, most, steps, stories = len(taken), max(taken), np.array(taken), task == "stories"
+    at = np.arange(1, most + 1)[:, None]
+    halting = np.where(at <= steps, np.where(at == steps, 0.9, 0.2), 0).astype(np.float32)
+    before = np.where(at < steps, halting, 0)
     remainder = (1 - before.sum(0)).astype(np.float32)
-    weights = np.where(np.arange(1, most + 1)[:, None] == steps, remainder, before).astype(np.float32)
     attention = np.full((most, 2, count, count), 1 / count, np.float32)
     attention[min(1, most - 1), 0, 3] = (0.7, 0.1, 0.1, 0.1)
     return Explanation(
-        positions=STORY if task == "stories" else ("a", "=", "_", "_"),
-        wanted=(3,) if task == "stories" else (2, 3),
+        positions=STORY if stories else ("a", "=", "_", "_"),
+        wanted=(3,) if stories else (2, 3),
         answer=answer,
         expected="garden",
         probability=np.array([0.98], np.float32),
-        facts=(0, 1, 2) if task == "stories" else (),
+        facts=(0, 1, 2) if stories else (),
         steps=steps,
         remainder=remainder,
         halting=halting,
-        weights=weights,
-        totals=np.minimum(np.where(alive, halting.cumsum(0), 1), 1).astype(np.float32),
+        weights=np.where(at == steps, remainder, before).astype(np.float32),
+        totals=np.minimum(np.where(at <= steps, halting.cumsum(0), 1), 1).astype(np.float32),
         distance=np.zeros((most, count), np.float32),
         attention=attention,
         stopped=("office", "garden", "garden")[:most],
@@ -56,38 +54,22 @@ def explanation(answer: str = "garden", taken: tuple[int, ...] = (2, 1, 1, 3), t
     )
 
 
-# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_sum_is_answered_as_a_sum_though_its_link_has_a_question() -> None:
-    drawn: Any = views.answer(explanation(task="addition"), Request("addition", "1+2"))
-    assert drawn["given"] == "1+2"
-    told: Any = views.answer(explanation(), Request())
-    assert told["given"] == Request().question
-
-
-def test_every_word_of_the_stories_is_on_a_chip() -> None:
-    from models.universal_transformer.stories import WORDS
-
-    chips = {part for group in views.VOCABULARY for word in group.words for part in (*word.split(), *group.before.split())}
-    assert chips == {word for word in WORDS if word and word != "nobody"}
+def drawn(seen: Explanation) -> dict[str, Any]:
+    """What the page draws of a run."""
+    return PROGRAM.drawn(seen, Request(), Run("live", 12.0, "cpu"))
 
 
 def test_every_task_may_be_asked_for_and_only_stories_have_a_question() -> None:
     task = next(control for control in views.CONTROLS if control.field == "task")
-    assert list(task.names) == ["stories", "addition", "reverse", "copy"]
     typed = {control.when["task"][0]: control for control in views.CONTROLS if control.field == "text"}
-    assert {key: control.kind for key, control in typed.items()} == {
-        "stories": "story",
-        "addition": "sum",
-        "reverse": "letters",
-        "copy": "letters",
-    }
+    kinds = {"stories": "story", "addition": "sum", "reverse": "letters", "copy": "letters"}
+    assert [*task.names] == [*kinds] and {key: control.kind for key, control in typed.items()} == kinds
     for key, control in typed.items():
         assert inputs_of(Request(key, control.placeholder)), "an example inside the empty line can be read"
     (question,) = [control for control in views.CONTROLS if control.field == "question"]
-    assert question.when == {"task": ("stories",)}
-    assert {example.task for example in EXAMPLES} == set(typed)
+    assert question.when == {"task": ("stories",)} and {example.task for example in EXAMPLES} == set(typed)
+    chips = {part for group in views.VOCABULARY for word in group.words for part in (*word.split(), *group.before.split())}
+    assert chips == {word for word in WORDS if word and word != "nobody"}, "every word of the stories is on a chip"
 
 
 @pytest.mark.parametrize(
@@ -105,63 +87,44 @@ def test_an_input_longer_than_in_training_carries_a_warning(request_: Request, b
     assert (views.warning(request_, explanation()) is not None) == beyond
 
 
-# ---- what the widgets draw ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_run_becomes_an_answer_its_steps_and_its_attention() -> None:
-    drawn: Any = PROGRAM.drawn(explanation(), Request(), LIVE)
-    bar, thinking, heads = drawn["ask"], drawn["ponder"], drawn["attention"]
+def test_a_run_becomes_an_answer_its_steps_and_its_attention_where_the_question_looks_at_a_fact_that_it_needs() -> None:
+    found = drawn(explanation())
+    bar, thinking, heads = found["ask"], found["ponder"], found["attention"]
     assert bar["state"] == "live" and bar["answer"]["right"] is True and bar["answer"]["said"] == "garden"
+    assert bar["answer"]["given"] == Request().question
+    assert views.answer(explanation(task="addition"), Request("addition", "1+2"))["given"] == "1+2", "though its link has a question"
     assert [other["answer"] for other in bar["answer"]["beside"]] == ["office", dict(texts.NOBODY)]
     assert thinking["positions"] == list(STORY) and thinking["steps"] == [2, 1, 1, 3]
     assert thinking["marks"] == [0, 1, 2] and thinking["pick"] == 3
     assert [one["right"] for one in thinking["stopped"]] == [False, True, True]
     (kind,) = heads["kinds"]
-    assert kind["axis"] == "step" and kind["taken"] == [2, 1, 1, 3] and kind["spaced"] is True
-    assert heads["silences"] is False
-    json.dumps([bar, thinking, heads])
-
-
-def test_attention_opens_where_the_question_looks_at_a_fact_that_it_needs() -> None:
+    assert kind["axis"] == "step" and kind["taken"] == [2, 1, 1, 3] and kind["spaced"] is True and heads["silences"] is False
+    assert views.kind(explanation(task="copy"), "copy").spaced is False, "characters are tokens"
     assert views.telling(explanation()) == (1, 0, 3, 0)
-    assert views.heads(explanation(), Request(), "live")["pick"] == {"kind": "self", "layer": 1, "head": 0, "row": 3, "col": 0}
-
-
-def test_characters_are_tokens_and_sentences_are_not() -> None:
-    assert views.kind(explanation(task="copy"), "copy").spaced is False
-    assert views.kind(explanation(), "stories").spaced is True
+    assert heads["pick"] == {"kind": "self", "layer": 1, "head": 0, "row": 3, "col": 0}
+    shown = views.bertviz(explanation()).weights
+    assert not shown[1:, :, 1].any() and shown[1, 0, 3, 0] == pytest.approx(0.7), "bertviz is shown nothing of what has stopped"
 
 
 def test_the_answers_position_that_thought_longest_is_looked_at_even_if_all_took_one_step() -> None:
-    assert views.longest(explanation(taken=(2, 1, 1, 1))) == 3
-    assert views.longest(explanation(taken=(1, 1, 2, 3), task="copy")) == 3
+    assert views.longest(explanation(taken=(2, 1, 1, 1))) == 3 == views.longest(explanation(taken=(1, 1, 2, 3), task="copy"))
 
 
 def test_nobody_knows_is_an_answer() -> None:
     seen = dataclasses.replace(explanation("nobody", (1, 1, 1, 2)), expected="nobody", facts=(), stopped=("nobody", "nobody"))
-    drawn: Any = PROGRAM.drawn(seen, Request(), LIVE)
-    assert drawn["ask"]["answer"]["right"] is True and drawn["ask"]["answer"]["said"] == dict(texts.NOBODY)
-    assert all(one["right"] for one in drawn["ponder"]["stopped"])
+    found = drawn(seen)
+    assert found["ask"]["answer"]["right"] is True and found["ask"]["answer"]["said"] == dict(texts.NOBODY)
+    assert all(one["right"] for one in found["ponder"]["stopped"])
     assert views.say("copy", "nobody") == "nobody", "a word may be copied"
-
-
-def test_bertviz_is_shown_nothing_of_what_has_stopped() -> None:
-    shown = views.bertviz(explanation())
-    assert not shown.weights[1:, :, 1].any() and shown.weights[1, 0, 3, 0] == pytest.approx(0.7)
-
-
-# ---- what it is compared with ------------------------------------------------------------------------------------------------------
 
 
 def test_a_line_runs_from_the_lengths_of_training_to_twice_as_long_and_print_is_dashed() -> None:
     name = {"en": "one", "zh": "一"}
+    names: dict[str, Any] = {"rows": (name, name), "ticks": (name, name, name)}
     ours = Line(name, "var(--cat-1)", (1.0, 0.5), (0.9, None))
     printed = Line(name, "var(--cat-1)", (None, 0.96), (None, 0.46), printed=True)
-    drawn = lengths([(name, [ours, printed])], rows=(name, name), ticks=(name, name, name))["zh"]
-    first, dashed = drawn["data"][:2]
+    first, dashed = lengths([(name, [ours, printed])], **names)["zh"]["data"][:2]
     assert first["y"] == [1.0, 0.5] and "dash" not in first["line"]
     assert set(dashed["y"]) == {0.96} and dashed["line"]["dash"] == "dot"
-    with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        Line(name, "", (1.2, None), (None, None))
-    with pytest.raises(ValueError, match="0 tasks"):
-        lengths([], rows=(name, name), ticks=(name, name, name))
+    refused(r"\[0, 1\]", Line, name, "", (1.2, None), (None, None))
+    refused("0 tasks", lengths, [], **names)

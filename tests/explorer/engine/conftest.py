@@ -22,18 +22,21 @@ from tests.explorer.engine.lent import Lender
 HERE_ALONE = {
     "test_a_request_that_others_made_too_goes_when_the_first_of_them_may": "who joins a request is known to the web server alone",
     "test_a_view_counts_as_the_array_it_keeps_alive": "what has travelled is a copy, and keeps nothing else alive",
-    "test_the_engine_can_be_imported_without_torch_or_gradio": "it makes no engine",
 }
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test that makes or takes an engine runs over both."""
-    name = metafunc.function.__name__
-    if "kind" in metafunc.fixturenames and name not in HERE_ALONE:
-        names = {"Engine"} & {*metafunc.function.__code__.co_names} or {"engine"} & {*metafunc.fixturenames}
-        if names:
-            cluster = pytest.param("cluster", marks=[pytest.mark.xdist_group("ray"), pytest.mark.slow])
-            metafunc.parametrize("kind", ["process", cluster], indirect=True)
+    function, fixtures = metafunc.function, metafunc.fixturenames
+    makes = "Engine" in function.__code__.co_names or "engine" in fixtures
+    if "kind" in fixtures and makes and function.__name__ not in HERE_ALONE:
+        cluster = pytest.param("cluster", marks=[pytest.mark.xdist_group("ray"), pytest.mark.slow])
+        metafunc.parametrize("kind", ["process", cluster], indirect=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The mark by which a test names the limits of its engine."""
+    config.addinivalue_line("markers", "limits(**named): of the engine of this test")
 
 
 @pytest.fixture
@@ -50,9 +53,10 @@ def _either(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 @pytest.fixture
 def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """One yield a turn, and no time for loading a model."""
+    """One yield a turn, and no time for loading a model; or with the limits that the test is marked with."""
     make: Callable[..., Engine] = request.getfixturevalue("over_the_cluster") if kind == "cluster" else Engine
-    made = make(limits=Limits(turn=0.0, loading=0.0))
+    named = request.node.get_closest_marker("limits")
+    made = make(limits=Limits(**(named.kwargs if named else {"turn": 0.0, "loading": 0.0})))
     yield made
     made.close(0.0)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from explorer.engine import Engine
 from models.errors import InputError
 
 PATIENCE = 60.0  # seconds after which a test has failed
@@ -67,13 +69,23 @@ class Count:
             self.closed.set()
 
 
-def run(awaitable: Awaitable[object]) -> object:
-    async def bounded() -> object:
-        return await asyncio.wait_for(awaitable, PATIENCE)  # type: ignore[arg-type]
+def asked(engine: Engine, function: Any, *texts: object, width: int = 1, session: str = "") -> list[asyncio.Task[Any]]:
+    """Requests on their way to an engine."""
+    return [asyncio.create_task(engine.ask(function, Ask(str(text), width), session)) for text in texts]
 
-    return asyncio.run(bounded())
+
+async def values(tasks: Iterable[Awaitable[Any]]) -> list[Any]:
+    """What came of them: values and errors."""
+    return [getattr(one, "value", one) for one in await asyncio.gather(*tasks, return_exceptions=True)]
 
 
 async def until(true: Callable[[], bool]) -> None:
     while not true():
         await asyncio.sleep(0.002)
+
+
+async def held(engine: Engine, echo: Echo) -> list[asyncio.Task[Any]]:
+    """One request that is being computed until the function is let."""
+    running = asked(engine, echo, "running")
+    await until(echo.called.is_set)
+    return running

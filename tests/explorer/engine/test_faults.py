@@ -9,46 +9,32 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engine import Answer, Engine, Failed, Limits, TooSlow
+from explorer.engine import Answer, Engine, Failed, TooSlow
 from models.errors import InputError
-from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, run, until
+from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, asked, held, until, values
 
 
-def test_an_input_error_is_raised_to_its_asker_alone(engine: Engine) -> None:
-    async def go() -> tuple[object, ...]:
-        echo = Echo()
-        return tuple(await asyncio.gather(*(engine.ask(echo, Ask(t)) for t in ("a", "", "b")), return_exceptions=True))
-
-    a, empty, b = run(go())
-    assert isinstance(a, Answer) and isinstance(b, Answer)
-    assert isinstance(empty, InputError) and empty.code == "empty"
-
-
-def test_an_exception_spoils_no_other_request_of_its_batch(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_is_wrong_with_a_request_spoils_no_other_one_of_its_batch(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
     echo = Echo()
-
-    async def go() -> list[object]:
-        texts = ["a", "b", "bug", "c"]
-        first = await asyncio.gather(*(engine.ask(echo, Ask(t)) for t in texts), return_exceptions=True)
-        return [*first, await engine.ask(echo, Ask("next"))]
-
-    a, b, bug, c, after = run(go())
-    assert [x.value for x in (a, b, c, after)] == ["A", "B", "C", "NEXT"]
+    a, empty, b = await values(asked(engine, echo, "a", "", "b"))
+    assert (a, b) == ("A", "B") and isinstance(empty, InputError) and empty.code == "empty"
+    c, bug, d = await values(asked(engine, echo, "c", "bug", "d"))
+    assert [c, d, *await values(asked(engine, echo, "next"))] == ["C", "D", "NEXT"]
     assert isinstance(bug, Failed) and isinstance(bug.__cause__, KeyError)
     assert set(bug.text) == {"en", "zh"} and "KeyError" not in bug.text["en"]
-    assert "KeyError" in caplog.text and "aaa" not in caplog.text
+    assert "KeyError" in caplog.text and "ccc" not in caplog.text
 
 
-def test_a_function_that_forgets_a_request_fails_it_clearly(engine: Engine) -> None:
+async def test_a_function_that_forgets_a_request_fails_it_clearly(engine: Engine) -> None:
     with pytest.raises(Failed):
-        run(engine.ask(lambda requests: [], Ask("x")))
+        await engine.ask(lambda requests: [], Ask("x"))
 
 
+@pytest.mark.limits(batch_wait=0.4)  # a busy machine too brings all eight together
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")]
 )
-def test_out_of_memory_halves_the_batch_once_then_answers_clearly(error: Exception) -> None:
-    engine = Engine(limits=Limits(batch_wait=0.4))  # a busy machine too brings all eight together
+async def test_out_of_memory_halves_the_batch_once_then_answers_clearly(engine: Engine, error: Exception) -> None:
     sizes: list[int] = []
     fits = 4
 
@@ -58,21 +44,17 @@ def test_out_of_memory_halves_the_batch_once_then_answers_clearly(error: Excepti
             raise error
         return [r.text for r in requests]
 
-    async def go(n: int, prefix: str) -> list[object]:
-        return list(await asyncio.gather(*(engine.ask(hungry, Ask(f"{prefix}{i}")) for i in range(n)), return_exceptions=True))
-
-    assert [a.value for a in run(go(8, "a"))] == [f"a{i}" for i in range(8)]
+    assert await values(asked(engine, hungry, *(f"a{i}" for i in range(8)))) == [f"a{i}" for i in range(8)]
     assert sizes == [8, 4, 4]
     fits = 0
-    refused = run(go(2, "b"))
-    assert all(isinstance(r, Failed) and r.code == "memory" for r in refused)
+    assert all(isinstance(r, Failed) and r.code == "memory" for r in await values(asked(engine, hungry, "b0", "b1")))
     fits = 4
-    assert [a.value for a in run(go(1, "c"))] == ["c0"]
+    assert await values(asked(engine, hungry, "c0")) == ["c0"]
     engine.close()
     assert engine.snapshot().out_of_memory >= 3
 
 
-def test_a_spoiled_stream_is_tried_again_alone_and_tells_no_step_twice(engine: Engine) -> None:
+async def test_a_spoiled_stream_is_tried_again_alone_and_tells_no_step_twice(engine: Engine) -> None:
     def brittle(requests: list[Ask]) -> Iterator[list[object]]:
         yield [[r.text[0]] for r in requests]
         if len(requests) > 1:
@@ -83,58 +65,35 @@ def test_a_spoiled_stream_is_tried_again_alone_and_tells_no_step_twice(engine: E
         yield [requests[0].text.upper()]
 
     async def letters(text: str) -> str:
-        told = ""
-        async for update in engine.stream(brittle, Ask(text)):
-            told += "".join(update) if isinstance(update, list) else ""
-        return told
+        return "".join(["".join(update) async for update in engine.stream(brittle, Ask(text)) if isinstance(update, list)])
 
-    async def go() -> list[object]:
-        return list(await asyncio.gather(letters("good"), letters("bug"), letters("fine"), return_exceptions=True))
-
-    good, bug, fine = run(go())
-    assert (good, fine) == ("good", "fine")
-    assert isinstance(bug, Failed)
+    good, bug, fine = await values(map(letters, ("good", "bug", "fine")))
+    assert (good, fine) == ("good", "fine") and isinstance(bug, Failed)
 
 
-def test_a_call_past_its_deadline_is_told_so_and_the_next_one_is_served() -> None:
-    engine, stuck, echo = Engine(limits=Limits(loading=0.0, deadline=0.5, heartbeat=0.02)), Echo(held=True), Echo()
-
-    async def go() -> object:
-        with pytest.raises(TooSlow) as slow:
-            await engine.ask(stuck, Ask("for ever"))
-        assert "0.5 seconds" in slow.value.text["en"]
-        return (await engine.ask(echo, Ask("next"))).value
-
-    assert run(go()) == "NEXT"
-    assert engine.snapshot().too_slow == 1
+@pytest.mark.limits(loading=0.0, deadline=0.5, heartbeat=0.02)
+async def test_a_call_past_its_deadline_is_told_so_and_the_next_one_is_served(engine: Engine) -> None:
+    stuck, echo = Echo(held=True), Echo()
+    with pytest.raises(TooSlow) as slow:
+        await engine.ask(stuck, Ask("for ever"))
+    assert "0.5 seconds" in slow.value.text["en"]
+    assert await values(asked(engine, echo, "next")) == ["NEXT"] and engine.snapshot().too_slow == 1
     stuck.free.set()  # what it computed in the end is remembered
-
-    async def remembered() -> None:
-        await until(lambda: engine.known(stuck, Ask("for ever")) is not None)
-
-    run(remembered())
-    assert run(engine.ask(echo, Ask("still there"))).value == "STILL THERE"
-    engine.close()
+    await until(lambda: engine.known(stuck, Ask("for ever")) is not None)
+    assert await values(asked(engine, echo, "still there")) == ["STILL THERE"]
 
 
-def test_the_deadline_counts_computing_and_not_waiting() -> None:
-    engine, echo, held = Engine(limits=Limits(loading=0.0, deadline=1.0, heartbeat=0.02, batch=1)), Echo(), Echo(held=True)
-
-    async def go() -> list[object]:
-        running = asyncio.create_task(engine.ask(held, Ask("held")))
-        await until(held.called.is_set)
-        waiting = asyncio.create_task(engine.ask(echo, Ask("patient")))
-        return list(await asyncio.gather(running, waiting, return_exceptions=True))
-
-    slow, patient = run(go())
-    held.free.set()
-    engine.close()
-    assert isinstance(slow, TooSlow)
-    assert isinstance(patient, Answer)  # it waited as long as the other one computed
+@pytest.mark.limits(loading=0.0, deadline=1.0, heartbeat=0.02, batch=1)
+async def test_the_deadline_counts_computing_and_not_waiting(engine: Engine) -> None:
+    echo, stuck = Echo(), Echo(held=True)
+    slow, patient = await values(await held(engine, stuck) + asked(engine, echo, "patient"))
+    stuck.free.set()
+    assert isinstance(slow, TooSlow) and patient == "PATIENT"  # it waited as long as the other one computed
 
 
-def test_a_stream_past_its_deadline_is_closed() -> None:
-    engine, count = Engine(limits=Limits(loading=0.0, deadline=0.05, turn=0.01)), Count()
+@pytest.mark.limits(loading=0.0, deadline=0.05, turn=0.01)
+async def test_a_stream_past_its_deadline_is_closed(engine: Engine) -> None:
+    count = Count()
 
     def slow(requests: list[Ask]) -> Iterator[list[object]]:
         try:
@@ -145,34 +104,33 @@ def test_a_stream_past_its_deadline_is_closed() -> None:
             count.closed.set()
 
     with pytest.raises(TooSlow):
-        run(engine.ask(slow, Ask("x")))
-    assert count.closed.wait(PATIENCE)
-    engine.close()
+        await engine.ask(slow, Ask("x"))
+    assert await asyncio.to_thread(count.closed.wait, PATIENCE)
 
 
-def test_a_failing_import_is_told_to_whoever_warms_and_whoever_asks(engine: Engine) -> None:
+async def test_a_failing_import_is_told_to_whoever_warms_and_whoever_asks(engine: Engine) -> None:
     with pytest.raises(ModuleNotFoundError):
-        engine.warm("no_such_module:explain")[0].result(PATIENCE)
+        await asyncio.wrap_future(engine.warm("no_such_module:explain")[0])
     with pytest.raises(Failed):
-        run(engine.ask("no_such_module:explain", Ask("x")))
+        await engine.ask("no_such_module:explain", Ask("x"))
 
 
-def test_importing_what_a_call_needs_is_no_part_of_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.limits(loading=0.0, deadline=0.2, heartbeat=0.02)
+async def test_importing_what_a_call_needs_is_no_part_of_its_deadline(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.6)\ndef explain(requests):\n    return requests\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    engine = Engine(limits=Limits(loading=0.0, deadline=0.2, heartbeat=0.02))
-    assert run(engine.ask("slow_to_import:explain", "x")).value == "x"
-    engine.close(0.0)
+    assert (await engine.ask("slow_to_import:explain", "x")).value == "x"
 
 
-def test_the_first_call_of_a_function_gets_time_to_read_its_model() -> None:
-    engine = Engine(limits=Limits(deadline=0.2, loading=PATIENCE, heartbeat=0.02))
-
+@pytest.mark.limits(deadline=0.2, loading=PATIENCE, heartbeat=0.02)
+async def test_the_first_call_of_a_function_gets_time_to_read_its_model(engine: Engine) -> None:
     def explain(requests: list[Ask]) -> list[str]:
         time.sleep(0.5)
         return ["done"]
 
-    assert run(engine.ask(explain, Ask("first"))).value == "done"
+    first, second = await engine.ask(explain, Ask("first")), engine.ask(explain, Ask("second"))
+    assert isinstance(first, Answer) and first.value == "done"
     with pytest.raises(TooSlow):
-        run(engine.ask(explain, Ask("second")))
-    engine.close(0.0)
+        await second

@@ -1,85 +1,81 @@
-"""The queue of the engine: places, limits of one visitor, leaving, closing."""
+"""The queue of the engine: places, limits of one visitor and of one address, leaving, closing."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import itertools
+import re
 import threading
 import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from explorer.engine import Answer, Busy, Engine, Limits, Waiting
-from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, run, until
+from explorer import wiring
+from explorer.engine import Answer, Busy, Engine, Limits, Page, Waiting
+from explorer.engine.runs import Batch, Work
+from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, asked, held, until, values
+
+FLOODER, HALL, INNOCENT = "203.0.113.1", "203.0.113.2", "203.0.113.3"
 
 
-def test_the_queue_tells_place_and_time_and_refuses_beyond_its_bound() -> None:
-    engine, echo = Engine(limits=Limits(queue=3, batch=1, heartbeat=0.01)), Echo(held=True)
+@pytest.mark.limits(queue=3, batch=1, heartbeat=0.01)
+async def test_the_queue_tells_place_and_time_and_refuses_beyond_its_bound(engine: Engine) -> None:
+    echo = Echo(held=True)
 
     async def place(text: str) -> Waiting:
         async with contextlib.aclosing(engine.watch(echo, Ask(text))) as updates:
-            async for update in updates:
-                return update
-        raise AssertionError
+            return await anext(updates)
 
-    async def go() -> None:
-        running = asyncio.create_task(engine.ask(echo, Ask("running")))
-        await until(echo.called.is_set)
-        waiting = [asyncio.create_task(engine.ask(echo, Ask(f"{i}"))) for i in range(3)]
-        await until(lambda: engine.snapshot().waiting == 3)
-        places = await asyncio.gather(*(place(f"{i}") for i in range(3)))
-        while not 0 < places[0].seconds < places[1].seconds < places[2].seconds:  # of one moment: they are told anew ten times a second
-            places = await asyncio.gather(*(place(f"{i}") for i in range(3)))
-        assert [(p.place, p.of) for p in places] == [(1, 3), (2, 3), (3, 3)]
-        assert (await place("running")).place == 0
-        with pytest.raises(Busy) as refused:
-            await engine.ask(echo, Ask("one too many"))
-        assert "3 requests" in refused.value.text["en"] and "3" in refused.value.text["zh"]
-        echo.free.set()
-        assert [a.value for a in await asyncio.gather(running, *waiting)] == ["RUNNING", "0", "1", "2"]
+    async def three() -> list[Waiting]:
+        return await asyncio.gather(*map(place, "012"))
 
-    run(go())
+    running = await held(engine, echo)
+    waiting = asked(engine, echo, *range(3))
+    await until(lambda: engine.snapshot().waiting == 3)
+    places = await three()
+    while not 0 < places[0].seconds < places[1].seconds < places[2].seconds:  # of one moment: they are told anew ten times a second
+        places = await three()
+    assert [(p.place, p.of) for p in places] == [(1, 3), (2, 3), (3, 3)]
+    assert (await place("running")).place == 0
+    with pytest.raises(Busy) as refused:
+        await engine.ask(echo, Ask("one too many"))
+    assert "3 requests" in refused.value.text["en"] and "3" in refused.value.text["zh"]
+    echo.free.set()
+    assert await values(running + waiting) == ["RUNNING", "0", "1", "2"]
     engine.close()
     assert engine.snapshot().refused == 1
 
 
-def test_one_session_takes_only_a_few_places_and_gets_them_back() -> None:
-    engine, echo = Engine(limits=Limits(session=2)), Echo(held=True)
-
-    async def go() -> None:
-        mine = [asyncio.create_task(engine.ask(echo, Ask(f"{i}"), session="me")) for i in range(2)]
-        await until(lambda: engine.snapshot().asked == 2)
-        with pytest.raises(Busy):
-            await engine.ask(echo, Ask("third"), session="me")
-        other = asyncio.create_task(engine.ask(echo, Ask("third"), session="you"))
-        echo.free.set()
-        await asyncio.gather(*mine, other)
-        assert (await engine.ask(echo, Ask("fourth"), session="me")).value == "FOURTH"
-
-    run(go())
-    engine.close()
-
-
-def test_watching_yields_where_one_stands_at_least_every_half_second(engine: Engine) -> None:
+@pytest.mark.limits(session=2)
+async def test_one_session_takes_only_a_few_places_and_gets_them_back(engine: Engine) -> None:
     echo = Echo(held=True)
+    mine = asked(engine, echo, 0, 1, session="me")
+    await until(lambda: engine.snapshot().asked == 2)
+    with pytest.raises(Busy):
+        await engine.ask(echo, Ask("third"), session="me")
+    other = asked(engine, echo, "third", session="you")
+    echo.free.set()
+    assert await values(mine + other) == ["0", "1", "THIRD"]
+    assert await values(asked(engine, echo, "fourth", session="me")) == ["FOURTH"]
 
-    async def go() -> list[float]:
-        times = [time.monotonic()]
-        async for update in engine.watch(echo, Ask("x")):
-            times.append(time.monotonic())
-            if len(times) == 4:
-                echo.free.set()
-            if isinstance(update, Answer):
-                assert update.value == "X"
-        return [b - a for a, b in itertools.pairwise(times)]
 
-    gaps = run(go())
+async def test_watching_yields_where_one_stands_at_least_every_half_second(engine: Engine) -> None:
+    echo, times = Echo(held=True), [time.monotonic()]
+    async for update in engine.watch(echo, Ask("x")):  # noqa: B007
+        times.append(time.monotonic())
+        if len(times) == 4:
+            echo.free.set()
+    assert isinstance(update, Answer) and update.value == "X"
+    gaps = [b - a for a, b in itertools.pairwise(times)]
     assert len(gaps) == 4 and max(gaps) < 2  # half a second each, on a machine that has time
 
 
-def test_short_calls_go_before_long_ones_that_came_a_little_earlier() -> None:
-    engine = Engine(limits=Limits(batch=1))
+@pytest.mark.limits(batch=1)
+async def test_short_calls_go_before_long_ones_that_came_a_little_earlier(engine: Engine) -> None:
     order: list[str] = []
     gate = threading.Event()
 
@@ -89,86 +85,187 @@ def test_short_calls_go_before_long_ones_that_came_a_little_earlier() -> None:
         order.append(requests[0].text)
         return ["done"]
 
-    async def go() -> None:
-        engine._scheduler.work(work).cost(9).seconds = 60.0
-        hold = asyncio.create_task(engine.ask(work, Ask("hold")))
-        await until(lambda: engine.snapshot().running == 1)
-        long = asyncio.create_task(engine.ask(work, Ask("long", width=9)))
-        await until(lambda: engine.snapshot().waiting == 1)
-        short = asyncio.create_task(engine.ask(work, Ask("short")))
-        await until(lambda: engine.snapshot().waiting == 2)
-        gate.set()
-        await asyncio.gather(hold, long, short)
-
-    run(go())
-    engine.close()
+    engine._scheduler.work(work).cost(9).seconds = 60.0
+    tasks = asked(engine, work, "hold")
+    await until(lambda: engine.snapshot().running == 1)
+    for count, (text, width) in enumerate((("long", 9), ("short", 1)), 1):
+        tasks += asked(engine, work, text, width=width)
+        await until(lambda count=count: engine.snapshot().waiting == count)
+    gate.set()
+    await values(tasks)
     assert order == ["hold", "short", "long"]
 
 
-def test_a_cancelled_call_in_the_queue_is_never_run(engine: Engine) -> None:
+async def test_a_cancelled_call_in_the_queue_is_never_run(engine: Engine) -> None:
     echo = Echo(held=True)
-
-    async def go() -> None:
-        running = asyncio.create_task(engine.ask(echo, Ask("running")))
-        await until(echo.called.is_set)
-        left = asyncio.create_task(engine.ask(echo, Ask("left"), session="me"))
-        await until(lambda: engine.snapshot().waiting == 1)
-        left.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await left
-        assert engine.snapshot().waiting == 0
-        echo.free.set()
-        await running
-        await engine.ask(echo, Ask("after"))
-
-    run(go())
-    assert echo.batches == [["running"], ["after"]]
-    assert engine.snapshot().cancelled == 1
+    running = await held(engine, echo)
+    (left,) = asked(engine, echo, "left", session="me")
+    await until(lambda: engine.snapshot().waiting == 1)
+    left.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await left
+    assert engine.snapshot().waiting == 0
+    echo.free.set()
+    await values(running)
+    await engine.ask(echo, Ask("after"))
+    assert echo.batches == [["running"], ["after"]] and engine.snapshot().cancelled == 1
 
 
-def test_one_of_two_askers_may_leave_without_harm(engine: Engine) -> None:
+async def test_one_of_two_askers_may_leave_without_harm(engine: Engine) -> None:
     echo = Echo(held=True)
-
-    async def go() -> object:
-        first, second = (asyncio.create_task(engine.ask(echo, Ask("same"))) for _ in range(2))
-        await until(lambda: engine.snapshot().shared == 1)
-        first.cancel()
-        await asyncio.sleep(0)
-        echo.free.set()
-        return (await second).value
-
-    assert run(go()) == "SAME"
+    first, second = asked(engine, echo, "same", "same")
+    await until(lambda: engine.snapshot().shared == 1)
+    first.cancel()
+    await asyncio.sleep(0)
+    echo.free.set()
+    assert (await second).value == "SAME"
 
 
-def test_closing_refuses_new_work_and_finishes_what_runs_and_waits() -> None:
-    engine, echo = Engine(limits=Limits(batch=1)), Echo(held=True)
-
-    async def go() -> list[object]:
-        tasks = [asyncio.create_task(engine.ask(echo, Ask(f"{i}"))) for i in range(3)]
-        await until(lambda: engine.snapshot().waiting == 2)
-        closing = asyncio.create_task(asyncio.to_thread(engine.close, PATIENCE))
-        with pytest.raises(Busy) as refused:
-            while True:  # until the other thread has come so far
-                await asyncio.wait_for(engine.ask(echo, Ask("0")), 0.01) if not closing.done() else None
-        assert refused.value.code == "closing"
-        echo.free.set()
-        assert await closing is True
-        return [a.value for a in await asyncio.gather(*tasks)]
-
-    assert run(go()) == ["0", "1", "2"]
+@pytest.mark.limits(batch=1)
+async def test_closing_refuses_new_work_and_finishes_what_runs_and_waits(engine: Engine) -> None:
+    echo = Echo(held=True)
+    tasks = asked(engine, echo, *range(3))
+    await until(lambda: engine.snapshot().waiting == 2)
+    closing = asyncio.create_task(asyncio.to_thread(engine.close, PATIENCE))
+    with pytest.raises(Busy) as refused:
+        while True:  # until the other thread has come so far
+            await asyncio.wait_for(engine.ask(echo, Ask("0")), 0.01) if not closing.done() else None
+    assert refused.value.code == "closing"
+    echo.free.set()
+    assert await closing is True and await values(tasks) == ["0", "1", "2"]
 
 
-def test_closing_hands_back_what_the_grace_does_not_suffice_for() -> None:
-    engine, count = Engine(limits=Limits(turn=0.0)), Count()
+@pytest.mark.limits(turn=0.0)
+async def test_closing_hands_back_what_the_grace_does_not_suffice_for(engine: Engine) -> None:
+    count = Count()
+    (task,) = asked(engine, count, "abc")
+    await until(lambda: bool(count.begun))
+    assert await asyncio.to_thread(engine.close, 0.01) is False
+    with pytest.raises(Busy) as handed_back:
+        await task
+    assert handed_back.value.code == "closing"
+    count.turns.release(10)
+    await until(count.closed.is_set)
 
-    async def go() -> None:
-        task = asyncio.create_task(engine.ask(count, Ask("abc")))
-        await until(lambda: bool(count.begun))
-        assert await asyncio.to_thread(engine.close, 0.01) is False
-        with pytest.raises(Busy) as handed_back:
-            await task
-        assert handed_back.value.code == "closing"
-        count.turns.release(10)
-        await until(count.closed.is_set)
 
-    run(go())
+def test_looking_at_a_computation_as_it_ends_is_harmless() -> None:
+    batch, over = Batch(Work("f", lambda requests: requests), None, [], Limits()), threading.Event()
+
+    def compute() -> None:
+        while not over.is_set():
+            batch.begin()
+            batch.rest()
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    try:
+        assert all(batch.seconds() >= 0 for _ in range(200_000))
+    finally:
+        over.set()
+        thread.join()
+
+
+# ---- addresses -------------------------------------------------------------------------------------------------------------------------
+
+
+def asking(engine: Engine, echo: Echo, address: str, count: int) -> list[asyncio.Task[Answer[Any]]]:
+    """So many requests from one address, each of an open page with a name of its own."""
+    return [task for n in range(count) for task in asked(engine, echo, f"{address} {n}", session=Page(f"{address} page {n}", address))]
+
+
+async def refused(tasks: list[asyncio.Task[Answer[Any]]]) -> list[str]:
+    """The sentences of those of the outcomes that are refusals."""
+    return [outcome.text["en"] for outcome in await values(tasks) if isinstance(outcome, Busy) and outcome.text["zh"]]
+
+
+@pytest.mark.limits()
+@pytest.mark.parametrize("count", [10, 300], ids=["some visitors", "a lecture hall"])
+async def test_seven_hundred_names_from_one_address_leave_places_for_others_who_go_first(engine: Engine, count: int) -> None:
+    echo = Echo(held=True)
+    running = await held(engine, echo)
+    flood = asking(engine, echo, FLOODER, 700)
+    await until(lambda: engine.snapshot().asked == 701)
+    others = asking(engine, echo, HALL, count)
+    await until(lambda: engine.snapshot().asked == 701 + count)
+    assert engine.snapshot().waiting == 300 + count
+    late = await refused(asking(engine, echo, INNOCENT, 1)) if count == 300 else ["600 requests are waiting, about"]
+    echo.free.set()
+    assert await refused(others) == [] and "600 requests are waiting, about" in late[0]
+    too_many = await refused(flood)
+    assert len(too_many) == 400 and "300 requests from your network" in too_many[0]
+    await values(running)
+    engine.close(0)
+    order = [text for batch in echo.batches[1:] for text in batch]
+    assert all(text in order[:25] for text in (f"{HALL} {number}" for number in range(10)))
+
+
+@pytest.mark.limits(queue=8, share=4, batch=1)
+async def test_an_address_that_is_alone_may_fill_half_a_queue_and_its_order_is_when_things_are_due(engine: Engine) -> None:
+    echo = Echo(held=True)
+    tasks = await held(engine, echo) + asking(engine, echo, HALL, 4)
+    await until(lambda: engine.snapshot().waiting == 4)
+    tasks += asked(engine, echo, "of the server itself")
+    await until(lambda: engine.snapshot().waiting == 5)
+    echo.free.set()
+    await asyncio.gather(*tasks)
+    engine.close(0)
+    assert [texts[0] for texts in echo.batches[1:]] == [*(f"{HALL} {number}" for number in range(4)), "of the server itself"]
+
+
+@pytest.mark.limits(batch=1)
+async def test_a_request_that_others_made_too_goes_when_the_first_of_them_may(engine: Engine) -> None:
+    echo = Echo(held=True)
+    tasks = await held(engine, echo) + asking(engine, echo, FLOODER, 20)
+    await until(lambda: engine.snapshot().waiting == 20)
+    tasks += asked(engine, echo, f"{FLOODER} 19", session=Page("somebody", INNOCENT))
+    await until(lambda: engine.snapshot().shared == 1)
+    echo.free.set()
+    await asyncio.gather(*tasks)
+    engine.close(0)
+    assert [texts[0] for texts in echo.batches[1:3]] == [f"{FLOODER} 0", f"{FLOODER} 19"], "addresses take turns"
+
+
+@pytest.mark.limits(streams=2, turn=0.0, batch_wait=0.0)
+async def test_streams_of_one_address_leave_room_for_another_s_and_every_second_turn(engine: Engine) -> None:
+    order = list[str]()
+    flood, both, others = threading.Event(), threading.Event(), threading.Event()
+
+    def spell(requests: list[Ask]) -> Iterator[list[Any]]:
+        for _ in range(8):
+            assert flood.wait(PATIENCE)
+            order.append(requests[0].text)
+            if "b" in order:
+                both.set()
+                assert others.wait(PATIENCE)
+            yield [["x"]]
+        yield ["done"]
+
+    def ask(text: str, width: int, address: str) -> list[asyncio.Task[Any]]:
+        return asked(engine, spell, text, width=width, session=Page(text, address))
+
+    tasks = [task for width, text in enumerate("abc") for task in ask(text, width, FLOODER)]
+    await until(lambda: engine.snapshot().waiting == 2)
+    flood.set()
+    await until(both.is_set)
+    tasks += ask("I", 3, INNOCENT)
+    await until(lambda: engine.snapshot().waiting == 2)
+    others.set()
+    await asyncio.gather(*tasks)
+    said = "".join(order)
+    its_own = said[said.index("I") : said.rindex("I") + 1]
+    assert re.fullmatch("(I[ab])*I", its_own) and its_own.count("I") == 8, said
+    assert said.index("I") < 6 and said.rindex("I") < said.index("c"), said
+
+
+@pytest.mark.parametrize(
+    ("host", "known_by"),
+    [
+        *(("203.0.113.7", "203.0.113.7"), ("::ffff:203.0.113.7", "203.0.113.7"), ("testclient", ""), ("", "")),
+        *(("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("2001:db8:1:2::9", "2001:db8:1:2::/64")),
+    ],
+)
+def test_a_visitor_is_known_by_the_address_or_the_network_that_it_has_for_itself(host: str, known_by: str) -> None:
+    caller: Any = SimpleNamespace(session_hash="abc", client=SimpleNamespace(host=host))
+    page = wiring.session(caller)
+    assert page == "abc" and page.address == known_by
+    assert wiring.session(SimpleNamespace(session_hash=None, client=None)).address == ""

@@ -1,4 +1,4 @@
-"""Functions that yield: steps as they come, turns, and nobody left behind."""
+"""Functions that yield: steps as they come, turns, and nobody left behind; and those whose answer is another one every time."""
 
 from __future__ import annotations
 
@@ -7,93 +7,73 @@ import contextlib
 import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from explorer.engine import Answer, Engine, Limits
-from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, run, until
+import pytest
+
+from explorer.engine import Answer, Busy, Engine
+from models.errors import Stopped
+from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, asked, until, values
 
 
-def test_a_stream_tells_all_steps_in_order_and_its_answer_last(engine: Engine) -> None:
-    async def go() -> list[object]:
-        return [update async for update in engine.stream(Count(free=True), Ask("abcdefgh"))]
+async def letters(stream: AsyncIterator[Any]) -> str:
+    """All steps of a stream."""
+    return "".join(["".join(update) async for update in stream if isinstance(update, list)])
 
-    *updates, answer = run(go())
+
+async def test_a_stream_tells_all_steps_in_order_and_its_answer_last(engine: Engine) -> None:
+    *updates, answer = [update async for update in engine.stream(Count(free=True), Ask("abcdefgh"))]
     assert [letter for u in updates if isinstance(u, list) for letter in u] == list("abcdefgh")
     assert isinstance(answer, Answer) and answer.value == "ABCDEFGH"
 
 
-def test_a_stream_gives_at_most_ten_updates_a_second(engine: Engine) -> None:
+async def test_a_stream_gives_at_most_ten_updates_a_second(engine: Engine) -> None:
+    count, times = Count(), []
+    count.turns.release(3)
+    async for update in engine.stream(count, Ask("x" * 60)):
+        count.turns.release(5)
+        if isinstance(update, list):
+            times.append(time.monotonic())
+    assert len(times) >= 4
+    assert min(b - a for a, b in itertools.pairwise(times[:-1])) > 0.09  # the last steps come with the answer
+
+
+async def test_a_second_asker_of_a_running_stream_gets_all_steps_so_far_and_follows(engine: Engine) -> None:
     count = Count()
-
-    async def go() -> list[float]:
-        times = []
-        for _ in range(3):
-            count.turns.release()
-        async for update in engine.stream(count, Ask("x" * 60)):
-            count.turns.release(5)
-            if isinstance(update, list):
-                times.append(time.monotonic())
-        return times[:-1]  # the last steps come with the answer
-
-    times = run(go())
-    assert len(times) >= 3
-    assert min(b - a for a, b in itertools.pairwise(times)) > 0.09
+    count.turns.release(3)
+    first = asyncio.create_task(letters(engine.stream(count, Ask("abcdef"))))
+    await until(lambda: count.made == 3)
+    second = asyncio.create_task(letters(engine.stream(count, Ask("abcdef"))))
+    await until(lambda: engine.snapshot().shared == 1)
+    count.turns.release(10)
+    assert (await first, await second) == ("abcdef", "abcdef") and count.begun == [["abcdef"]]
 
 
-def test_a_second_asker_of_a_running_stream_gets_all_steps_so_far_and_follows(engine: Engine) -> None:
-    count = Count()
-
-    async def letters() -> str:
-        text = ""
-        async for update in engine.stream(count, Ask("abcdef")):
-            text += "".join(update) if isinstance(update, list) else ""
-        return text
-
-    async def go() -> tuple[str, str]:
-        count.turns.release(3)
-        first = asyncio.create_task(letters())
-        await until(lambda: count.made == 3)
-        second = asyncio.create_task(letters())
-        await until(lambda: engine.snapshot().shared == 1)
-        count.turns.release(10)
-        return await first, await second
-
-    assert run(go()) == ("abcdef", "abcdef")
-    assert count.begun == [["abcdef"]]
-
-
-def test_streams_that_start_together_share_a_batch_and_end_each_in_its_own_time(engine: Engine) -> None:
+async def test_streams_that_start_together_share_a_batch_and_end_each_in_its_own_time(engine: Engine) -> None:
     count = Count(free=True)
-
-    async def go() -> list[str]:
-        return [a.value for a in await asyncio.gather(*(engine.ask(count, Ask(t)) for t in ("ab", "abcd", "a")))]
-
-    assert run(go()) == ["AB", "ABCD", "A"]
+    assert await values(asked(engine, count, "ab", "abcd", "a")) == ["AB", "ABCD", "A"]
     assert count.begun == [["ab", "abcd", "a"]]
 
 
-def test_a_call_goes_between_the_turns_of_a_stream(engine: Engine) -> None:
+async def test_a_call_goes_between_the_turns_of_a_stream(engine: Engine) -> None:
     count, echo = Count(), Echo()
-
-    async def go() -> int:
-        stream = asyncio.create_task(engine.ask(count, Ask("x" * 1000)))
-        call = None
-        while call is None or not call.done():
-            count.turns.release()
-            if call is None and count.made:
-                call = asyncio.create_task(engine.ask(echo, Ask("short")))
-            await asyncio.sleep(0.002)
-        made = count.made
-        assert not stream.done()
-        stream.cancel()
-        count.turns.release(1000)
-        return made
-
-    assert run(go()) < 1000
+    (stream,) = asked(engine, count, "x" * 1000)
+    calls: list[asyncio.Task[Any]] = []
+    while not calls or not calls[0].done():
+        count.turns.release()
+        if not calls and count.made:
+            calls = asked(engine, echo, "short")
+        await asyncio.sleep(0.002)
+    made = count.made
+    assert not stream.done() and made < 1000
+    stream.cancel()
+    count.turns.release(1000)
 
 
-def test_running_streams_advance_in_turns_and_no_more_than_four_at_once() -> None:
-    engine = Engine(limits=Limits(streams=2, turn=0.0, batch_wait=0.0))
+@pytest.mark.limits(streams=2, turn=0.0, batch_wait=0.0)
+async def test_running_streams_advance_in_turns_and_no_more_than_four_at_once(engine: Engine) -> None:
     order: list[str] = []
     gate = threading.Event()
 
@@ -104,46 +84,120 @@ def test_running_streams_advance_in_turns_and_no_more_than_four_at_once() -> Non
             yield [["x"]]
         yield ["done"]
 
-    async def go() -> None:
-        tasks = [asyncio.create_task(engine.ask(spell, Ask(t, width=i))) for i, t in enumerate("abc")]
-        await until(lambda: engine.snapshot().waiting == 2)
-        gate.set()
-        await asyncio.gather(*tasks)
-
-    run(go())
-    engine.close()
-    assert "".join(order).index("b") < 3  # b began before a had ended
-    assert "".join(order).index("c") > "".join(order).rindex("a") or "".join(order).index("c") > "".join(order).rindex("b")
+    tasks = [task for i, text in enumerate("abc") for task in asked(engine, spell, text, width=i)]
+    await until(lambda: engine.snapshot().waiting == 2)
+    gate.set()
+    await asyncio.gather(*tasks)
+    said = "".join(order)
+    assert said.index("b") < 3, "b began before a had ended"
+    assert said.index("c") > said.rindex("a") or said.index("c") > said.rindex("b")
 
 
-def test_a_stream_that_everybody_left_is_closed_within_two_seconds(engine: Engine) -> None:
+async def test_a_stream_that_everybody_left_is_closed_within_two_seconds(engine: Engine) -> None:
     count = Count()
+    count.turns.release(2)
+    (task,) = asked(engine, count, "x" * 100_000)
+    await until(lambda: count.made == 2)
+    task.cancel()
+    began = time.monotonic()
+    count.turns.release(100_000)
+    await until(count.closed.is_set)
+    assert time.monotonic() - began < 2 and count.made < 100_000
 
-    async def go() -> float:
-        count.turns.release(2)
-        task = asyncio.create_task(engine.ask(count, Ask("x" * 100_000)))
-        await until(lambda: count.made == 2)
-        task.cancel()
-        began = time.monotonic()
-        count.turns.release(100_000)
-        await until(count.closed.is_set)
-        return time.monotonic() - began
 
-    assert run(go()) < 2
+async def test_leaving_an_asynchronous_generator_early_counts_as_leaving(engine: Engine) -> None:
+    count = Count()
+    count.turns.release(1)
+    async with contextlib.aclosing(engine.stream(count, Ask("x" * 100_000))) as updates:
+        async for update in updates:
+            if isinstance(update, list):
+                break
+    count.turns.release(100_000)
+    await until(count.closed.is_set)
     assert count.made < 100_000
 
 
-def test_leaving_an_asynchronous_generator_early_counts_as_leaving(engine: Engine) -> None:
-    count = Count()
+# ---- a request that is live is computed alone, one at a time, never remembered, and ends with what there is where it is stopped ---------
 
-    async def go() -> None:
-        count.turns.release(1)
-        async with contextlib.aclosing(engine.stream(count, Ask("x" * 100_000))) as updates:
-            async for update in updates:
-                if isinstance(update, list):
-                    break
-        count.turns.release(100_000)
-        await until(count.closed.is_set)
 
-    run(go())
-    assert count.made < 100_000
+@dataclass(frozen=True)
+class Timed:
+    """A request whose answer is another one every time."""
+
+    text: str
+    live: bool = True
+
+
+class Watch:
+    """A function that yields its letters one by one, each let through by hand, and says how far it came."""
+
+    def __init__(self, free: int = 0) -> None:
+        self.turns = threading.Semaphore(free)
+        self.batches: list[int] = []
+
+    def __call__(self, requests: list[Timed]) -> Iterator[list[Any]]:
+        self.batches.append(len(requests))
+        return self._run(requests[0].text)
+
+    def _run(self, text: str) -> Iterator[list[Any]]:
+        done = ""
+        try:
+            for letter in text:
+                assert self.turns.acquire(timeout=PATIENCE)
+                done += letter
+                yield [[letter]]
+        except Stopped:
+            done += "."
+        yield [done]
+
+
+async def begun(engine: Engine, watch: Watch) -> Any:
+    """A stream of one page under way, past its first letter."""
+    watch.turns.release()
+    stream = engine.stream(watch, Timed("abc"), "one page")
+    async for update in stream:
+        if isinstance(update, list):
+            return stream
+    raise AssertionError("no step came")
+
+
+async def end(stream: Any) -> Any:
+    """What a stream comes to."""
+    return [update async for update in stream if isinstance(update, Answer)][-1].value
+
+
+async def test_what_is_live_is_not_remembered_and_is_computed_alone(engine: Engine) -> None:
+    watch = Watch(free=100)
+    answers = [await engine.ask(watch, Timed("ab"), "one page") for _ in range(2)]
+    assert [one.known for one in answers] == [False, False]
+    assert watch.batches == [1, 1] and engine.known(watch, Timed("ab")) is None
+
+
+async def test_a_second_one_of_another_page_is_refused_in_a_sentence(engine: Engine) -> None:
+    watch = Watch()
+    stream = await begun(engine, watch)
+    with pytest.raises(Busy) as refused:
+        await engine.ask(watch, Timed("abc"), "another page")
+    watch.turns.release(100)
+    assert await end(stream) == "abc"
+    assert (await engine.ask(watch, Timed("xy"), "another page")).value == "xy", "the clock is free again"
+    assert refused.value.code == "clock" and "another visitor" in refused.value.text["en"] and refused.value.text["zh"]
+
+
+async def test_what_a_page_asked_before_does_not_stand_in_its_own_way(engine: Engine) -> None:
+    watch = Watch()
+    stream = await begun(engine, watch)
+    newer = asyncio.create_task(engine.ask(watch, Timed("xy"), "one page"))
+    await asyncio.sleep(0)
+    await stream.aclose()
+    watch.turns.release(100)
+    assert (await newer).value == "xy"
+
+
+async def test_where_it_is_halted_its_answer_is_what_there_is(engine: Engine) -> None:
+    watch = Watch()
+    stream = await begun(engine, watch)
+    assert not engine.halt("another page") and engine.halt("one page")
+    watch.turns.release()
+    assert await end(stream) in {"a.", "ab."}
+    assert not engine.halt("one page"), "nothing is under way any more"
