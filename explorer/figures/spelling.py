@@ -82,15 +82,6 @@ class Row:
     printed: Sequence[float | None]
 
 
-@dataclass(frozen=True)
-class Seed:
-    """One training of a model that was trained several times. finished: was it not stopped early?"""
-
-    seed: int
-    ours: Sequence[float | None]
-    finished: bool
-
-
 def rounds(columns: Sequence[str], rows: Sequence[Row], axes: tuple[str, str], language: str, here: Mapping[str, str]) -> Value:
     """Accuracy by rounds of evaluation, across, and of training: measured, and under it what is in print. Plotly's own JSON.
 
