@@ -257,9 +257,9 @@ class Program(Generic[R, S]):
         bar.stop(wiring.halting(newest, engine.halt), None, None, **wiring.HOW)
         for view in self.views:
             if view.look:
-                self._listen(engine, placed[view.name], view.look)
+                self._listen(engine, placed[view.name], placed[view.look.into or view.name], view.look)
 
-    def _listen(self, engine: Engine, placed: Any, look: Look[R, S]) -> None:
+    def _listen(self, engine: Engine, placed: Any, drawn: Any, look: Look[R, S]) -> None:
         def updates(detail: Any, session: str) -> AsyncGenerator[Any, None]:
             return looked(self, engine, look, detail, session)
 
@@ -269,7 +269,7 @@ class Program(Generic[R, S]):
                     yield update
 
         handler = wiring.following(Newest(), updates) if look.newest else each
-        getattr(placed, look.event)(handler, None, placed, **wiring.HOW)
+        getattr(placed, look.event)(handler, None, drawn, **wiring.HOW)
 
     async def finished(self, engine: Engine, query: str, given: object = None, session: str = "") -> dict[str, Any]:
         """What the page draws in the end of a wish, by widget name."""

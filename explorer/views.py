@@ -45,7 +45,7 @@ class Found(Generic[R, S]):
 @dataclass(frozen=True)
 class Look(Generic[R, S]):
     """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(found, asked) and
-    refused(asked, sentence): the value of the view.
+    refused(asked, sentence): the value of the view. into: the view that draws it, where it is another one.
 
     function(asked): the engine function that is asked beside the lab's own, None for none; wish(found, asked): what it is asked. needs: is
     it about the run, or about its request alone? newest: a newer wish of the same page ends an older one.
@@ -55,6 +55,7 @@ class Look(Generic[R, S]):
     read: Callable[[object], Any]
     draw: Callable[[Found[R, S], Any], Value]
     refused: Callable[[Any, Text], Value]
+    into: str = ""
     function: Callable[[Any], Function | None] = lambda _asked: None
     wish: Callable[[Found[R, S], Any], Any] = lambda found, _asked: found.request
     needs: Literal["run", "request"] = "run"
