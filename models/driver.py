@@ -68,6 +68,7 @@ class Task:
     """What a variant learns, and beside which figure it stands."""
 
     recipe: Any  # a `Recipe`
+    config: Any = None  # of its network, where that alone tells one variant from another
     data: str  # in words, with its origin
     licence: str
     metric: str = ""

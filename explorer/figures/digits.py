@@ -28,7 +28,6 @@ FINE = 4096  # a nat travels as so many steps of 16 bits: up to 16 nats a pixel
 WORST = 2.5  # nats where the surprise scale ends
 ROWS = 112  # rows of a whole map that are made at once
 LIKELY = 48  # positions that `telling` looks at, at most
-SURE = 0.2  # weight below which a look is not sure of anything
 
 NAMES: Mapping[str, Text] = {
     "strided": {"en": "strided", "zh": "跨步"},

@@ -136,7 +136,6 @@ def growing(
     of: int,
     segment: int,
     query: str,
-    unknown: Sequence[int] = (),
 ) -> Value:
     """A run under way: everything so far, so that a coalesced update loses nothing. of: characters there will be. Others as of `value`."""
     return {
@@ -145,7 +144,7 @@ def growing(
         "given": given,
         "of": of,
         "segment": segment,
-        "unknown": pack(np.asarray(unknown, np.int32)),
+        "unknown": pack(np.zeros(0, np.int32)),
         "worst": WORST,
         "models": [_told(model, given) for model in models],
         "pick": None,

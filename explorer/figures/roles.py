@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from explorer.figures.attention import Kind, shown
-
-Array = NDArray[np.float32]
 
 
 def _set(words: str) -> frozenset[str]:

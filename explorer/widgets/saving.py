@@ -77,7 +77,6 @@ def value(
     cache_bytes: int,
     full_cache_bytes: int,
     measured: Mapping[str, float] | None = None,
-    measured_span: int = STRETCHED,
 ) -> Value:
     """The figure. name: of the model.
 
@@ -85,7 +84,7 @@ def value(
     full span. long_positions: (layer, head) the same in a text without end; full_long_positions: S. flops, full_flops: of attention, for a
     character of a text without end, all layers; other_flops: of all else. cache_bytes, full_cache_bytes: keys and values that must be
     remembered. measured: figures of a benchmark, None before it was measured: vs_fixed_ratio (how many times as fast the whole network
-    reads), cache_vs_fixed_ratio (bytes over those of the full span) and, where it is there, write_vs_fixed_ratio; measured_span: their S.
+    reads), cache_vs_fixed_ratio (bytes over those of the full span) and, where it is there, write_vs_fixed_ratio; their S is STRETCHED.
     ValueError where the shapes differ, or a full amount is 0.
     """
     if positions.shape != long_positions.shape or positions.ndim != 2 or not positions.size:
@@ -115,11 +114,11 @@ def value(
     ]
     timed = _timed(measured)
     if timed:
-        groups.append(Group(filled(TIMED, span=f"{measured_span:,}"), timed))
+        groups.append(Group(filled(TIMED, span=f"{STRETCHED:,}"), timed))
     told: list[tuple[Text, float | None, float | None, float]] = [
         *((BYTES if key == "cache" else ROWS[key], a, b, a / b) for key, a, b, _said in counted),
         *((filled(LAYER, n=n), row, full_long_positions, row / full_long_positions) for n, row in enumerate(layers, 1)),
-        *((filled(TIMES, name=bar.name, span=f"{measured_span:,}"), None, None, bar.share) for bar in timed),
+        *((filled(TIMES, name=bar.name, span=f"{STRETCHED:,}"), None, None, bar.share) for bar in timed),
     ]
     rows: list[tuple[str | float | None, ...]] = [
         (KINDS[0], *(None if ours is None else round(ours, 2) for _name, ours, _full, _share in told)),
@@ -130,9 +129,7 @@ def value(
         figures.bars(groups),
         title=QUESTION,
         units=filled(UNITS, span=f"{full_long_positions:,}"),
-        sentence=_sentence(
-            name, far, full_long_positions, flops / full_flops, whole / full_whole, cache_bytes, full_cache_bytes, measured, measured_span
-        ),
+        sentence=_sentence(name, far, full_long_positions, flops / full_flops, whole / full_whole, cache_bytes, full_cache_bytes, measured),
         legend=[
             figure.Mark(COUNTED, figures.COUNTED),
             *([figure.Mark(MEASURED, figures.MEASURED)] if timed else []),
@@ -167,7 +164,6 @@ def _sentence(
     cache: int,
     full_cache: int,
     measured: Mapping[str, float] | None,
-    measured_span: int,
 ) -> Text:
     said = {
         language: SAYS[language].format(
@@ -186,7 +182,7 @@ def _sentence(
     if measured and {"vs_fixed_ratio", "cache_vs_fixed_ratio"} <= measured.keys():
         more = filled(
             SAYS_MEASURED,
-            span=f"{measured_span:,}",
+            span=f"{STRETCHED:,}",
             ratio=f"{measured['vs_fixed_ratio']:.2f}",
             cache=percent(measured["cache_vs_fixed_ratio"]),
         )

@@ -74,7 +74,6 @@ class Task(driver.Task):
     """What a variant learns, and beside which figure it stands."""
 
     penalty: float  # of its spans, see `Recipe`
-    config: Config = ON_CPU.config
     sizes: Mapping[str, Size] = dataclasses.field(default_factory=lambda: {"cpu": ON_CPU, "cuda": ON_GPU})
 
     def on(self, device: torch.device) -> Self:
@@ -94,6 +93,7 @@ ENWIK8 = published(
 )
 ADAPTIVE = Task(
     PENALTY,
+    config=ON_CPU.config,
     recipe=ON_CPU.recipe,
     published=ENWIK8,
     target=2.1,

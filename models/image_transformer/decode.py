@@ -171,7 +171,7 @@ class Grey(Reader):
         self._kinds, self._pixels = wanted.told[wanted.owner].to(device), layout.pixels.to(device)
 
     def embedded(self, before: Tensor) -> Tensor:
-        """As `Reader.embedded`: levels, kinds and places of pixels, added."""
+        """The level before, the kind and the place: (row, position, d_model)."""
         first = self.cache.position
         return self.model.embedding(before, self._kinds, self._pixels[first : first + before.shape[1]])  # type: ignore[no-any-return]
 
@@ -196,7 +196,7 @@ class Colour(Reader):
         return 1
 
     def embedded(self, before: Tensor) -> Tensor:
-        """As `Reader.embedded`, one level at a time."""
+        """As `models.image_transformer.colour.Embedding`, of one position: (row, 1, d_model)."""
         at, known, level = self.cache.position, self.model.embedding, before[:, 0]
         if at:
             self._misses[:, at - 1] = (level - self._means) / NEAR
@@ -209,7 +209,7 @@ class Colour(Reader):
         return x.add_(known.remaining(self._means.round().long()) + known.sharing(turn) + known.missed(missed))[:, None]
 
     def levels(self, said: Tensor) -> Tensor:
-        """As `Reader.levels`, around the mean that the small picture leaves to a level."""
+        """From distances to what remains on average."""
         return levels_from(said, self._means[:, None])
 
 

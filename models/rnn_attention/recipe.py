@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from models import driver, translating
+from models import translating
 from models.beam import EXTRA, Hypothesis
-from models.driver import Asked, Job, Lab, Measured, Plan
+from models.driver import Asked, Job, Lab, Measured, Plan, Task
 from models.multi30k import Batch, Tokenizer
 from models.rnn_attention import pretrained
 from models.rnn_attention.decode import encoded, search
@@ -29,14 +29,7 @@ class Recipe(translating.Recipe):
     rate: float | None = field(default=2e-3, kw_only=True)  # the largest learning rate; None: the best of a search
 
 
-@dataclass(frozen=True)
-class Task(driver.Task):
-    """What a variant learns, and with which network, but for the pieces that it knows."""
-
-    config: Config
-
-
-VARIANTS = {score: Task(Config(score), recipe=Recipe(), **TASK) for score in SCORES}
+VARIANTS = {score: Task(config=Config(score), recipe=Recipe(), **TASK) for score in SCORES}
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from models import driver, training, translating
+from models import training, translating
 from models.captions import read
-from models.driver import Asked, Job, Lab, Measured, Plan, published
+from models.driver import Asked, Job, Lab, Measured, Plan, Task, published
 from models.encoder import Config
 from models.encoder_decoder import Transformer
 from models.multi30k import Batch, Tokenizer, pairs
@@ -41,15 +41,8 @@ class Recipe(translating.Recipe):
     target: float = 37.0  # sacreBLEU on val that it must reach
 
 
-@dataclass(frozen=True)
-class Task(driver.Task):
-    """What the variant learns, and with which network."""
-
-    config: Config = field(default_factory=Config)
-
-
 SMALL = Recipe(Schedule(steps=3000, warmup=225, cooldown=1500, average=5, every=75), rate=None)  # a rate for each by a search
-VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, own="pairs", **TASK)} | {
+VARIANTS = {"base": Task(recipe=Recipe(), config=Config(), published=PUBLISHED, own="pairs", **TASK)} | {
     name: Task(recipe=SMALL, config=AblatedConfig(residual=name.removeprefix("residual_")), **TASK) for name in NETWORKS[:-1]
 }
 VARIANTS[NETWORKS[-1]] = Task(recipe=SMALL, config=AblatedConfig(positions="learned"), **TASK)

@@ -122,7 +122,7 @@ def far(z: Any) -> list[int]:
 def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site).page
     seen = spanned.run()
-    before = spanned.profiles(seen).before[3, 2]
+    before = spanned.whole(seen).distances_before[3, 2]
     spans = [0, 0.5, 15, 480, 500.25, 512]
     found = page.evaluate(
         """async ([address, spans, ramp, span, before]) => {
@@ -156,7 +156,8 @@ def test_bars_mask_and_sentence_say_the_same_of_a_head(page_watch: Page, site: s
     there(picture, "2.2", 572)
     addressed(page_watch, _head="2.2")
     one = look(seen, 1, 1, [572])
-    here, left = float((one.before * one.mask).sum()), float(spanned.profiles(seen).kept[1, 1])
+    every = look(seen, 1, 1, range(len(seen.text)))
+    here, left = (float((each.before * each.mask).sum(1).mean()) for each in (one, every))
     best = int(one.after[0, :573][::-1].argmax())
     pair = f"{one.before[0, 572 - best]:.2f} → {one.after[0, 572 - best]:.2f}."
     for said in (

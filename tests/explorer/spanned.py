@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from explorer.figures import masks
 from models.adaptive_span.records import Explanation, page
 from models.adaptive_span.saving import Shape, saved
-from models.adaptive_span.weights import look
+from models.adaptive_span.weights import Overview, overview
 
 SPAN, RAMP, GIVEN, LENGTH = 512, 32, 560, 700
 LEARNED = np.array([[0.0, 2.4, 0.0, 5.1], [1.0, 15.0, 0.0, 38.2], [7.3, 64.9, 12.0, 151.7], [24.5, 96.0, 233.4, 479.0]], np.float32)
@@ -73,14 +73,14 @@ def run(variant: str = "adaptive", forced: tuple[tuple[int, int, float], ...] = 
     )
 
 
-def profiles(seen: Explanation) -> masks.Profiles:
+def whole(seen: Explanation) -> Overview:
     """Its mean weights by distance."""
-    return masks.profiles(partial(look, seen), 4, 4, len(seen.text), seen.span)
+    return overview(seen)
 
 
 def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None), state: str = "stored", **more: Any) -> dict[str, object]:
     """What the widget draws of it."""
-    found = profiles(seen)
+    found = whole(seen)
     return masks.value(
         variant=seen.variant,
         name=NAMES[seen.variant],
@@ -91,14 +91,11 @@ def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None)
         forced=seen.forced,
         span=seen.span,
         ramp=seen.ramp,
-        before=found.before,
-        after=found.after,
+        before=found.distances_before,
+        after=found.distances_after,
         look_before=looks[0],
         look_after=looks[1],
         query=more.pop("query", f"variant={seen.variant}"),
         state=state,
-        kept=found.kept,
-        counts=found.counts,
-        watched=found.watched,
         **more,
     )

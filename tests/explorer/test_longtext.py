@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +24,6 @@ from explorer.labs.transformer_xl.deeper import terms as xl_terms
 from explorer.looks import LEVELS, looks
 from explorer.widgets.folded import Question
 from models.adaptive_span import records as span_records
-from models.adaptive_span.weights import look, overview
 from models.transformer_xl import records as xl_records
 from models.transformer_xl.weights import look as xl_look
 from tests.explorer import readings, segmented, spanned
@@ -294,25 +292,6 @@ def test_the_last_keys_stand_there_and_the_weight_of_the_others_is_told() -> Non
 # ---- masks -----------------------------------------------------------------------------------------------------------------------------
 
 
-def test_profiles_of_all_positions_are_the_means_that_the_models_count() -> None:
-    seen = spanned.run(length=90)
-    found = masks.profiles(partial(look, seen), 4, 4, 90, SPAN, most=90)
-    assert found.watched == (90, 90)
-    np.testing.assert_array_equal(found.counts, 90 - np.arange(90))
-    np.testing.assert_allclose(found.after[3, 0], overview(seen).distances_after[3, 0], atol=1e-6)
-    np.testing.assert_allclose((found.before * found.counts).sum(2), 90, rtol=1e-4)
-
-
-def test_what_a_mask_keeps_follows_from_the_profile_before_it_and_some_positions_stand_for_all_where_there_are_many() -> None:
-    seen = spanned.run(length=400)
-    few, some, every = (masks.profiles(partial(look, seen), 4, 4, 400, SPAN, **most) for most in ({"most": 64}, {}, {"most": 400}))
-    assert few.watched == (64, 400) and some.watched == (256, 400) and every.watched == (400, 400) and some.before.shape == (4, 4, 400)
-    np.testing.assert_allclose(few.kept, every.kept, atol=0.02)
-    mask = np.clip((RAMP + seen.z - np.arange(400)) / RAMP, 0, 1)
-    np.testing.assert_allclose(some.kept, (some.before * mask * some.counts).sum(2) / some.counts[0], atol=1e-4)
-    assert some.kept.min() > 0.2 and some.kept.max() <= 1 + 1e-5
-
-
 def test_a_head_that_looks_far_and_still_cuts_is_locked_on_arrival() -> None:
     z = spanned.run().z
     assert masks.telling(z, SPAN, RAMP, 560, 700) == {"head": "4.3", "pos": 572}
@@ -355,4 +334,3 @@ def test_a_character_is_a_code_point_and_what_does_not_fit_it_is_refused() -> No
     refused("the four terms miss the scores by 1", boards, **cut(scores=parts["scores"] + 1))
     seen = spanned.run(length=90)
     refused(r"\(", spanned.value, replace(seen, forced=seen.forced[:2]))
-    refused("0 characters", masks.profiles, partial(look, seen), 4, 4, 0, SPAN)

@@ -35,7 +35,6 @@ const TEXT = {
   axes: { en: "linear|log", zh: "线性|对数" },
   restore: { en: "Restore the trained spans", zh: "恢复训练所得的跨度" },
   drag: { en: "Drag the round handle: the text is read and written again under the new spans.", zh: "拖动圆形手柄：文本会以新的跨度重新读写。" },
-  watched: { en: "Means by distance over {n} of {of} characters.", zh: "各距离的平均取自 {of} 个字符中的 {n} 个。" },
   slider: { en: "Span z of head {head}", zh: "头 {head} 的跨度 z" },
   sliderLayer: { en: "Span z of all heads of layer {layer}", zh: "第 {layer} 层所有头的跨度 z" },
   sliderAll: { en: "Span z of all heads", zh: "所有头的跨度 z" },
@@ -125,28 +124,26 @@ function ceiling(most) {
 // ── a run ──
 async function read(value, { again }) {
   if (!value.heads) return null;
-  const names = ["z", "forced", "learned", "before", "after", "kept", "counts"];
-  const packed = await Promise.all(names.map((name) => (value[name] ? unpack(value[name]) : null)));
-  const [z, forced, learned, before, after, kept, counts] = packed;
+  const names = ["z", "forced", "learned", "before", "after"];
+  const [z, forced, learned, before, after] = await Promise.all(names.map((name) => value[name] && unpack(value[name])));
   const letters = Array.from(value.text);
   const count = value.heads[0] * value.heads[1];
   const size = z.shape[2];
   const series = (i) => z.data.subarray(i * size, (i + 1) * size);
   const of = (make) => Float32Array.from({ length: count }, (_, i) => make(series(i), i));
-  const far = before?.shape[2] ?? 0;
+  const far = before.shape[2];
   const part = (array, i) => array.data.subarray(i * far, (i + 1) * far);
   const mean = of((own) => own.reduce((sum, one) => sum + one, 0) / size);
   const run = {
-    ...value, letters, count, series, length: letters.length, dynamic: size > 1, z: mean, all: z, kept: kept?.data,
+    ...value, letters, count, series, length: letters.length, dynamic: size > 1, z: mean, all: z,
     before, after, weights: [1, 2].map(() => looksOf(again, value.weights)), // before the mask, and after it
     lows: size > 1 && of((own) => Math.min(...own)),
     highs: size > 1 && of((own) => Math.max(...own)),
     forcing: of((own, i) => (forced.data[i] ? own[0] : Number.NaN)), // NaN where nothing is forced
     // NaN where it is not known
     learned: of((_, i) => (!forced.data[i] ? mean[i] : learned?.data[i] >= 0 ? learned.data[i] : Number.NaN)),
-    counts: counts?.data ?? Float32Array.from({ length: far }, (_, x) => letters.length - x),
     // mean weights by distance
-    profile: (i) => (before && after ? { before: part(before, i), after: part(after, i) } : null),
+    profile: (i) => ({ before: part(before, i), after: part(after, i) }),
   };
   return { ...run, row: rowOf(run) };
 }
@@ -194,10 +191,8 @@ function seen(run, look) {
   const under = found && masked(found.before, z, run.ramp);
   const profile = run.profile(i);
   const left = (n) => {
-    if (fresh(n) && run.kept) return run.kept[n];
-    const mean = run.profile(n);
-    if (!mean || (run.dynamic && Number.isNaN(forcing[n]))) return null;
-    return masked(mean.before.map((w, x) => w * run.counts[x]), spans[n], run.ramp).kept;
+    if (run.dynamic && Number.isNaN(forcing[n])) return null;
+    return masked(run.profile(n).before.map((w, x) => w * (run.length - x)), spans[n], run.ramp).kept;
   };
   const forced = Array.from(forcing, (one) => !Number.isNaN(one));
   return {
@@ -207,8 +202,7 @@ function seen(run, look) {
     lows: (n) => run.dynamic && !forced[n] && run.lows[n],
     far: (n) => reach(spans[n], run.ramp, run.span),
     row: found && { before: found.before, after: fresh(i) ? found.after : under.after, kept: under.kept },
-    profile: profile &&
-      (fresh(i) ? profile : { before: profile.before, after: masked(profile.before, z, run.ramp).after }),
+    profile: fresh(i) ? profile : { before: profile.before, after: masked(profile.before, z, run.ramp).after },
   };
 }
 
@@ -382,15 +376,13 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   if (!short) write((left + right) / 2, bottom + 2 * size + 6, t(TEXT.distance), { align: "center", colour: "ink2" });
   // farther than this text goes
   if (run.length < span) pen.rect({ x0: x(run.length), x1: right, y0: top, y1: bottom }, { fill: "sunk" });
-  if (profile) {
-    const most = ceiling(Math.max(...profile.before, ...profile.after));
-    const alpha = now.would ? 0.5 : 1;
-    pen.path(steps(x, profile.before, bottom, tall, most), { fill: "control", alpha: 0.45 * alpha });
-    pen.path(steps(x, profile.after, bottom, tall, most), { fill: "key", alpha: 0.8 * alpha });
-    for (const part of [0.25, 1])
-      write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), { colour: "key" });
-    write(to, top - (big ? 60 : 34) - lifted, t(TEXT.scale), { align: "right" });
-  }
+  const most = ceiling(Math.max(...profile.before, ...profile.after));
+  const alpha = now.would ? 0.5 : 1;
+  pen.path(steps(x, profile.before, bottom, tall, most), { fill: "control", alpha: 0.45 * alpha });
+  pen.path(steps(x, profile.after, bottom, tall, most), { fill: "key", alpha: 0.8 * alpha });
+  for (const part of [0.25, 1])
+    write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), { colour: "key" });
+  write(to, top - (big ? 60 : 34) - lifted, t(TEXT.scale), { align: "right" });
   // The mask, where it was as trained, and its two numbers.
   const shape = (of) =>
     [0, ...Array.from({ length: 25 },
@@ -469,7 +461,7 @@ function distanceLines(run, now, d, key) {
   return [
     t(TEXT.cardBack, { n: d, m: soft(now.z, run.ramp, d).toFixed(2) }),
     ...(position !== null && d <= position ? [named(run, key)] : []),
-    ...(profile && d < profile.before.length ? [t(TEXT.cardMean, pair(profile))] : []),
+    ...(d < profile.before.length ? [t(TEXT.cardMean, pair(profile))] : []),
     ...(row && d < row.before.length ? [t(TEXT.cardWeight, pair(row))] : []),
   ];
 }
@@ -540,8 +532,8 @@ function legend(run, look) {
     ...(now.forced.includes(true)
       ? [{ text: t(TEXT.legendForced), mark: { line: "accent", hatch: "accent", wide: 18 } },
         { text: t(TEXT.legendTrained), mark: { line: "ink2", width: 1.5, dash: [3, 2], wide: 18 } }] : []),
-    ...(now.profile ? [{ text: t(TEXT.legendBefore), mark: { fill: colour("control", 0.6) } },
-        { text: t(TEXT.legendAfter), mark: { fill: "key" } }] : []),
+    { text: t(TEXT.legendBefore), mark: { fill: colour("control", 0.6) } },
+    { text: t(TEXT.legendAfter), mark: { fill: "key" } },
   ];
 }
 
@@ -549,8 +541,6 @@ function below(run, look, _lock, ask) {
   const now = seen(run, look);
   const remarks = [
     ...(ask ? [t(TEXT.drag)] : []),
-    ...(run.watched && run.watched[0] < run.watched[1]
-      ? [t(TEXT.watched, { n: run.watched[0].toLocaleString("en"), of: run.watched[1].toLocaleString("en") })] : []),
     ...run.weights.map((rows) => rows.trouble()).filter(Boolean).slice(0, 1),
   ];
   const restore = ask && now.forced.includes(true);
