@@ -58,37 +58,24 @@ def test_a_sum_arrives_digit_by_digit_from_the_units_on() -> None:
 
 
 @pytest.mark.parametrize("task", ["parity", "addition"])
-def test_train_and_test_do_not_overlap(task: str) -> None:
-    def keys(split: str) -> set[bytes]:
-        made = drawn(task, np.random.default_rng(1), 400, split)
-        return {made.inputs[i][made.alive[i]].tobytes() for i in range(len(made))}
-
-    assert not keys("train") & keys("test")
-    assert not keys("train") & keys("val")
-
-
-def test_what_is_drawn_fits_its_split_and_its_hardest() -> None:
-    made = drawn("parity", np.random.default_rng(2), 300, "test", hardest=5)
-    entries = (made.inputs[:, 0, :BITS] - made.inputs[:, 0, BITS:]).astype(np.int64)
-    assert belongs(entries, "test").all()
-    assert set(made.difficulty.tolist()) <= set(range(1, 6))
+def test_splits_do_not_overlap_and_what_is_drawn_is_no_harder_than_asked(task: str) -> None:
+    splits = [drawn(task, np.random.default_rng(1), 400, split) for split in ("train", "val", "test")]
+    train, *others = ({one.inputs[i][one.alive[i]].tobytes() for i in range(len(one))} for one in splits)
+    assert not train & set.union(*others)
+    easy = drawn("parity", np.random.default_rng(2), 300, "test", hardest=5)
+    assert belongs((easy.inputs[:, 0, :BITS] - easy.inputs[:, 0, BITS:]).astype(np.int64), "test").all()
+    assert set(easy.difficulty.tolist()) <= set(range(1, 6))
 
 
 @pytest.mark.parametrize("task", ["parity", "addition"])
-def test_gathered_equals_masked_in_the_network_too(task: str) -> None:
+def test_gathered_equals_masked_in_the_network_too_and_without_adaptive_time_every_input_takes_as_long(task: str) -> None:
     model, batch = network(task), drawn(task, np.random.default_rng(4), 40).batch()
     masked, gathered = (model(batch.inputs, batch.alive, gather=gather) for gather in (False, True))
     torch.testing.assert_close(gathered.logits[batch.alive], masked.logits[batch.alive], atol=1e-5, rtol=1e-5)
-    assert torch.equal(gathered.steps, masked.steps)
-    assert masked.steps.unique().numel() > 2
+    assert torch.equal(gathered.steps, masked.steps) and masked.steps.unique().numel() > 2
     assert masked.cost[~batch.alive].abs().sum() == 0
-
-
-def test_without_adaptive_time_every_input_takes_the_same_updates() -> None:
-    model = PonderingNetwork(Config(UNITS["addition"], OUTPUTS["addition"], 12, steps=2))
-    assert model.halting is None
-    batch = drawn("addition", np.random.default_rng(4), 5).batch()
-    assert torch.equal(model(batch.inputs, batch.alive).steps, 2 * batch.alive)
+    without = PonderingNetwork(Config(UNITS[task], OUTPUTS[task], 12, steps=2))
+    assert without.halting is None and torch.equal(without(batch.inputs, batch.alive).steps, 2 * batch.alive)
 
 
 def test_forced_updates_and_the_limit_hold() -> None:

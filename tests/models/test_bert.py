@@ -18,18 +18,17 @@ from models import checkpoint
 from models.bert import counts, minilm, recipe, relations
 from models.bert import explain as explaining
 from models.bert import polarity as judging
-from models.bert.explain import explain, seen, vectors
+from models.bert.explain import explain, seen
 from models.bert.hiding import hide
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Encoded, Pieces
 from models.bert.pretrained import load, pieces_of
-from models.bert.records import DRAWN, PATTERNS, SIDES, VARIANTS, Explanation, Request, by_word
+from models.bert.records import DRAWN, PATTERNS, SIDES, Explanation, Request, by_word
 from models.corpus import CURVE
 from models.errors import DamagedFile, InputError
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.windows import NONE
-from tests.models.networks import weights_of
 
 SENTENCES = ("A man is standing on a ladder.", "Two dogs are running through the snow.", "The old man gave his dog a bone.")
 SIZES: dict[str, Any] = {"d_model": 24, "d_ff": 40, "n_heads": 3, "n_layers": 2, "dropout": 0.0, "max_positions": 32}
@@ -298,16 +297,6 @@ def test_a_silenced_head_adds_nothing_and_other_models_heads_stay(small: dict[st
     changed = one(text=SENTENCES[0], hidden=(1,), silenced=(("mlm", 0, 1), ("minilm", 0, 2)))
     assert np.array_equal(changed.weights[0], plain.weights[0]) and not np.array_equal(changed.weights[1], plain.weights[1])
     assert np.array_equal(one(text=SENTENCES[0], hidden=(1,), silenced=(("minilm", 0, 2),)).weights, plain.weights)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_queries_and_keys_make_the_weights_and_not_where_a_side_is_blanked(small: dict[str, Encoder], variant: str) -> None:
-    request = Request(SENTENCES[0], hidden=(1,), variant=variant)
-    found, refused = vectors([request, Request(SENTENCES[0], hidden=(1,), side="left")])
-    assert not isinstance(found, InputError) and isinstance(refused, InputError) and "both sides" in refused.text["en"]
-    run = one(text=SENTENCES[0], hidden=(1,), variant=variant)
-    assert run.weights == pytest.approx(weights_of(found[variant]), abs=1e-3)
-    assert found[variant].asks == found[variant].looked == run.read
 
 
 @pytest.mark.parametrize(
