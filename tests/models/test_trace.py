@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,75 +20,51 @@ def pass_of(trace: Trace, heads: int = 2, queries: int = 3) -> None:
         attend(query, query, query, trace=trace.within("encoder", i, "self"))
 
 
-def test_taps_come_back_stacked_in_the_order_of_the_pass() -> None:
-    trace = Trace("encoder/*/self/weights")
+def test_taps_come_back_stacked_in_the_order_of_the_pass_and_what_nobody_asked_for_is_not_kept() -> None:
+    trace, other = Trace("encoder/*/self/weights"), Trace("decoder/*/self/weights")
     pass_of(trace)
-    assert trace.names() == ("encoder/0/self/weights", "encoder/1/self/weights")
+    pass_of(other)
+    assert trace.names() == ("encoder/0/self/weights", "encoder/1/self/weights") and other.names() == ()
     assert trace.stack("encoder/*/self/weights").shape == (2, 1, 2, 3, 3)
     assert trace.stack("encoder/1/self/weights").dtype == np.float32
-
-
-def test_a_star_stands_for_one_level_only() -> None:
-    assert not Trace("*/weights").within("encoder", 0, "self").wants("weights")
+    assert not Trace("*/weights").within("encoder", 0, "self").wants("weights"), "a star stands for one level only"
     assert Trace("encoder/*/self/*").within("encoder", 7, "self").wants("weights")
-
-
-def test_what_nobody_asked_for_is_not_kept() -> None:
-    trace = Trace("decoder/*/self/weights")
-    pass_of(trace)
-    assert trace.names() == ()
-
-
-def test_an_unknown_pattern_lists_what_exists() -> None:
-    trace = Trace("encoder/*/self/weights")
-    pass_of(trace)
     with pytest.raises(KeyError, match="encoder/1/self/weights"):
         trace.stack("encoder/*/cross/weights")
 
 
-def test_only_the_kept_head_and_query_are_watched() -> None:
-    everything, one = Trace("encoder/*/self/weights"), Trace("encoder/*/self/weights", keep={"head": [1], "query": [2]})
-    pass_of(everything)
-    pass_of(one)
-    seen = one.stack("encoder/*/self/weights")
-    assert seen.shape == (2, 1, 1, 1, 3)
-    np.testing.assert_allclose(seen, everything.stack("encoder/*/self/weights")[:, :, 1:2, 2:3], atol=1e-6)
-
-
-def test_a_kept_query_of_a_causal_pass_sees_nothing_after_itself() -> None:
-    trace = Trace("weights", keep={"query": [1]})
-    x = torch.randn(1, 2, 4, 8)
-    attend(x, x, x, trace=trace, causal=True)
-    seen = trace.stack("weights")[0]
-    assert np.all(seen[..., 2:] == 0)
-    np.testing.assert_allclose(seen.sum(-1), 1, atol=1e-6)
-
-
-def test_keep_outside_the_axis_says_so() -> None:
-    with pytest.raises(IndexError, match="head 5 of 2"):
-        pass_of(Trace("encoder/*/self/weights", keep={"head": [5]}))
-
-
-def test_past_the_budget_both_sizes_are_named() -> None:
-    with pytest.raises(TraceTooLarge, match="144 bytes of 100"):
-        pass_of(Trace("encoder/*/self/weights", budget=100))
+@pytest.mark.parametrize(
+    ("error", "said", "ask"),
+    [
+        (IndexError, "head 5 of 2", lambda: pass_of(Trace("encoder/*/self/weights", keep={"head": [5]}))),
+        (TraceTooLarge, "144 bytes of 100", lambda: pass_of(Trace("encoder/*/self/weights", budget=100))),
+        (ValueError, "1 axes", lambda: Trace("x").tap("x", "batch position", torch.ones(2))),
+    ],
+)
+def test_what_cannot_be_kept_says_so(error: type[Exception], said: str, ask: Callable[[], None]) -> None:
+    with pytest.raises(error, match=said):
+        ask()
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_pooled_rows_still_sum_to_one(causal: bool) -> None:
-    trace = Trace("weights", pool=4)
-    x = torch.randn(1, 2, 10, 8)
-    attend(x, x, x, trace=trace, causal=causal)
-    pooled = trace.stack("weights")[0]
-    assert pooled.shape == (1, 2, 4, 4)
-    np.testing.assert_allclose(pooled.sum(-1), 1, atol=1e-5)
-
-
-def test_pooling_to_the_full_size_changes_nothing() -> None:
-    trace = Trace("weights", pool=64)
-    x = torch.randn(1, 2, 10, 8)
-    attend(x, x, x, trace=trace)
-    np.testing.assert_allclose(trace.stack("weights")[0], attention_weights(x, x).numpy(), atol=1e-6)
+def test_only_the_kept_head_and_query_are_watched_and_pooled_rows_are_sums_of_keys_and_means_of_queries(causal: bool) -> None:
+    x = torch.randn(1, 2, 12, 8, generator=torch.Generator().manual_seed(1))
+    seen = {}
+    for name, how in {"whole": {}, "kept": {"keep": {"head": [1], "query": [2]}}, "pooled": {"pool": 4}, "fits": {"pool": 64}}.items():
+        trace = Trace("weights", **how)
+        attend(x, x, x, trace=trace, causal=causal)
+        seen[name] = trace.stack("weights")[0]
+    mask = torch.ones(12, 12, dtype=torch.bool).tril() if causal else None
+    np.testing.assert_allclose(seen["whole"], attention_weights(x, x, mask).numpy(), atol=1e-6)
+    np.testing.assert_allclose(seen["fits"], seen["whole"], atol=1e-6)
+    np.testing.assert_allclose(seen["kept"], seen["whole"][:, 1:2, 2:3], atol=1e-6)
+    edges = [0, 3, 6, 9]
+    by_key = np.add.reduceat(seen["whole"], edges, 3)
+    by_hand = np.stack([by_key[:, :, begin : begin + 3].mean(2) for begin in edges], 2)
+    np.testing.assert_allclose(seen["pooled"], by_hand, atol=1e-5)
+    odd = Trace("weights", pool=4)
+    attend(x[:, :, :10], x[:, :, :10], x[:, :, :10], trace=odd, causal=causal)
+    np.testing.assert_allclose(odd.stack("weights")[0].sum(-1), 1, atol=1e-5)
 
 
 def test_what_was_tapped_does_not_change_with_the_tensor() -> None:
@@ -95,11 +72,6 @@ def test_what_was_tapped_does_not_change_with_the_tensor() -> None:
     trace.tap("x", "position", values)
     values.zero_()
     assert trace.stack("x").tolist() == [[1, 1]]
-
-
-def test_axes_must_fit_the_tensor() -> None:
-    with pytest.raises(ValueError, match="1 axes"):
-        Trace("x").tap("x", "batch position", torch.ones(2))
 
 
 def test_off_wants_nothing_and_costs_next_to_nothing() -> None:
