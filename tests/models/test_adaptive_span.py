@@ -156,6 +156,7 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, tmp_path: Pat
     assert "Q" not in facts["config"]["letters"] and "e" in facts["config"]["letters"]
     assert (found["split"], found["metric"], found["n"], found["unknown"]) == ("test", "bits per character", 300, 1)
     assert found["by_reading"].keys() == {"half_overlap", "cold", "memory"}
+    assert variant != "fixed" or recipe.evaluate(data, variant, split="valid", device=torch.device("cpu"))["n"] == 400
     assert (found["heads_beyond_200"], found["median_span"]) == (0, pytest.approx(24 if variant == "fixed" else 0, abs=12))
     layers = found["span_by_layer"]
     assert layers == [24, 24] if variant == "fixed" else max(layers) < 12

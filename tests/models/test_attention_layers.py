@@ -127,6 +127,7 @@ LAYOUTS = {
     "1D": blocks_1d(48, 8, 8),
     "1D, sizes that do not divide": blocks_1d(37, 7, 11),
     "1D, no memory": blocks_1d(20, 6, 0),
+    "1D, one by one": blocks_1d(9, 1, 3),
     "1D, one block": blocks_1d(5, 9, 4),
     "2D": blocks_2d(6, 8, (2, 4), (2, 2)),
     "2D, sizes that do not divide": blocks_2d(7, 5, (3, 2), (2, 1)),
@@ -267,13 +268,15 @@ KINDS: dict[str, Callable[..., Tensor]] = {  # (query, key, value, gain, trace)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_watching_changes_nothing_and_a_gain_of_zero_silences_one_head_of_one_row(kind: str) -> None:
-    given, trace = [one.requires_grad_() for one in three(LENGTH)], Trace("queries")
+    given, trace = [one.requires_grad_() for one in three(LENGTH)], Trace("queries", "spans")
     plain = KINDS[kind](*given, None)
     assert torch.equal(KINDS[kind](*given, None, trace), plain)
     torch.testing.assert_close(torch.from_numpy(trace.stack("queries")[0]).double(), given[0].detach(), atol=1e-6, rtol=1e-6)
     with torch.no_grad():
         torch.testing.assert_close(KINDS[kind](*given, None), plain)
-    if kind != "spans":
+    if kind == "spans":
+        assert torch.equal(torch.from_numpy(trace.stack("spans")[0]), SPANS["none"])
+    else:
         gain = torch.ones(2, HEADS, dtype=torch.float64)
         gain[1, 0] = 0
         silenced = KINDS[kind](*given, gain)

@@ -235,8 +235,11 @@ def test_the_weights_of_a_run_follow_from_its_queries_and_keys_and_of_all_texts_
     for i, (request, one) in enumerate(zip(asked(slug), found, strict=True)):
         blanked = getattr(request, "side", "both") != "both" or (slug == "translation" and (request.hidden or request.without))
         assert isinstance(one, InputError) == bool(blanked), "a change that makes weights another function of them is refused"
+        seen = alone(slug, i)
+        named = [value for value in vars(seen).values() if isinstance(value, tuple) and all(isinstance(name, str) for name in value)]
         for kind, sides in {} if blanked else one.items():
-            np.testing.assert_allclose(weights_of(sides), maps(alone(slug, i))[kind], atol=1e-3)
+            np.testing.assert_allclose(weights_of(sides), maps(seen)[kind], atol=1e-3)
+            assert sides.asks in named and (sides.looked in named or sides.looked == ("<s>", *seen.target[:-1])), kind
             assert not sides.queries.flags.writeable and not sides.keys.flags.writeable
     drawn, error = module.planes([Head(name, 0, 1), Head(name, 99, 0)])
     assert isinstance(error, InputError) and isinstance(drawn, Plane) and -1 <= drawn.after <= drawn.before + 0.2 <= 1.2

@@ -184,6 +184,7 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path) -
     assert (found["split"], found["metric"]) == (("valid", "nats per grid cell") if chorale else ("test", "nats per event"))
     if chorale:
         assert found["n"] == sum(len(piece) for piece in chorales.chorales(data, "valid")), "every cell, and nothing else"
+        assert evaluate(data, variant, split="test", device=CPU)["split"] == "test"
         with pytest.raises(ValueError, match="read whole"):
             evaluate(data, variant, times=2, device=CPU)
 

@@ -119,6 +119,10 @@ def test_a_memory_that_loses_nothing_makes_segments_one_pass_and_training_reads_
     assert not torch.allclose(by_segments(xl, before, 16, 20)[:, 50:], whole[:, 50:], atol=1e-3)
     torch.testing.assert_close(by_segments(xl, before, 16, 0)[:, 16:32], by_segments(xl, before[:, 16:32], 16, 0))
     torch.testing.assert_close(xl.stretch(before), by_segments(xl, before, 16, 32), atol=1e-5, rtol=1e-5)
+    memory, trace = xl.remembering(), Trace("*/self/keys")
+    for part, more in ((before[:, :16], {}), (before[:, 16:32], {"trace": trace})):
+        xl(part, memory, **more)
+    assert trace.stack("*/self/keys").shape == (2, 2, 3, 32, 8), "keys of the memory too"
 
 
 def test_gradients_are_those_of_states_remembered_and_projected_anew_and_none_reaches_the_memory(xl: TransformerXL) -> None:

@@ -18,7 +18,7 @@ from models.translation.position_records import MAX_SEED, Positions, Shuffle
 from models.translation.positions import positions, shuffled
 from models.translation.pretrained import Pretrained
 from models.translation.records import EXAMPLES, KINDS, PARTS, Again, Explanation, Request
-from models.translation.vectors import heads
+from models.translation.vectors import heads, vectors
 from tests.models.networks import answer
 from tests.models.test_every_lab import same
 
@@ -239,3 +239,5 @@ def test_a_head_that_is_not_there_and_a_sentence_that_is_none_are_refused_beside
     looks = [("A dog.", "cross", 0), ("A dog.", "cross", 99), ("A dog.", "sideways", 0), ("", "cross", 0)]
     found = heads([Look(Request(sentence), kind, layer, 0) for sentence, kind, layer in looks])
     assert [isinstance(one, InputError) for one in found] == [False, True, True, True]
+    (silenced,) = vectors([Request("A dog.", silenced=(("cross", 0, 0),))])
+    assert isinstance(silenced, dict), "its weights are the same function of queries and keys"
