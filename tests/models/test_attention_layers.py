@@ -194,7 +194,8 @@ for name, blocks in LAYOUTS.items():
 for name, (queries, keys, distances) in SHAPES.items():
     for window in (None, 1, 20, BLOCK, 3 * BLOCK):
         given = (queries, keys, (3, distances, 4), (2, 3, queries, 4))
-        case(f"{name}, {window}", windowed, by_distance, given, [window], [window])
+        for program in (windowed, relative.direct):
+            case(f"{name}, {window}", program, by_distance, given, [window], [window])
     for program in (relative_attention, relative.direct, *([skewed] if queries == keys else [])):
         case(name, program, by_distance, (queries, keys, (3, distances, 4)))
     case(f"{name}, without distances", relative_attention, by_distance, (queries, keys), [None], [None])
