@@ -10,7 +10,7 @@ from models.act_rnn import explain as page
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
 from models.act_rnn.explain import explain
 from models.act_rnn.model import Config, PonderingNetwork
-from models.act_rnn.records import Explanation, Request, read_bits, read_sum
+from models.act_rnn.records import Request, read_bits, read_sum
 from models.checkpoint import CheckpointError
 from models.hashing import belongs
 from models.pretrained import Pretrained
@@ -38,67 +38,42 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "load", load)
 
 
-def test_parity_counts_the_ones_alone() -> None:
+def test_parity_counts_the_ones_alone_and_a_sum_arrives_digit_by_digit_from_the_units_on() -> None:
     rows = np.zeros((3, BITS), np.int64)
-    rows[0, :4] = [1, -1, 1, 1]
-    rows[1, 5:7] = [1, 1]
-    rows[2, 0] = -1
+    rows[0, :4], rows[1, 5:7], rows[2, 0] = [1, -1, 1, 1], [1, 1], -1
     made = vectors(rows)
-    assert made.targets[:, 0].tolist() == [1, 0, 0]
-    assert made.difficulty.tolist() == [4, 2, 1]
-
-
-def test_a_sum_arrives_digit_by_digit_from_the_units_on() -> None:
-    first, second = np.zeros((1, DIGITS), np.int64), np.zeros((1, DIGITS), np.int64)
+    assert (made.targets[:, 0].tolist(), made.difficulty.tolist()) == ([1, 0, 0], [4, 2, 1])
+    first, second = np.zeros((2, 1, DIGITS), np.int64)
     first[0, :3], second[0, :3] = [8, 7, 4], [6, 5, 2]  # 478 + 256 = 734
     made = sums(first, second, np.array([3]))
-    assert made.inputs[0].argmax(-1).tolist() == [8, 6, 7, 5, 4, 2, 10]
+    assert made.inputs[0].argmax(-1).tolist() == [8, 6, 7, 5, 4, 2, 10] and made.difficulty.tolist() == [2]
     assert made.targets[0].tolist() == [NONE, 4, NONE, 3, NONE, 7, 0]
-    assert made.difficulty.tolist() == [2]
 
 
 @pytest.mark.parametrize("task", ["parity", "addition"])
-def test_train_and_test_do_not_overlap(task: str) -> None:
-    def keys(split: str) -> set[bytes]:
-        made = drawn(task, np.random.default_rng(1), 400, split)
-        return {made.inputs[i][made.alive[i]].tobytes() for i in range(len(made))}
-
-    assert not keys("train") & keys("test")
-    assert not keys("train") & keys("val")
-
-
-def test_what_is_drawn_fits_its_split_and_its_hardest() -> None:
-    made = drawn("parity", np.random.default_rng(2), 300, "test", hardest=5)
-    entries = (made.inputs[:, 0, :BITS] - made.inputs[:, 0, BITS:]).astype(np.int64)
-    assert belongs(entries, "test").all()
-    assert set(made.difficulty.tolist()) <= set(range(1, 6))
+def test_splits_do_not_overlap_and_what_is_drawn_is_no_harder_than_asked(task: str) -> None:
+    splits = [drawn(task, np.random.default_rng(1), 400, split) for split in ("train", "val", "test")]
+    train, *others = ({one.inputs[i][one.alive[i]].tobytes() for i in range(len(one))} for one in splits)
+    assert not train & set.union(*others)
+    easy = drawn("parity", np.random.default_rng(2), 300, "test", hardest=5)
+    assert belongs((easy.inputs[:, 0, :BITS] - easy.inputs[:, 0, BITS:]).astype(np.int64), "test").all()
+    assert set(easy.difficulty.tolist()) <= set(range(1, 6))
 
 
 @pytest.mark.parametrize("task", ["parity", "addition"])
-def test_gathered_equals_masked_in_the_network_too(task: str) -> None:
+def test_gathered_equals_masked_in_the_network_too_and_without_adaptive_time_every_input_takes_as_long(task: str) -> None:
     model, batch = network(task), drawn(task, np.random.default_rng(4), 40).batch()
     masked, gathered = (model(batch.inputs, batch.alive, gather=gather) for gather in (False, True))
     torch.testing.assert_close(gathered.logits[batch.alive], masked.logits[batch.alive], atol=1e-5, rtol=1e-5)
-    assert torch.equal(gathered.steps, masked.steps)
-    assert masked.steps.unique().numel() > 2
+    assert torch.equal(gathered.steps, masked.steps) and masked.steps.unique().numel() > 2
     assert masked.cost[~batch.alive].abs().sum() == 0
+    without = PonderingNetwork(Config(UNITS[task], OUTPUTS[task], 12, steps=2))
+    assert without.halting is None and torch.equal(without(batch.inputs, batch.alive).steps, 2 * batch.alive)
 
 
-def test_without_adaptive_time_every_input_takes_the_same_updates() -> None:
-    model = PonderingNetwork(Config(UNITS["addition"], OUTPUTS["addition"], 12, steps=2))
-    assert model.halting is None
-    batch = drawn("addition", np.random.default_rng(4), 5).batch()
-    assert torch.equal(model(batch.inputs, batch.alive).steps, 2 * batch.alive)
-
-
-def test_forced_updates_and_the_limit_hold() -> None:
+def test_forced_updates_and_the_limit_hold_and_bits_may_be_written_in_many_ways() -> None:
     forced, limited = explain([Request("parity", "101", forced=3), Request("parity", "101", limit=1)])
-    assert isinstance(forced, Explanation) and isinstance(limited, Explanation)
     assert forced.steps.tolist() == [3] and forced.weights.tolist() == [[0], [0], [1]]
     assert limited.steps.tolist() == [1] and limited.limit == 1
-
-
-def test_bits_may_be_written_in_many_ways() -> None:
-    assert read_bits("1 0,1") == read_bits("101") == (1, -1, 1)
-    assert read_bits("1..0") == (1, 0, 0, -1)
+    assert read_bits("1 0,1") == read_bits("101") == (1, -1, 1) and read_bits("1..0") == (1, 0, 0, -1)
     assert read_sum(" 007 + 12 = ") == ("7", "12")

@@ -18,18 +18,18 @@ from models import checkpoint
 from models.bert import counts, minilm, recipe, relations
 from models.bert import explain as explaining
 from models.bert import polarity as judging
-from models.bert.explain import explain, seen, vectors
+from models.bert.explain import explain, seen
 from models.bert.hiding import hide
 from models.bert.model import Config, Encoder
 from models.bert.pieces import Encoded, Pieces
 from models.bert.pretrained import load, pieces_of
-from models.bert.records import DRAWN, PATTERNS, SIDES, VARIANTS, Explanation, Request, by_word
+from models.bert.records import DRAWN, PATTERNS, SIDES, Explanation, Request, by_word
 from models.corpus import CURVE
 from models.errors import DamagedFile, InputError
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.windows import NONE
-from tests.models.networks import weights_of
+from tests.models.networks import answer
 
 SENTENCES = ("A man is standing on a ladder.", "Two dogs are running through the snow.", "The old man gave his dog a bone.")
 SIZES: dict[str, Any] = {"d_model": 24, "d_ff": 40, "n_heads": 3, "n_layers": 2, "dropout": 0.0, "max_positions": 32}
@@ -58,9 +58,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Encoder]:
 
 
 def one(**asked: Any) -> Explanation:
-    (found,) = explain([Request(**asked)])
-    assert isinstance(found, Explanation), found
-    return found
+    return answer(explain, Explanation, Request(**asked))
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -300,16 +298,6 @@ def test_a_silenced_head_adds_nothing_and_other_models_heads_stay(small: dict[st
     assert np.array_equal(one(text=SENTENCES[0], hidden=(1,), silenced=(("minilm", 0, 2),)).weights, plain.weights)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_queries_and_keys_make_the_weights_and_not_where_a_side_is_blanked(small: dict[str, Encoder], variant: str) -> None:
-    request = Request(SENTENCES[0], hidden=(1,), variant=variant)
-    found, refused = vectors([request, Request(SENTENCES[0], hidden=(1,), side="left")])
-    assert not isinstance(found, InputError) and isinstance(refused, InputError) and "both sides" in refused.text["en"]
-    run = one(text=SENTENCES[0], hidden=(1,), variant=variant)
-    assert run.weights == pytest.approx(weights_of(found[variant]), abs=1e-3)
-    assert found[variant].asks == found[variant].looked == run.read
-
-
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
@@ -322,8 +310,7 @@ def test_queries_and_keys_make_the_weights_and_not_where_a_side_is_blanked(small
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_sentence(small: dict[str, Encoder], asked: dict[str, Any], says: str) -> None:
-    (found,) = explain([Request(**asked)])
-    assert isinstance(found, InputError) and says in found.text["en"] and found.text["zh"].endswith("。")
+    assert says in answer(explain, InputError, Request(**asked)).text["en"]
 
 
 def test_an_encoder_judges_by_the_means_of_all_its_layers_whatever_stands_beside_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

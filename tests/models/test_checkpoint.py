@@ -31,6 +31,8 @@ def test_what_was_saved_comes_back_to_half_precision(tmp_path: Path) -> None:
     checkpoint.restore(tmp_path, again)
     torch.testing.assert_close(again.weight, model.weight.half().float())
     assert checkpoint.read_facts(tmp_path)["parameters"] == 8
+    folders = [checkpoint.folder("translation"), checkpoint.folder("translation", "base", 3)]
+    assert [one.name for one in folders] == ["base", "base-seed3"], "seeds live beside each other"
 
 
 def test_a_changed_file_is_not_loaded(tmp_path: Path) -> None:
@@ -68,8 +70,3 @@ def test_a_value_too_large_for_half_precision_is_refused(tmp_path: Path) -> None
     with pytest.raises(CheckpointError, match="not finite"):
         checkpoint.save(tmp_path, {"weight": torch.tensor([1e6])}, {"finished": True})
     assert not (tmp_path / "model.json").exists()
-
-
-def test_seeds_live_beside_each_other() -> None:
-    assert checkpoint.folder("translation").name == "base"
-    assert checkpoint.folder("translation", "base", 3).name == "base-seed3"

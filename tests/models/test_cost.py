@@ -22,15 +22,6 @@ from models.layers.local import blocks_1d
 SMALL = Request(length=64, width=16)
 
 
-def flops(layer: str, request: Request) -> int:
-    """What torch counts while a layer runs once over the whole length."""
-    bench = clock.Bench(request, torch.device("cpu"))
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        for piece in bench.pieces(layer, request.length):
-            piece()
-    return int(counter.get_total_flops())
-
-
 # ---- on paper ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -42,18 +33,17 @@ def test_the_formulas_give_the_numbers_of_the_lecture() -> None:
     assert [records.FORMULAS[layer].steps(1000) for layer in LAYERS] == [1, 1000, 1, 1]
 
 
-@pytest.mark.parametrize("layer", ["attention", "convolution"])
+@pytest.mark.parametrize("layer", ["attention", "convolution", "recurrence"])
 def test_the_formulas_count_what_torch_counts(layer: str) -> None:
     request = dataclasses.replace(SMALL, fused=False)
-    assert flops(layer, request) == operations(layer, request.length, request)
-
-
-def test_an_lstm_costs_two_products_of_four_gates_at_every_position() -> None:
-    x, gates = torch.randn(64, 16), (nn.Linear(16, 64, bias=False), nn.Linear(16, 64, bias=False))
-    with FlopCounterMode(display=False) as counter:
-        for gate in gates:
-            gate(x)
-    assert counter.get_total_flops() == operations("recurrence", 64, SMALL)
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        if layer == "recurrence":  # an LSTM: two products of four gates at every position
+            for _ in range(2):
+                nn.Linear(16, 64, bias=False)(torch.randn(64, 16))
+        else:
+            for piece in clock.Bench(request, torch.device("cpu")).pieces(layer, request.length):
+                piece()
+    assert counter.get_total_flops() == operations(layer, request.length, request)
 
 
 def test_restricted_attention_pairs_every_query_with_r_keys_but_for_the_first_block() -> None:
@@ -62,15 +52,10 @@ def test_restricted_attention_pairs_every_query_with_r_keys_but_for_the_first_bl
     assert 4 * pairs * request.width == operations("restricted", 64, request) - 4 * 8 * 8 * request.width  # nothing stands before the first
 
 
-def test_the_exponent_of_a_power_is_found() -> None:
+def test_the_exponent_of_a_power_is_found_and_lengths_are_halves_of_the_longest_and_never_too_short() -> None:
     points = [Point("attention", n, 1e-9 * n**1.5, 1) for n in (128, 256, 512, 1024)]
-    assert records.exponent(points) == pytest.approx(1.5)
-    assert records.exponent(points[:2]) is None
-
-
-def test_lengths_are_halves_of_the_longest_and_never_too_short() -> None:
-    assert lengths(1000) == (62, 125, 250, 500, 1000)
-    assert lengths(64) == (16, 32, 64)
+    assert records.exponent(points) == pytest.approx(1.5) and records.exponent(points[:2]) is None
+    assert lengths(1000) == (62, 125, 250, 500, 1000) and lengths(64) == (16, 32, 64)
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------------------------------
@@ -100,13 +85,6 @@ def timed(request: Request) -> tuple[list[Point], Clock]:
     return [point for (update,) in updates if isinstance(update, list) for point in update], last.clock
 
 
-def test_every_layer_is_timed_at_every_length() -> None:
-    points, run = timed(SMALL)
-    assert {(p.layer, p.length) for p in points} == set(itertools.product(LAYERS, (16, 32, 64)))
-    assert tuple(points) == run.points and run.left == () and not run.stopped
-    assert all(p.seconds > 0 and 1 <= p.repeats <= 5 for p in points) and run.seconds >= sum(p.seconds for p in points)
-
-
 def test_what_a_change_is_compared_with_is_timed_in_the_same_run() -> None:
     points, run = timed(dataclasses.replace(SMALL, window=16, fused=False))
     assert {(p.layer, p.variant, p.length) for p in points if p.variant} == {("restricted", "window", 64), ("attention", "fused", 64)}
@@ -134,24 +112,25 @@ def test_fused_and_spelled_out_attention_are_the_same_layer() -> None:
         torch.testing.assert_close(one(), other())
 
 
-def test_only_a_run_of_the_clock_is_live_and_is_a_generator() -> None:
+def test_every_layer_is_timed_at_every_length_and_only_a_run_of_the_clock_is_live_and_a_generator() -> None:
     assert Request().live and not any(example.live for example in EXAMPLES[1:])
-    updates = list(explain([SMALL]))
-    assert isinstance(updates[-1][0], Explanation) and all(isinstance(update[0], list) for update in updates[:-1])  # type: ignore[index]
-    (refused,) = explain([Request(length=4096, width=1000)])
-    assert isinstance(refused[0], InputError)  # type: ignore[index]
+    *updates, (last,) = explain([SMALL])
+    assert isinstance(last, Explanation) and all(isinstance(update, list) for (update,) in updates)
+    points, run = tuple(point for (update,) in updates for point in update), last.clock
+    assert {(p.layer, p.length) for p in points} == set(itertools.product(LAYERS, (16, 32, 64)))
+    assert points == run.points and run.left == () and not run.stopped
+    assert all(p.seconds > 0 and 1 <= p.repeats <= 5 for p in points) and run.seconds >= sum(p.seconds for p in points)
+    ((refused,),) = explain([Request(length=4096, width=1000)])
+    assert isinstance(refused, InputError)
 
 
 # ---- the softmax over scores -------------------------------------------------------------------------------------------------------
 
 
-def test_entropy_and_gradient_have_their_limits() -> None:
+def test_entropy_and_gradient_have_their_limits_and_the_gradient_is_what_autograd_finds() -> None:
     alike, alone = torch.full((64,), 1 / 64), F.one_hot(torch.tensor(3), 64).float()
     assert float(model.entropy(alike)) == pytest.approx(6) and float(model.entropy(alone)) == 0
     assert float(model.gradient(alike)) == pytest.approx(63 / 64) and float(model.gradient(alone)) == 0
-
-
-def test_the_gradient_is_what_autograd_finds() -> None:
     scores = torch.randn(8, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda x: x.softmax(0), scores)  # type: ignore[no-untyped-call]
     assert float(model.gradient(scores.softmax(0))) == pytest.approx(float(jacobian.trace()))
@@ -211,12 +190,10 @@ def test_each_head_looks_at_its_own_shift() -> None:
         assert np.unravel_index(found.maps[head].argmax(), found.maps[head].shape) == (row + down, column + right)
 
 
-def test_filters_do_what_they_are_called() -> None:
-    flat = torch.ones(9, 9, dtype=torch.float64)
-    inside = slice(2, -2)
-    assert float(model.convolution(flat, model.taps("blur", 3))[inside, inside].mean()) == pytest.approx(1)
-    assert float(model.convolution(flat, model.taps("sharpen", 3))[inside, inside].mean()) == pytest.approx(1)
-    assert float(model.convolution(flat, model.taps("edge", 3))[inside, inside].abs().max()) == pytest.approx(0)
+@pytest.mark.parametrize(("name", "value"), [("blur", 1), ("sharpen", 1), ("edge", 0)])
+def test_filters_do_what_they_are_called(name: str, value: float) -> None:
+    inside = model.convolution(torch.ones(9, 9, dtype=torch.float64), model.taps(name, 3))[2:-2, 2:-2]
+    torch.testing.assert_close(inside, torch.full((5, 5), float(value), dtype=torch.float64))
 
 
 def test_a_convolution_has_a_map_for_each_distance_attention_one_and_relative_attention_both() -> None:

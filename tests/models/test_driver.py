@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,15 @@ import torch
 from models import checkpoint
 from models.__main__ import LABS
 from models.act_rnn import recipe as rnn
+from models.adaptive_span.model import Config as SpanConfig
+from models.adaptive_span.model import network as span_network
 from models.driver import Drawn, OutOfTime
 from models.hashing import belongs, hashes
+from models.language_model import recipe as language_model
+from models.music import recipe as music
+from models.reformer import recipe as reformer
+from models.sparse_transformer import recipe as sparse
+from models.transformer_xl import recipe as xl
 from models.universal_transformer import recipe as ut
 
 ROOT = Path(__file__).parents[2]
@@ -98,13 +106,34 @@ def test_minutes_bound_the_search_for_a_rate_which_goes_on_where_it_was(tmp_path
     assert checkpoint.read_facts(where)["finished"] and not list(run.glob("trial-*"))
 
 
-def test_what_is_compared_has_as_many_parameters() -> None:
-    for name in ut.TASKS:
-        sizes = [sum(p.numel() for p in ut.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_ordinary", "_fixed")]
-        assert max(sizes) < 1.1 * min(sizes), (name, sizes)
-    for name in ("parity", "addition"):
-        sizes = [sum(p.numel() for p in rnn.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_without")]
-        assert sizes[0] - sizes[1] == rnn.task_of(name).d_model + 1  # the halting unit
+BUILT: list[
+    tuple[Callable[[str], torch.nn.Module], tuple[str, ...], float]
+] = [  # how, what stands side by side, how much larger one may be
+    *[(lambda name: rnn.task_of(name).build(), (task, f"{task}_without"), 1.01) for task in ("parity", "addition")],
+    *[(lambda name: ut.task_of(name).build(), (task, f"{task}_ordinary", f"{task}_fixed"), 1.1) for task in ut.TASKS],
+    (lambda name: span_network(name, SpanConfig("ab\n")), ("adaptive", "fixed", "dynamic"), 1.01),
+    (lambda name: music.task_of(name).build(), ("relative", "lstm"), 1.25),
+    (lambda name: xl.task_of(name).build("x" * 90), ("xl", "absolute"), 1.01),
+]
+ALIKE: list[tuple[Any, tuple[str, ...], dict[str, Any]]] = [  # of which lab, which variants, and in what alone they differ
+    (reformer, ("lsh_4", "full", "lsh_2", "lsh_1"), {"rounds": 0}),
+    (sparse, ("strided", "dense", "fixed"), {"kind": "full"}),
+    (sparse, ("text_fixed", "text_strided"), {"kind": "full"}),
+    (language_model, ("plain", "last_only", "layers", "targets", "all"), {"exits": False, "ahead": False}),
+]
+
+
+@pytest.mark.parametrize(("build", "names", "most"), BUILT)
+def test_what_is_compared_has_as_many_parameters_and_fits_one_file(build: Any, names: tuple[str, ...], most: float) -> None:
+    sizes = [sum(p.numel() for p in build(name).parameters()) for name in names]
+    assert max(sizes) < most * min(sizes) and 2 * max(sizes) < checkpoint.LARGEST, (names, sizes)
+
+
+@pytest.mark.parametrize(("module", "names", "apart"), ALIKE)
+def test_what_is_compared_differs_in_one_thing_alone(module: Any, names: tuple[str, ...], apart: dict[str, Any]) -> None:
+    tasks = [module.task_of(name) for name in names]
+    assert len({(dataclasses.replace(task.config, **apart), task.recipe) for task in tasks}) == 1
+    assert len({tuple(getattr(task.config, name) for name in apart) for task in tasks}) == len(names) - (module is language_model)
 
 
 @pytest.mark.parametrize("slug", LABS)

@@ -7,7 +7,7 @@ import importlib
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from models import stored
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import Characters, Choice, Heads, Number, Several, Switch
+from models.plane import Head, Plane
+from tests.models.networks import weights_of
 
 ROOT = Path(__file__).parents[2]
 GERMAN = {"sentence": "Two dogs are running."}
@@ -29,6 +31,12 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {  # requests that the trained mo
         {"task": "addition", "text": "9+1", "epsilon": 0.3, "bias": 1.0},
     ),
     "adaptive_span": ({"text": "the heart in the rain", "length": 9}, {"text": "and then", "length": 20, "seed": 9, "temperature": 0.3}),
+    "bert": (
+        {"text": "A dog sits on the grass.", "hidden": (1,)},
+        {"text": "A dog sits.", "other": "A cat sits.", "variant": "minilm"},
+        {"text": "A dog sits on the grass.", "hidden": (1,), "side": "left", "silenced": (("mlm", 0, 1),)},
+        {"text": "A dog sits on the grass.", "way": "draw", "seed": 3},
+    ),
     "cost": ({"task": "scale"}, {"task": "heads"}),
     "image_transformer": ({"mode": "complete", "picture": "test:1", "keep": 21, "count": 2}, {"mode": "enlarge", "picture": "test:0"}),
     "language_model": (
@@ -38,6 +46,7 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {  # requests that the trained mo
         {"text": "It was", "length": 4, "variant": "words"},
     ),
     "music": ({"motif": "JAAkACQAJAA"}, {"style": "piano", "mode": "continue", "length": 9}, {"motif": "JAAkACQAJAA", "seed": 8}),
+    "nonautoregressive": (GERMAN, {**GERMAN, "passes": 2, "offset": 1}, {"sentence": "A man sings.", "again": (0, 1)}),
     "reformer": ({"text": "heads", "rounds": 2}, {"text": "hash"}),
     "rnn_attention": (GERMAN, {**GERMAN, "variant": "none"}, {"sentence": "A man sings a song.", "beam": 3}, {**GERMAN, "context": "zero"}),
     "sparse_transformer": ({"keep": 27}, {"keep": 27, "seed": 8, "drawing": "test:3"}, {"task": "text", "text": "It was", "length": 9}),
@@ -205,6 +214,35 @@ def test_models_that_are_not_there_are_left_out_and_without_any_there_is_no_answ
     monkeypatch.setattr(of(slug), "load", only(0))
     with pytest.raises(CheckpointError):
         of(slug).explain([asked(slug)[0]])
+
+
+MAPS: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {  # an attention, and a run's weights by the names of their vectors
+    "bert": ("mlm", lambda seen: {seen.variant: seen.weights}),
+    "nonautoregressive": (
+        "cmlm_distilled.cross",
+        lambda seen: {"encoder": seen.encoder, "decoder": seen.decoder[-1], "cross": seen.cross[-1]},
+    ),
+    "translation": ("cross", lambda seen: {kind: getattr(seen, kind) for kind in ("encoder", "decoder", "cross")}),
+    "universal_transformer": ("stories.self", lambda seen: {"self": seen.attention}),
+}
+
+
+@pytest.mark.parametrize("slug", MAPS)
+def test_the_weights_of_a_run_follow_from_its_queries_and_keys_and_of_all_texts_they_stand_in_one_plane(slug: str) -> None:
+    module, (name, maps) = of(slug, "vectors" if slug == "translation" else "explain"), MAPS[slug]
+    *found, refused = module.vectors([*asked(slug), wrong(slug)])
+    assert isinstance(found[0], dict) and isinstance(refused, InputError)
+    for i, (request, one) in enumerate(zip(asked(slug), found, strict=True)):
+        blanked = getattr(request, "side", "both") != "both" or (slug == "translation" and (request.hidden or request.without))
+        assert isinstance(one, InputError) == bool(blanked), "a change that makes weights another function of them is refused"
+        seen = alone(slug, i)
+        named = [value for value in vars(seen).values() if isinstance(value, tuple) and all(isinstance(name, str) for name in value)]
+        for kind, sides in {} if blanked else one.items():
+            np.testing.assert_allclose(weights_of(sides), maps(seen)[kind], atol=1e-3)
+            assert sides.asks in named and (sides.looked in named or sides.looked == ("<s>", *seen.target[:-1])), kind
+            assert not sides.queries.flags.writeable and not sides.keys.flags.writeable
+    drawn, error = module.planes([Head(name, 0, 1), Head(name, 99, 0)])
+    assert isinstance(error, InputError) and isinstance(drawn, Plane) and -1 <= drawn.after <= drawn.before + 0.2 <= 1.2
 
 
 @pytest.mark.parametrize(("slug", "number"), [("act_rnn", 1), ("act_rnn", 2), ("universal_transformer", 0), ("universal_transformer", 1)])

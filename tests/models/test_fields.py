@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,3 +51,10 @@ def test_a_page_reads_the_same_range() -> None:
     found = range_of(Ask, "rounds")
     assert isinstance(found, Number)
     assert (found.least, found.most, found.whole) == (1, 4, True)
+
+
+def test_an_input_error_reads_as_its_english_sentence_and_survives_a_process_border() -> None:
+    error = InputError("empty", en="The text is empty.", zh="文本为空。")
+    assert str(error) == "The text is empty."
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.code, again.text) == (error.code, error.text)

@@ -23,7 +23,7 @@ from models.language_model import induction, polarity, recipe
 from models.language_model.decode import Reader, climbed
 from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import read
-from models.language_model.recipe import AHEAD, VARIANTS, Batch, Objective, drawn
+from models.language_model.recipe import AHEAD, Batch, Objective, drawn
 from models.language_model.records import Request
 from models.pretrained import once
 from models.sampling import Cache, Wanted, Writer
@@ -174,13 +174,6 @@ def test_bits_of_pieces_are_told_for_each_character() -> None:
     model = language(pieces=len(learned), window=16)
     figure = recipe.bits_of_pieces(model, learned, "valid", [TEXT])
     assert figure["n"] == len(TEXT) and figure["value"] == pytest.approx(figure["bits_per_piece"] * figure["pieces"] / len(TEXT), abs=1e-3)
-
-
-def test_variants_differ_in_what_they_learn_from_alone() -> None:
-    plain, *others = (VARIANTS[name] for name in ("plain", "last_only", "layers", "targets", "all"))
-    for one in others:
-        assert one.recipe == plain.recipe
-        assert (one.config.d_model, one.config.n_layers, one.config.window) == (plain.config.d_model, plain.config.n_layers, 256)
 
 
 # ---- polarity ----------------------------------------------------------------------------------------------------------------------

@@ -15,19 +15,18 @@ from torch import nn
 
 from models import checkpoint
 from models.encoder import Config
-from models.encoder_decoder import MultiHeadAttention
 from models.errors import DamagedFile, InputError
 from models.multi30k import PAD, STOP, Batch, Tokenizer, padded
 from models.nonautoregressive import decode, pretrained, recipe
 from models.nonautoregressive import explain as page
 from models.nonautoregressive.decode import mask_predict, passes, read
-from models.nonautoregressive.explain import explain, neighbours, reread, vectors
+from models.nonautoregressive.explain import explain, neighbours, reread
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
-from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request, Reread, written
+from models.nonautoregressive.records import Explanation, Joint, Neighbours, Request, Reread, written
 from models.pretrained import once
 from models.training import Schedule
-from tests.models.networks import answer, weights_of
-from tests.models.translation.test_model import copy_attention
+from tests.models.networks import answer
+from tests.models.test_translation import copied
 
 SOURCE = [[4, 5, 6, 7, 8], [9, 10, 11]]
 TOKENIZER = Tokenizer.load(pretrained.PIECES)
@@ -57,26 +56,12 @@ def test_the_decoder_is_that_of_torch_without_a_causal_mask(model: AllAtOnce) ->
     layer = nn.TransformerDecoderLayer(config.d_model, config.n_heads, config.d_ff, dropout=0.0, batch_first=True)
     theirs = nn.TransformerDecoder(layer, config.n_layers).eval()
     for ours, other in zip(model.decoder, theirs.layers, strict=True):
-        for mine, its in ((ours.self_attention, other.self_attn), (ours.cross_attention, other.multihead_attn)):  # type: ignore[union-attr]
-            assert isinstance(mine, MultiHeadAttention)
-            copy_attention(mine, its)  # type: ignore[arg-type]
-        other.linear1.load_state_dict(ours.feed_forward.inner.state_dict())  # type: ignore[union-attr]
-        other.linear2.load_state_dict(ours.feed_forward.outer.state_dict())  # type: ignore[union-attr]
-        for i, norm in enumerate((other.norm1, other.norm2, other.norm3)):
-            norm.load_state_dict(ours.norms[i].state_dict())  # type: ignore[index,union-attr]
+        copied(ours, other)
     source, seen = torch.tensor([SOURCE[0]]), torch.tensor([[MASK, 30, MASK, 31]])
     memory = model.encode(source, source != PAD)
     expected = theirs(model.embed(seen), memory, tgt_mask=None)
     for found in (model.fill(seen, memory, source != PAD), decode.filled(model, read(model, SOURCE[:1]), seen)):
         torch.testing.assert_close(found, expected.detach(), atol=1e-5, rtol=1e-5)
-
-
-def test_the_weights_of_the_last_pass_follow_from_its_queries_and_keys() -> None:
-    (seen,), (found,) = explain([DOGS]), vectors([DOGS])
-    assert isinstance(seen, Explanation) and not isinstance(found, InputError)
-    for kind, weights in (("encoder", seen.encoder), ("decoder", seen.decoder[-1]), ("cross", seen.cross[-1])):
-        np.testing.assert_allclose(weights_of(found[kind]), weights, atol=1e-5)
-    assert (found["cross"].asks, found["cross"].looked) == (seen.target, seen.source)
 
 
 def masked(*lengths: int) -> torch.Tensor:
@@ -167,8 +152,10 @@ run, refused, couple = partial(answer, explain, Explanation), partial(answer, ex
 
 
 def test_every_pass_is_told_and_only_masked_pieces_move() -> None:
-    seen = run(dataclasses.replace(DOGS, passes=3))
+    seen, short = run(dataclasses.replace(DOGS, passes=3)), run(Request("Two <mask> dogs.", passes=20))
     count = len(seen.target)
+    assert short.asked == 20 and short.ran == len(short.pieces) == len(short.target), "more passes than pieces are not made"
+    assert "<mask>dogs" in "".join(short.source), "a typed mask is text"
     assert seen.masked.shape == (3, count) and seen.masked[0].all()
     assert seen.masked.sum(1).tolist() == [count, count * 2 // 3, count // 3]
     for before, after, masked in zip(seen.pieces, seen.pieces[1:], seen.masked[1:], strict=False):
@@ -208,11 +195,6 @@ def test_the_same_pieces_are_read_again_as_a_change_begins() -> None:
     assert np.isnan(shorter[-1]) and np.isfinite(shorter[:-1]).all() and np.isfinite(longer).all() and (longer != told()).any()
 
 
-def test_more_passes_than_pieces_are_not_made() -> None:
-    seen = run(Request("Two dogs.", passes=20))
-    assert seen.asked == 20 and seen.ran == len(seen.pieces) == len(seen.target)
-
-
 @pytest.mark.parametrize(
     "change, code, said",
     [
@@ -241,10 +223,6 @@ def test_a_network_that_is_not_there_is_refused_and_a_damaged_one_is_not_hidden(
         explain([DOGS])
 
 
-def test_a_typed_mask_is_text() -> None:
-    assert "<mask>dogs" in "".join(run(Request("Two <mask> dogs.")).source)
-
-
 def test_two_neighbours_are_weighed_apart_and_together() -> None:
     found = couple(Neighbours(DOGS, 2))
     apart = np.outer(found.product.sum(1), found.product.sum(0)) / found.product.sum()
@@ -252,10 +230,6 @@ def test_two_neighbours_are_weighed_apart_and_together() -> None:
     assert found.joint.shape == (5, 5) and 0 < found.joint.sum() <= 1 and found.before
     (error,) = neighbours([Neighbours(DOGS, 99)])
     assert isinstance(error, InputError) and "no right neighbour" in str(error)
-
-
-def test_examples_can_be_run() -> None:
-    assert all(isinstance(one, Explanation) for one in explain(EXAMPLES))
 
 
 def test_four_captions_are_distilled_learned_and_measured(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,35 +20,29 @@ def pass_of(trace: Trace, heads: int = 2, queries: int = 3) -> None:
         attend(query, query, query, trace=trace.within("encoder", i, "self"))
 
 
-def test_taps_come_back_stacked_in_the_order_of_the_pass() -> None:
-    trace = Trace("encoder/*/self/weights")
+def test_taps_come_back_stacked_in_the_order_of_the_pass_and_what_nobody_asked_for_is_not_kept() -> None:
+    trace, other = Trace("encoder/*/self/weights"), Trace("decoder/*/self/weights")
     pass_of(trace)
-    assert trace.names() == ("encoder/0/self/weights", "encoder/1/self/weights")
+    pass_of(other)
+    assert trace.names() == ("encoder/0/self/weights", "encoder/1/self/weights") and other.names() == ()
     assert trace.stack("encoder/*/self/weights").shape == (2, 1, 2, 3, 3)
     assert trace.stack("encoder/1/self/weights").dtype == np.float32
-
-
-def test_a_star_stands_for_one_level_only() -> None:
-    assert not Trace("*/weights").within("encoder", 0, "self").wants("weights")
+    assert not Trace("*/weights").within("encoder", 0, "self").wants("weights"), "a star stands for one level only"
     assert Trace("encoder/*/self/*").within("encoder", 7, "self").wants("weights")
-
-
-def test_what_nobody_asked_for_is_not_kept() -> None:
-    trace = Trace("decoder/*/self/weights")
-    pass_of(trace)
-    assert trace.names() == ()
-
-
-def test_an_unknown_pattern_lists_what_exists() -> None:
-    trace = Trace("encoder/*/self/weights")
-    pass_of(trace)
     with pytest.raises(KeyError, match="encoder/1/self/weights"):
         trace.stack("encoder/*/cross/weights")
 
 
-def test_past_the_budget_both_sizes_are_named() -> None:
-    with pytest.raises(TraceTooLarge, match="144 bytes of 100"):
-        pass_of(Trace("encoder/*/self/weights", budget=100))
+@pytest.mark.parametrize(
+    ("error", "said", "ask"),
+    [
+        (TraceTooLarge, "144 bytes of 100", lambda: pass_of(Trace("encoder/*/self/weights", budget=100))),
+        (ValueError, "1 axes", lambda: Trace("x").tap("x", "batch position", torch.ones(2))),
+    ],
+)
+def test_what_cannot_be_kept_says_so(error: type[Exception], said: str, ask: Callable[[], None]) -> None:
+    with pytest.raises(error, match=said):
+        ask()
 
 
 def test_what_was_tapped_does_not_change_with_the_tensor() -> None:
@@ -55,11 +50,6 @@ def test_what_was_tapped_does_not_change_with_the_tensor() -> None:
     trace.tap("x", "position", values)
     values.zero_()
     assert trace.stack("x").tolist() == [[1, 1]]
-
-
-def test_axes_must_fit_the_tensor() -> None:
-    with pytest.raises(ValueError, match="1 axes"):
-        Trace("x").tap("x", "batch position", torch.ones(2))
 
 
 def test_off_wants_nothing_and_costs_next_to_nothing() -> None:

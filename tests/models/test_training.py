@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 from models import device, training
 from models.encoder import Config
 from models.encoder_decoder import Transformer
-from models.multi30k import Batch, Pairs, Tokenizer
+from models.multi30k import Batch, Pairs
 from models.training import Schedule, Trained, mean_of_weights
 from models.translating import Epoch, Objective, validation_loss
 
@@ -30,84 +31,49 @@ def few() -> Pairs:
     return Pairs(rows, rows)
 
 
-def run(few: Pairs, folder: Path, schedule: Schedule = QUICK, **more: object) -> Trained[Batch]:
+def network(dropout: float = 0.0) -> Transformer:
     torch.manual_seed(1)
-    model = Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.1))
-    return training.train(
-        Objective(model, 0.1),
-        lambda epoch: Epoch(few, 60, 1, epoch),  # type: ignore[arg-type, return-value]
-        lambda model: validation_loss(model, few),
-        schedule,
-        folder,
-        device=CPU,
-        **more,  # type: ignore[arg-type]
-    )
+    return Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=dropout))
 
 
-def test_a_short_run_lowers_the_loss(few: Pairs, tmp_path: Path) -> None:
+def run(few: Pairs, folder: Path, schedule: Schedule = QUICK, validate: Any = None, **more: Any) -> Trained[Batch]:
+    measure = validate or (lambda model: validation_loss(model, few))
+    epochs: Any = lambda epoch: Epoch(few, 60, 1, epoch)  # noqa: E731
+    return training.train(Objective(network(0.1), 0.1), epochs, measure, schedule, folder, device=CPU, **more)
+
+
+def test_a_short_run_lowers_the_loss_ends_with_the_mean_of_its_last_checkpoints_and_is_not_overwritten(few: Pairs, tmp_path: Path) -> None:
     done = run(few, tmp_path)
     assert done.finished and done.steps == QUICK.steps
     assert done.log[-1]["validation"] < done.log[0]["validation"] < math.log(40) + 0.5
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == len(done.log)
+    kept = [torch.load(path, weights_only=True) for path in sorted(tmp_path.glob("step-*.pt"))]
+    assert len(kept) == QUICK.average
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    again = run(few, tmp_path, resume=True, minutes=0)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before, "zero minutes show what a run has"
+    for name, tensor in done.state.items():
+        torch.testing.assert_close(tensor, torch.stack([state[name] for state in kept]).mean(0))
+        torch.testing.assert_close(again.state[name], tensor)
+    with pytest.raises(FileExistsError, match="--resume"):
+        run(few, tmp_path)
+    late = run(few, tmp_path / "late", dataclasses.replace(QUICK, steps=10_000), minutes=0.01)
+    assert not late.finished and 0 < late.steps < 10_000
 
 
 def test_a_resumed_run_ends_with_the_parameters_of_an_uninterrupted_one(few: Pairs, tmp_path: Path) -> None:
-    whole = run(few, tmp_path / "whole")
-    epochs = itertools.count()
-
-    class Killed(Exception):
-        pass
+    whole, epochs = run(few, tmp_path / "whole"), itertools.count()
 
     def dying(model: torch.nn.Module) -> float:
         if next(epochs) == 1:
-            raise Killed  # at the end of the second epoch, a step after the state was last written
+            raise KeyboardInterrupt  # at the end of the second epoch, a step after the state was last written
         return 0.0
 
-    torch.manual_seed(1)
-    model = Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.1))
-    with pytest.raises(Killed):
-        training.train(
-            Objective(model, 0.1),
-            lambda epoch: Epoch(few, 60, 1, epoch),  # type: ignore[arg-type, return-value]
-            dying,
-            QUICK,
-            tmp_path / "killed",
-            device=CPU,
-            save_every=0.0,
-        )
+    with pytest.raises(KeyboardInterrupt):
+        run(few, tmp_path / "killed", validate=dying, save_every=0.0)
     torch.rand(7)  # whatever else drew from the generator in between
     again = run(few, tmp_path / "killed", resume=True)
-    assert again.steps == whole.steps
-    for name, tensor in whole.state.items():
-        torch.testing.assert_close(again.state[name], tensor, atol=0, rtol=0)
-
-
-def test_a_run_is_not_overwritten_unasked(few: Pairs, tmp_path: Path) -> None:
-    run(few, tmp_path, dataclasses.replace(QUICK, steps=2))
-    with pytest.raises(FileExistsError, match="--resume"):
-        run(few, tmp_path)
-
-
-def test_stopped_by_the_clock_it_says_that_it_is_not_finished(few: Pairs, tmp_path: Path) -> None:
-    done = run(few, tmp_path, dataclasses.replace(QUICK, steps=10_000), minutes=0.01)
-    assert not done.finished and 0 < done.steps < 10_000
-
-
-def test_zero_minutes_shows_what_a_run_has_and_leaves_it_alone(few: Pairs, tmp_path: Path) -> None:
-    first = run(few, tmp_path)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    again = run(few, tmp_path, resume=True, minutes=0)
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
-    for name, tensor in first.state.items():
-        torch.testing.assert_close(again.state[name], tensor)
-
-
-def test_the_final_weights_are_the_mean_of_the_last_checkpoints(few: Pairs, tmp_path: Path) -> None:
-    done = run(few, tmp_path)
-    kept = [torch.load(path, weights_only=True) for path in sorted(tmp_path.glob("step-*.pt"))]
-    assert len(kept) == QUICK.average
-    for name, tensor in done.state.items():
-        torch.testing.assert_close(tensor, torch.stack([state[name] for state in kept]).mean(0))
+    assert again.steps == whole.steps and all(torch.equal(again.state[name], tensor) for name, tensor in whole.state.items())
 
 
 def test_the_average_is_of_weights_not_of_outputs() -> None:
@@ -126,9 +92,8 @@ def test_the_rate_rises_falls_and_cools_down() -> None:
     assert all(a < b for a, b in itertools.pairwise(rates[:100])) and all(a > b for a, b in itertools.pairwise(rates[99:]))
 
 
-def test_padding_counts_for_nothing_in_the_loss(tokenizer: Tokenizer) -> None:
-    torch.manual_seed(1)
-    objective = Objective(Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.0)), 0.1)
+def test_padding_counts_for_nothing_in_the_loss() -> None:
+    objective = Objective(network(), 0.1)
     pairs = Pairs([torch.arange(4, n).numpy() for n in (6, 14)], [torch.arange(5, n).numpy() for n in (8, 20)])
     together, count = objective(pairs.batch([0, 1]))
     alone = [objective(pairs.batch([i])) for i in (0, 1)]
@@ -189,14 +154,11 @@ def test_a_processor_without_bfloat16_trains_with_the_same_steps_in_single_preci
     found = []
     for native in (True, False):
         monkeypatch.setattr(training, "has_bfloat16", lambda _device, native=native: native)
-        torch.manual_seed(1)
-        objective = Objective(Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.0)), 0.1)
+        objective = Objective(network(), 0.1)
         objective.model.layers = objective.model.decoder
         (optimizer, _) = training.muon(objective, Schedule(peak=1.0))
-        (before, *_), (parameter, *_) = (
-            [p.detach().clone() for p in optimizer.param_groups[0]["params"]],
-            optimizer.param_groups[0]["params"],
-        )
+        parameter, *_ = optimizer.param_groups[0]["params"]
+        before = parameter.detach().clone()
         parameter.grad = torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2))
         optimizer.step()
         found.append(parameter.detach() - before)

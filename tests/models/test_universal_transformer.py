@@ -10,18 +10,17 @@ from benchmarks import ponder as benchmark
 from models.checkpoint import CheckpointError
 from models.hashing import belongs
 from models.layers.act import Stop
-from models.plane import Head, Plane
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.universal_transformer import explain as page
 from models.universal_transformer import stories
 from models.universal_transformer.data import CHARACTERS, NONE, characters, columns, lengths, sums, words
-from models.universal_transformer.explain import explain, planes, vectors
+from models.universal_transformer.explain import explain
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
 from models.universal_transformer.pretrained import Model
-from models.universal_transformer.records import TASKS, Explanation, Request
+from models.universal_transformer.records import Explanation, Request
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
-from tests.models.networks import weights_of
+from tests.models.networks import answer
 
 
 def network(vocabulary: int = len(CHARACTERS), words: int = 1, steps: int = 0) -> UniversalTransformer:
@@ -80,31 +79,21 @@ def test_padding_ponders_nothing_and_is_attended_to_by_nobody() -> None:
     torch.testing.assert_close(model(changed, places, alive).logits[-1, :9], done.logits[-1, :9])
 
 
-def test_a_stopped_position_stays_put_and_is_still_attended_to() -> None:
+def test_a_stopped_position_stays_put_and_is_still_attended_to_told_every_further_step_or_not() -> None:
     model, (tokens, places, alive) = network(), letters(2)
-    alive = torch.ones_like(alive)
-    stop = Stop(0.01, 6, forced=torch.tensor([[1] + [4] * 14] * 2))
+    alive, stop = torch.ones_like(alive), Stop(0.01, 6, forced=torch.tensor([[1] + [4] * 14] * 2))
     trace = Trace("step/*/state", "step/*/weights")
-    model(tokens, places, alive, stop, trace=trace)
+    plain = model(tokens, places, alive, stop, trace=trace).logits
     states, weights = trace.stack("step/*/state"), trace.stack("step/*/weights")
-    np.testing.assert_array_equal(states[1, :, 0], states[0, :, 0])
-    np.testing.assert_array_equal(states[3, :, 0], states[0, :, 0])
-    assert not np.allclose(states[1, :, 1], states[0, :, 1])
+    assert all(np.array_equal(state[:, 0], states[0, :, 0]) for state in states) and not np.allclose(states[1, :, 1], states[0, :, 1])
     assert (weights[1:, :, :, 1:, 0] > 0).all()
-
-
-def test_as_in_the_paper_a_stopped_position_may_be_told_every_further_step() -> None:
-    model, (tokens, places, alive) = network(), letters(2)
-    alive = torch.ones_like(alive)
-    stop = Stop(0.01, 6, forced=torch.tensor([[1] + [4] * 14] * 2))
-    first = model(tokens, places, alive, stop, refreshed=True).logits
     state = model.embedding(tokens)
-    for step in range(1, 5):  # eqs. 4 and 5 for every position; the one that has stopped is copied on, its signal is not
-        u = state + model.places[places] + model.signals[step]
-        after = model.layers[0](u, None)
+    for step in range(1, 5):  # as in the paper, eqs. 4 and 5: for every position; the one that has stopped is copied on, its signal is not
+        after = model.layers[0](state + model.places[places] + model.signals[step], None)
         state = torch.cat((state[:, :1] if step > 1 else after[:, :1], after[:, 1:]), dim=1)
-    torch.testing.assert_close(first, model.readout(state))
-    assert not torch.allclose(first[:, 1:], model(tokens, places, alive, stop).logits[:, 1:])
+    told = model(tokens, places, alive, stop, refreshed=True).logits
+    torch.testing.assert_close(told, model.readout(state))
+    assert not torch.allclose(told[:, 1:], plain[:, 1:])
 
 
 def test_the_step_signal_and_the_place_are_told() -> None:
@@ -140,18 +129,13 @@ def test_digits_of_one_column_share_their_place() -> None:
 
 
 @pytest.mark.parametrize("task", ["reverse", "addition", "copy"])
-def test_train_and_test_do_not_overlap_on_characters(task: str) -> None:
-    def keys(split: str) -> set[bytes]:
-        made = characters(task, np.random.default_rng(1), 200, 3 if task != "addition" else 5, split)
-        return {row.tobytes() for row in made.tokens}
-
-    assert not keys("train") & keys("test")
-
-
-def test_train_and_test_do_not_overlap_on_stories() -> None:
+def test_train_and_test_do_not_overlap(task: str) -> None:
+    length = 3 if task != "addition" else 5
+    drawn = (characters(task, np.random.default_rng(1), 200, length, split).tokens for split in ("train", "test"))
+    assert not set.intersection(*({row.tobytes() for row in tokens} for tokens in drawn))
     generator = np.random.default_rng(1)
     rows = np.stack([stories.encoded(*stories.story(generator, i % 4))[0].reshape(-1) for i in range(60)])
-    assert (belongs(rows, "train").astype(int) + belongs(rows, "val") + belongs(rows, "test") == 1).all()
+    assert (sum(belongs(rows, split).astype(int) for split in ("train", "val", "test")) == 1).all()
 
 
 def test_a_story_is_answered_by_what_was_said_last() -> None:
@@ -180,38 +164,14 @@ def test_a_drawn_story_needs_the_facts_that_were_asked_for(needed: int) -> None:
         assert stories.LEAST <= len(facts) <= stories.LONGEST
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_the_weights_of_every_step_follow_from_its_queries_and_keys(task: str) -> None:
-    request = Request(
-        task, {"stories": Request().text, "addition": "95+7"}.get(task, "abc"), Request().question if task == "stories" else ""
-    )
-    (seen,), (found,), (drawn,) = explain([request]), vectors([request]), planes([Head(f"{task}.self", 0, 1)])
-    assert isinstance(seen, Explanation) and not isinstance(found, Exception) and isinstance(drawn, Plane)
-    np.testing.assert_allclose(weights_of(found["self"]), seen.attention, atol=1e-5)
-    assert found["self"].asks == seen.positions and len(drawn.read) == 12
-
-
-def test_the_facts_that_an_answer_needs_are_named() -> None:
-    (seen,) = explain([Request()])
-    assert isinstance(seen, Explanation)
-    assert seen.expected == "bedroom" and seen.facts == (0, 1, 3) and seen.difficulty == 3
-    assert seen.positions[-1] == "where is the key" and seen.wanted == (4,)
-
-
-def test_other_networks_stand_beside_where_they_are_shipped() -> None:
-    copied, reversed_ = explain([Request("copy", "ab", ""), Request("reverse", "ab", "")])
-    assert isinstance(copied, Explanation) and isinstance(reversed_, Explanation)
-    assert [one.variant for one in copied.beside] == ["ordinary"] and reversed_.beside == ()
-
-
-def test_a_story_may_end_with_its_question_and_be_written_in_capitals() -> None:
-    (seen,) = explain([Request("stories", "Mary went to the garden. Where is Mary?", "")])
-    assert isinstance(seen, Explanation) and seen.expected == "garden"
-
-
-def test_somebody_who_never_appeared_is_no_error() -> None:
-    (seen,) = explain([Request("stories", "mary went to the garden.", "where is peter")])
-    assert isinstance(seen, Explanation) and seen.expected == stories.NOBODY and seen.facts == ()
+def test_the_facts_that_an_answer_needs_are_named_and_other_networks_stand_beside() -> None:
+    garden, none = "Mary went to the garden. Where is Mary?", Request("stories", "mary went to the garden.", "where is peter")
+    asked = [Request(), Request("copy", "ab", ""), Request("reverse", "ab", ""), Request("stories", garden, ""), none]
+    seen, copied, backwards, capitals, nobody = (answer(explain, Explanation, request) for request in asked)
+    assert (seen.expected, seen.facts, seen.difficulty, seen.wanted) == ("bedroom", (0, 1, 3), 3, (4,))
+    assert seen.positions[-1] == "where is the key" and capitals.expected == "garden"
+    assert [one.variant for one in copied.beside] == ["ordinary"] and backwards.beside == ()
+    assert (nobody.expected, nobody.facts) == (stories.NOBODY, ()), "somebody who never appeared is no error"
 
 
 @pytest.mark.parametrize("mean", benchmark.MEANS)
