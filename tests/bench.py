@@ -68,6 +68,7 @@ class Bench:
 
         self._site = built(lambda: Site(()))
         self._places: dict[str, tuple[Sequence[Any], Any, Place]] = {}
+        self.lecture: str | None = None  # the address of the guided lecture, of pages that are built from now on
         self._pages: dict[str, Page] = {}
         self._files = {
             "bench.js": ("text/javascript", (FOLDER / "bench.js").read_bytes()),
@@ -147,7 +148,7 @@ class Bench:
 
         labs, here, place = self._places[path]
         with gr.Blocks(analytics_enabled=False) as blocks:
-            shell(labs, here)
+            shell(labs, here, lecture=self.lecture)
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 place(here, self._site.engine)
         for block in blocks.blocks.values():

@@ -23,21 +23,8 @@ from tests.bench import TEXT
 Array = NDArray[np.float32]
 SOURCE = ["A", "blond", "holding", "hands", "with", "a", "guy", "in", "the", "sand", "."]
 TARGET = ["Eine", "Blond", "ine", "hält", "mit", "einem", "Mann", "im", "Sand", "Händ", "chen", "."]
-HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "<b>bold</b>",
-    '<a href="javascript:alert(2)">x</a>',
-    "<svg/onload=alert(3)>",
-    "&lt;img src=x onerror=alert(4)&gt;",
-    "${alert(5)}",
-    "{{alert(6)}}",
-    "%{z}",
-    "\u202eevil",
-    "שלום",
-    "\n",
-    "a\x00b",
-    "=cmd()",
-]
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "<b>bold</b>", '<a href="javascript:alert(2)">x</a>', "<svg/onload=alert(3)>"]
+HOSTILE += ["&lt;img src=x onerror=alert(4)&gt;", "${alert(5)}", "{{alert(6)}}", "%{z}", "\u202eevil", "שלום", "\n", "a\x00b", "=cmd()"]
 
 
 def softmax(scores: Array) -> Array:

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import numpy as np
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
+from explorer.lab import Lab
+from explorer.widgets.base import asset
+from explorer.widgets.folded import Question
+from explorer.widgets.stage import stage
+from tests.bench import Place
 from tests.browser.waiting import becomes
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -34,20 +40,56 @@ class Picture:
     page: Page
     name: str
 
-    def find(self, selector: str = "") -> Any:
+    def find(self, selector: str = "", **how: Any) -> Any:
         """The picture, or what of it is found so."""
-        return self.page.locator(f".tfe-{self.name} {selector}".strip())
+        return self.page.locator(f".tfe-{self.name} {selector}".strip(), **how)
 
     def open(self, address: str) -> Picture:
         """Opens its page, and waits until it is drawn."""
         self.page.goto(address)
-        self.page.wait_for_selector(f".tfe-{self.name}[data-drawn]", state="attached")
+        self.page.wait_for_selector(f".tfe-{self.name}[data-drawn]:not([data-drawn$=waits])", state="attached")
         self.page.wait_for_selector(".tfe-shell-bar")  # whose keys act on the view too
         return self
 
     def drawn(self, what: str) -> None:
-        """Waits until it shows "head=4.3 pos=5"."""
-        self.page.wait_for_selector(f".tfe-{self.name}[data-drawn='{what}']", state="attached")
+        """Waits until it shows "head=4.3 pos=5", perhaps with more after it, and nothing of that is on its way."""
+        shown = f".tfe-{self.name}:is([data-drawn='{what}'], [data-drawn^='{what} ']):not([data-drawn$=waits])"
+        self.page.wait_for_selector(shown, state="attached")
+
+    def shown(self) -> str:
+        """What it shows now, as for `drawn`."""
+        return str(self.find().get_attribute("data-drawn"))
+
+    @property
+    def words(self) -> Any:
+        """The sentence under it."""
+        return self.find(".tfe-words")
+
+    def says(self, *parts: str) -> None:
+        """Waits until its sentence holds these parts."""
+        for part in parts:
+            expect(self.words).to_contain_text(part)
+
+    def press(self, *keys: str) -> None:
+        """Presses keys while it has the focus."""
+        self.find(".tfe-stage-board").focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def walks(self, shows: str, keys: str) -> None:
+        """Presses keys one after the other, "ArrowRight 2.1 170, End 2.1 202": after each it shows what follows it, in the places of {}."""
+        for one in keys.split(", "):
+            key, *there = one.split()
+            self.press(key)
+            self.drawn(shows.format(*there))
+
+    def click(self, at: tuple[float, float], *, shift: bool = False) -> None:
+        """Clicks somewhere; with Shift where asked."""
+        if shift:
+            self.page.keyboard.down("Shift")
+        self.page.mouse.click(*at)
+        if shift:
+            self.page.keyboard.up("Shift")
 
     def marks(self, kind: str = "", **style: Any) -> list[dict[str, Any]]:
         """What the pen drew of a kind, in this style."""
@@ -91,6 +133,10 @@ class Picture:
         with np.load(io.BytesIO(self.saved("NPZ")[1])) as files:
             return dict(files)
 
+    def lines(self) -> list[str]:
+        """The same table, line by line."""
+        return self.saved("CSV")[1].decode("utf-8-sig").splitlines()
+
     def fits(self) -> None:
         """Nothing runs out of the page or of the picture."""
         page = self.page
@@ -106,3 +152,57 @@ def numbers(page: Page) -> dict[str, tuple[str, str]]:
     """Of each model in the picture of a change its signed number, and from what to what it goes."""
     texts = Picture(page, "change").marks("text")
     return {texts[at - 1]["whole"]: (one["whole"], texts[at + 1]["whole"]) for at, one in enumerate(texts) if one.get("face") == "title"}
+
+
+def opening(name: str, slug: str = "trial", query: str = "lang=en") -> Callable[..., Picture]:
+    """What opens a picture of a bench page: opened(page, site, query, slug)."""
+
+    def opened(page: Page, site: str, query: str = query, slug: str = slug) -> Picture:
+        return Picture(page, name).open(f"{site}/{slug}?{query}")
+
+    return opened
+
+
+def alone(name: str, value: Any, texts: Any = None, picture: str = "", **others: Any) -> Place:
+    """A page of one picture, of a value or of what makes it; a button of each other name asks for another one."""
+
+    def page(lab: Lab, engine: object) -> None:
+        place = stage(name, value() if callable(value) else value, texts=texts or {}, **({"picture": picture} if picture else {}))
+        for id_, answer in others.items():
+            gr.Button(id_, elem_id=id_).click(answer, None, place, **AT_ONCE)
+
+    return page
+
+
+def answering(*panels: tuple[Callable[[], Any], Callable[[Question], Any]]) -> Place:
+    """A page of panels that are folded: how each is placed, and how it is answered."""
+
+    def page(lab: Lab, engine: object) -> None:
+        for place, answer in panels:
+
+            def told(event: gr.EventData, answer: Callable[[Question], Any] = answer) -> Any:
+                return answer(Question.of(event._data))
+
+            panel = place()
+            panel.ask(told, None, panel, **AT_ONCE)
+
+    return page
+
+
+def listen(page: Page, event: str) -> None:
+    """From now on the page writes down what its views tell each other by this name; window.bus and window.view are theirs."""
+    page.evaluate(
+        """async ([address, event]) => { const { bus, view } = await import(address);
+            Object.assign(window, { bus, view, heard: [] }); bus.on(event, (detail) => window.heard.push(detail)); }""",
+        [asset("lib/state.js"), event],
+    )
+
+
+def heard(page: Page) -> list[dict[str, Any]]:
+    """What they have told since."""
+    return list(page.evaluate("window.heard.splice(0)"))
+
+
+def joined(faults: Any) -> int:
+    """How often a page has asked the program something."""
+    return sum("/queue/join" in address for address in faults.requests)

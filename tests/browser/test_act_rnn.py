@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.labs.act_rnn import views
 from explorer.labs.act_rnn.page import LAB
 from tests.browser.conftest import Visit
-from tests.browser.visiting import answer, badge, finished, settled
+from tests.browser.visiting import answer, finished, settled
 from tests.browser.waiting import addressed, prepared
 
 
@@ -38,13 +37,6 @@ def number(page: Page) -> float:
 
 def knob(page: Page, field: str) -> Any:
     return page.locator(f".tfe-change input[data-field={field}]")
-
-
-def test_the_page_is_alive_before_any_model_is_loaded(page: Page) -> None:
-    expect(badge(page)).to_have_text("stored")
-    expect(answer(page)).to_have_text("734")
-    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text(f"({views.telling()})")
-    expect(page.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 carries")
 
 
 def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(page: Page) -> None:

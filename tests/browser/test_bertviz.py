@@ -6,9 +6,7 @@ Run as a program, this file is that server: a process of its own, with one lab w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import gradio as gr
 import numpy as np
@@ -18,15 +16,14 @@ from playwright.sync_api import Frame, Page, expect
 from explorer.figures.bertviz import Attention, encoder_decoder
 from explorer.lab import Lab
 from explorer.widgets import bertviz as widget
+from tests.browser import attending
+from tests.browser.staged import NEW
 from tests.browser.waiting import addressed, becomes, focus, quiet
 from tests.fitting import refused_by_axe
 
-NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
-HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "<script>alert(2)</script>",
-    "<svg/onload=alert(3)>",
+HOSTILE = [*attending.HOSTILE[:1], "<script>alert(2)</script>", "<svg/onload=alert(3)>", "PYTHON_PARAMS;", "javascript:alert(9)"]
+HOSTILE += [
     '"><iframe srcdoc="<script>parent.alert(4)</script>">',
     "<!--<script>",
     "-->",
@@ -34,17 +31,10 @@ HOSTILE = [
     "';alert(5);'",
     '"});alert(6);({"',
     "${alert(7)}",
-    "{{constructor.constructor('alert(8)')()}}",
-    "PYTHON_PARAMS;",
-    "javascript:alert(9)",
-    "<link rel=stylesheet href=https://example.org/x.css>",
-    "<base href=//example.org/>",
-    "url(https://example.org/x.png)",
-    "&lt;img src=x onerror=alert(10)&gt;",
-    "\\u003cscript\\u003ealert(11)",
-    "\u202ealert\u2028(12)",
-    "</title></style></main><meta http-equiv=refresh content=0;url=//example.org>",
 ]
+HOSTILE += ["{{constructor.constructor('alert(8)')()}}", "url(https://example.org/x.png)", "&lt;img src=x onerror=alert(10)&gt;"]
+HOSTILE += ["<link rel=stylesheet href=https://example.org/x.css>", "<base href=//example.org/>", "\\u003cscript\\u003ealert(11)"]
+HOSTILE += ["\u202ealert\u2028(12)", "</title></style></main><meta http-equiv=refresh content=0;url=//example.org>"]
 TARGET = ["<s>", "Ein", "Mann", "am", "Strand", *HOSTILE[:2]]
 OTHER, LONG = "v=1&sentence=other", "v=1&sentence=long"
 

@@ -69,3 +69,12 @@ def test_the_language_is_switched_in_place_and_travels_in_the_address(new_page: 
     other, _ = new_page()
     settled(other, page.url)
     expect(other.locator("h1")).to_contain_text(LABS[0].title["zh"])
+
+
+def test_the_map_opens_every_lab(page_watch: Page, site: str) -> None:
+    page = settled(page_watch, site)
+    cards = page.locator(".tfe-home-card")
+    expect(cards).to_have_count(len(LABS))
+    assert {cards.nth(at).get_attribute("href") for at in range(len(LABS))} == {site + lab.path for lab in LABS}
+    page.locator(f".tfe-home-card[href$='{LABS[0].path}']").click()
+    page.wait_for_url(f"{site}{LABS[0].path}*")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,9 +12,8 @@ from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.widgets.home import home
 from tests.bench import Bench
-from tests.pages import Faults
+from tests.browser.staged import NEW
 
-NewPage = Callable[..., tuple[Page, Faults]]
 TO_COME = (1999, 2005, 2017, *[2018] * 4, 2019, *[2020] * 2)
 
 
@@ -26,6 +25,7 @@ def heir(at: int, year: int) -> Lab:
 
 
 MANY = (*LABS, *(heir(at, year) for at, year in enumerate(TO_COME)))
+LAB = next(lab for lab in LABS if lab.slug == "translation")
 FULLEST = max((lab for lab in LABS if lab.year == 2018), key=lambda lab: len(lab.steps))
 CARDS = """() => [...document.querySelectorAll(".tfe-home-card, .tfe-home-hero")].map((card) => {
   const { left, top, right, bottom } = card.getBoundingClientRect();
@@ -35,13 +35,25 @@ CARDS = """() => [...document.querySelectorAll(".tfe-home-card, .tfe-home-hero")
 
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
-    return bench.put(
-        __name__, {"family": lambda _lab, _engine: home(MANY, lecture="/lecture"), FULLEST.slug: lambda _lab, _engine: None}, family=MANY
-    )
+    few, many = (partial(lambda labs, _lab, _engine: home(labs, lecture="/lecture"), labs) for labs in ([LAB], MANY))
+    return bench.put(__name__, {"family": many, "first": few, FULLEST.slug: lambda _lab, _engine: None}, family=MANY)
+
+
+def test_the_large_map_of_a_family_of_few_says_what_the_word_under_the_pointer_looks_at(page_watch: Page, site: str) -> None:
+    thumbnail = LAB.thumbnail()
+    assert thumbnail is not None and thumbnail.pick is not None
+    page_watch.goto(site + "/first")
+    words = page_watch.locator(".tfe-home-large .tfe-words")
+    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
+    page_watch.locator(".tfe-home-row").nth(2).locator(".word").hover()
+    best = int(thumbnail.weights[2].argmax())
+    expect(words).to_contain_text(f"({best}) {thumbnail.weights[2, best]:.2f}")
+    page_watch.mouse.move(2, 400)
+    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
-def test_24_cards_fit_the_screen_keep_apart_and_leave_no_quarter_empty(width: int, height: int, site: str, new_page: NewPage) -> None:
+def test_24_cards_fit_the_screen_keep_apart_and_leave_no_quarter_empty(width: int, height: int, site: str, new_page: NEW) -> None:
     page, _ = new_page(width=width, height=height)
     page.goto(site + "/family")
     page.wait_for_selector(".tfe-home-lines path", state="attached")
@@ -59,7 +71,7 @@ def test_24_cards_fit_the_screen_keep_apart_and_leave_no_quarter_empty(width: in
 
 
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
-def test_the_rail_unfolds_the_year_of_its_lab_and_is_no_higher_than_the_screen(site: str, new_page: NewPage, locale: str) -> None:
+def test_the_rail_unfolds_the_year_of_its_lab_and_is_no_higher_than_the_screen(site: str, new_page: NEW, locale: str) -> None:
     page, _ = new_page(width=1440, height=900, locale=locale)
     page.goto(f"{site}/{FULLEST.slug}")
     rail = page.locator(".tfe-shell-rail")
@@ -71,7 +83,7 @@ def test_the_rail_unfolds_the_year_of_its_lab_and_is_no_higher_than_the_screen(s
     assert set(high) <= {0, 24}  # every name on one line
 
 
-def test_on_a_phone_every_lab_of_24_is_two_touches_away(site: str, new_page: NewPage) -> None:
+def test_on_a_phone_every_lab_of_24_is_two_touches_away(site: str, new_page: NEW) -> None:
     page, _ = new_page(width=360, height=780, has_touch=True)
     page.goto(site + "/family")
     expect(page.locator(".tfe-home-card")).to_have_count(len(MANY))

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import gradio as gr
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from explorer.figures.weight import head
-from explorer.lab import Lab
 from explorer.labs.translation.deeper import beam, forced, weight
-from explorer.widgets.base import asset
-from explorer.widgets.folded import Question, shown
-from tests.browser.staged import AT_ONCE
-from tests.browser.test_search import hostile_reading, hostile_tree
-from tests.browser.test_weight import PANEL, STAGE, saved, settled
+from explorer.widgets.folded import shown
+from models.translation.forced_records import Forced
+from models.translation.records import Request
+from models.translation.search_records import Tree
+from tests.browser import attending
+from tests.browser.staged import Picture, answering, listen
 
-NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "<b>bold</b>",
-    '<a href="javascript:alert(2)">x</a>',
-    "<svg/onload=alert(3)>",
-    "&lt;img src=x onerror=alert(4)&gt;",
-    "${alert(5)}",
-    "{{alert(6)}}",
+    *attending.HOSTILE,
     "{k}",
     "⟦q:x⟧",
-    "%{z}",
-    "\u202eevil",
-    "שלום",
-    "\n",
-    "a\x00b",
-    "=cmd()",
     "]]>",
     "<!--",
     "'\"><script>alert(7)</script>",
@@ -44,81 +27,95 @@ HOSTILE = [
 ]
 
 
-def page_of(lab: Lab, engine: object) -> None:
-    """The panels alone; they answer with a head, a tree and a reading whose pieces are hostile."""
-    panel, searching, reading = weight.place(), beam.place(), forced.PANEL.place(None)
+def tree() -> dict[str, object]:
+    """A search whose pieces are hostile."""
+    n = len(HOSTILE)
+    steps, parents = [0, *(1 + i // 4 for i in range(n))], [-1, *(0 if i < 4 else 1 + 4 * (i // 4 - 1) for i in range(n))]
+    fates = ["kept", *("finished" if i >= n - 4 else "kept" if i % 4 == 0 else "passed" for i in range(n))]
+    made = Tree(
+        pieces=("<s>", *HOSTILE),
+        space=(True,) * (n + 1),
+        fates=tuple(fates),
+        texts=tuple(HOSTILE[i - 1] if fate == "finished" else "" for i, fate in enumerate(fates)),
+        parent=np.array(parents, np.int32),
+        step=np.array(steps, np.int32),
+        rank=np.array([0, *(1 + i % 4 for i in range(n))], np.int32),
+        log_probability=np.full(n + 1, -0.5, np.float32),
+        total=-0.5 * np.array(steps, np.float64) - 0.01 * np.arange(n + 1),
+        stop=np.full(n + 1, -1.0, np.float32),
+        beam=4,
+        limit=5,
+        endless=False,
+        greedy=(1,),
+        greedy_text=HOSTILE[0],
+        greedy_total=-1.0,
+        greedy_length=4,
+    )
+    return beam.value(made, Request("x", 4))
+
+
+def reading() -> dict[str, object]:
+    """A German sentence whose pieces are hostile."""
+    n, random = len(HOSTILE), np.random.default_rng(1)
+    made = Forced(
+        source=tuple(HOSTILE),
+        source_space=(True,) * n,
+        target=tuple(HOSTILE),
+        target_space=(True,) * n,
+        german=" ".join(HOSTILE),
+        own=HOSTILE[1],
+        own_log_probability=-1.0,
+        own_length=3,
+        log_probabilities=-random.random(n).astype(np.float32) * 5,
+        ranks=np.arange(1, n + 1, dtype=np.int32),
+        favourites=tuple(tuple(HOSTILE[(i + k) % n] for k in range(5)) for i in range(n)),
+        favourite_space=((True,) * 5,) * n,
+        probabilities=np.full((n, 5), 0.1, np.float32),
+        cross=random.random((2, 2, n, n)).astype(np.float32),
+    )
+    return forced.value(made)
+
+
+def attention() -> dict[str, object]:
+    """A head whose pieces are hostile."""
     random = np.random.default_rng(3)
     arrays = {name: random.normal(size=(len(HOSTILE), 8)).astype(np.float32) for name in ("query", "key", "value")}
-
-    def answer(event: gr.EventData) -> Any:
-        drawn = head("cross", (0, 0), (1, 1), **arrays, queries=HOSTILE, keys=HOSTILE, causal=True)
-        return shown(Question.of(event._data), **drawn)
-
-    def search(event: gr.EventData) -> Any:
-        return shown(Question.of(event._data), **hostile_tree())
-
-    def judge(event: gr.EventData) -> Any:
-        return shown(Question.of(event._data), **hostile_reading())
-
-    reading.ask(judge, None, reading, **AT_ONCE)
-    searching.ask(search, None, searching, **AT_ONCE)
-    panel.ask(answer, None, panel, **AT_ONCE)
+    return head("cross", (0, 0), (1, 1), **arrays, queries=HOSTILE, keys=HOSTILE, causal=True)
 
 
-PAGES = {"trial": page_of}
+PANELS = ((weight.place, attention), (beam.place, tree), (lambda: forced.PANEL.place(None), reading))
+PAGES = {"trial": answering(*((place, lambda question, made=made: shown(question, **made())) for place, made in PANELS))}
 
 
-def test_hostile_tokens_are_text_in_every_step_and_in_what_is_taken_along(site: str, new_page: NEW) -> None:
-    page, faults = new_page()
-    page.goto(f"{site}/trial?lang=en&_weight=open&_kind=cross&_head=1.1")
-    page.wait_for_selector(f"{STAGE}[data-drawn]")
-    for row in range(len(HOSTILE)):
-        page.evaluate(
-            """async ([bus, patch]) => { const { view } = await import(bus); view.set(patch); }""",
-            [asset("lib/state.js"), {"row": row, "col": (row * 7) % len(HOSTILE), "wstep": 1 + row % 5}],
-        )
-        settled(page, f"cross 1.1 {row} {(row * 7) % len(HOSTILE)}")
-    assert page.locator(f"{PANEL} :is(img, script, b b, a:not(.tfe-stage-take > a), iframe)").count() == 0
-    page.evaluate("async ([bus]) => { (await import(bus)).view.set({ row: 0, col: 0, wstep: 4 }); }", [asset("lib/state.js")])
-    settled(page, "cross 1.1 0 0 4")
-    assert HOSTILE[0].replace(" ", "␣") in page.locator(PANEL).inner_text()
+LOOK = "(look) => window.view.set(look)"
+
+
+@pytest.mark.parametrize("panel", ["weight", "beam", "forced"])
+def test_hostile_tokens_are_text_in_every_place_and_in_what_is_taken_along(site: str, page_watch: Page, panel: str) -> None:
+    page, n = page_watch, len(HOSTILE)
+    picture = Picture(page, f"{panel} .tfe-stage").open(f"{site}/trial?lang=en&_{panel}=open&_kind=cross&_head=1.1")
+    looks: dict[str, list[dict[str, int]]] = {
+        "weight": [{"row": row, "col": row * 7 % n, "wstep": 1 + row % 5} for row in range(n)],
+        "beam": [{"bnode": node} for node in range(1, n + 1)],
+        "forced": [{"fword": word} for word in range(n)],
+    }
+    listen(page, "nothing")
+    for look in looks[panel]:
+        page.evaluate(LOOK, look)
+        for key, value in look.items():
+            if (key, value) != ("wstep", 1):
+                page.wait_for_selector(f".tfe-{panel} .tfe-stage[data-drawn~='{key}={value}']:not([data-drawn$=waits])", state="attached")
     for kind in ("SVG", "HTML"):
-        text = saved(page, PANEL, kind).decode()
+        text = picture.saved(kind)[1].decode()
         assert "<img" not in text and HOSTILE[0] not in text
+    assert "'=cmd()" in picture.saved("CSV")[1].decode("utf-8-sig")
+    picture.find(".tfe-export[data-kind=table]").click()
+    assert HOSTILE[0] in picture.find(".tfe-stage-table").inner_text().replace("␣", " ")
+    assert page.locator(f".tfe-{panel} :is(img, script, b b, iframe, a:not(.tfe-stage-take > a), link, base)").count() == 0
     alone = page.context.new_page()
     alone.on("pageerror", lambda error: pytest.fail(str(error)))
     alone.set_content(text)
-    alone.wait_for_selector("[data-drawn='kind=cross head=1.1 row=0 col=0 wstep=4']")
-    alone.locator(".tfe-stage-board").focus()
-    alone.keyboard.press("ArrowRight")
-    alone.wait_for_selector("[data-drawn$='wstep=5']")
-    assert faults.all() == []
-
-
-@pytest.mark.parametrize(("panel", "key", "places"), [("beam", "bnode", range(1, 21)), ("forced", "fword", range(20))])
-def test_hostile_tokens_are_text_in_every_place_and_in_what_is_taken_along(
-    site: str, new_page: NEW, panel: str, key: str, places: range
-) -> None:
-    page, faults = new_page()
-    page.goto(f"{site}/trial?lang=en&_{panel}=open")
-    stage = f".tfe-{panel} .tfe-stage"
-    page.wait_for_selector(f"{stage}[data-drawn]")
-    for place in places:
-        page.evaluate("async ([bus, patch]) => { (await import(bus)).view.set(patch); }", [asset("lib/state.js"), {key: place}])
-        page.wait_for_selector(f"{stage}[data-drawn*='{key}={place}']", state="attached")
-    for kind in ("SVG", "HTML"):
-        text = saved(page, f".tfe-{panel}", kind).decode()
-        assert "<img" not in text and HOSTILE[0] not in text
-    assert "'=cmd()" in saved(page, f".tfe-{panel}", "CSV").decode("utf-8-sig")
-    page.locator(f".tfe-{panel} .tfe-export[data-kind=table]").click()
-    assert HOSTILE[0] in page.locator(f".tfe-{panel} .tfe-stage-table").inner_text().replace("␣", " ")
-    assert page.locator(f".tfe-{panel} :is(img, script, iframe, a:not(.tfe-stage-take > a), link, base)").count() == 0
-    alone = page.context.new_page()
-    alone.on("pageerror", lambda error: pytest.fail(str(error)))
-    alone.set_content(text)
-    alone.wait_for_selector(f"[data-drawn*='{key}=']")
+    alone.wait_for_selector("[data-drawn]")
     before = alone.locator("[data-drawn]").get_attribute("data-drawn")
-    alone.locator(".tfe-stage-board").focus()
-    alone.keyboard.press("ArrowLeft")
-    alone.wait_for_function("(before) => document.querySelector('[data-drawn]').dataset.drawn !== before", arg=before)
-    assert faults.all() == []
+    alone.locator(".tfe-stage-board").press("ArrowLeft")
+    expect(alone.locator("[data-drawn]")).not_to_have_attribute("data-drawn", str(before))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.figures import missed
-from explorer.lab import Lab
 from explorer.labs.reformer import texts
 from explorer.widgets.folded import Question, refused, shown
 from explorer.widgets.stage import asked
-from tests.browser.staged import AT_ONCE, NEW, Picture
+from tests.browser.staged import NEW, Picture, answering, joined, opening
 from tests.browser.waiting import addressed
 from tests.explorer import missing
 
@@ -23,30 +20,21 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 LONG = tuple("the quick brown fox jumps over the lazy dog " * 14)[:600]
 
 
-def page_of(lab: Lab, engine: object) -> None:
-    """The panel; it answers with the head and the number of buckets that are asked for; "long" and "full" are two further models."""
-    panel = asked("missed", texts=texts.MISSED, picture="reformer/missed")
-
-    def answer(event: gr.EventData) -> Any:
-        question = Question.of(event._data)
-        wish: Any = question.wish
-        if wish["model"] == "gone":
-            return refused(question, {"en": "The run has left the server.", "zh": "运行已不在。"})
-        layer, head = (int(part) - 1 for part in (wish["head"] or "1.2").split("."))
-        found = missing.head(layer, head, wish["buckets"] or 8, tokens=LONG if wish["model"] == "long" else missing.TOKENS)
-        if wish["model"] == "full":
-            found = {**found, "trained": 0, "ran": (0, 8), "tokens": (HOSTILE, *missing.TOKENS[1:])}
-        return shown(question, **missed.boards({"en": "4 rounds", "zh": "4 轮"}, (layer, head), (2, 3), **found))
-
-    panel.ask(answer, None, panel, **AT_ONCE)
+def answer(question: Question) -> Any:
+    """The head and the number of buckets that are asked for; "long" and "full" are two further models."""
+    wish: Any = question.wish
+    if wish["model"] == "gone":
+        return refused(question, {"en": "The run has left the server.", "zh": "运行已不在。"})
+    layer, head = (int(part) - 1 for part in (wish["head"] or "1.2").split("."))
+    found = missing.head(layer, head, wish["buckets"] or 8, tokens=LONG if wish["model"] == "long" else missing.TOKENS)
+    if wish["model"] == "full":
+        found = {**found, "trained": 0, "ran": (0, 8), "tokens": (HOSTILE, *missing.TOKENS[1:])}
+    return shown(question, **missed.boards({"en": "4 rounds", "zh": "4 轮"}, (layer, head), (2, 3), **found))
 
 
+page_of = answering((lambda: asked("missed", texts=texts.MISSED, picture="reformer/missed"), answer))
 PAGES = {"trial": page_of}
-
-
-def opened(page: Page, site: str, query: str = "lang=en&_missed=open") -> Picture:
-    """The picture once it is drawn in its panel."""
-    return Picture(page, "missed .tfe-asked").open(f"{site}/trial?{query}")
+opened = opening("missed .tfe-asked", query="lang=en&_missed=open")
 
 
 def drawn(picture: Picture, rounds: int, buckets: int, head: str, pos: int | str) -> None:
@@ -79,29 +67,29 @@ def test_more_rounds_never_miss_more_and_every_number_is_the_tables(site: str, n
     page, faults = new_page()
     picture = opened(page, site)
     found, column = missing.head(0, 1), missing.KINDS.index(8)
-    asked = sum("/queue/join" in address for address in faults.requests)
+    asked = joined(faults)
     title, said = picture.find(".tfe-title"), []
     for rounds in range(1, 17):
         picture.find(".tfe-stage-transport .tfe-range").fill(str(rounds))
         expect(title).to_have_text(f"{percent(found['table'][rounds - 1, column])} % of the weight is missed")
         said.append(float(title.inner_text().split(" ")[0].replace("<", "")))
     assert said == sorted(said, reverse=True) and said[0] > said[-1]
-    assert sum("/queue/join" in address for address in faults.requests) == asked
+    assert joined(faults) == asked
     picture.find(".tfe-stage-transport .tfe-range").fill("1")
     gone, pairs = percent(found["table"][0, column]), percent(found["pairs"][0, column])
-    expect(picture.find(".tfe-words")).to_contain_text(
+    picture.says(
         f"1 round with 8 buckets sees {pairs} % of the pairs and keeps {100 - float(gone):.1f} % of the weight; {gone} % is missed."
     )
     addressed(page, _missedrounds="1")
 
 
-def test_the_maps_of_another_number_of_buckets_follow(page_watch: Page, site: str, tmp_path: Path) -> None:
+def test_the_maps_of_another_number_of_buckets_follow(page_watch: Page, site: str) -> None:
     picture = opened(page_watch, site)
     picture.find("[data-key='32']").click()
     addressed(page_watch, _missedbuckets="32")
     found = missing.head(0, 1, 32)
     expect(picture.find(".tfe-title")).to_contain_text(f"{percent(found['table'][3, 4])} %")
-    expect(picture.find(".tfe-words")).to_contain_text("misses")  # the maps are here
+    picture.says("misses")  # the maps are here
     files = picture.arrays()
     np.testing.assert_array_equal(files["first_round"], found["first"])
     np.testing.assert_allclose(files["hashed"], seen_weights(found, 4), atol=1e-5)
@@ -111,15 +99,6 @@ def test_the_maps_of_another_number_of_buckets_follow(page_watch: Page, site: st
     assert len(rows) == 16 * 6
     assert float(rows[10]["missed, % of the weight"]) == pytest.approx(float(found["table"][1, 4]), abs=1e-5)
     assert b"<image" not in picture.saved("SVG")[1]
-    (tmp_path / "missed.html").write_bytes(picture.saved("HTML")[1])
-    picture.find(".tfe-stage-board").focus()
-    page_watch.keyboard.press("Escape")
-    expect(picture.find("[data-key='8']")).to_have_attribute("aria-checked", "true")
-    addressed(page_watch, _missedrounds=None, _missedbuckets=None)
-    page_watch.goto((tmp_path / "missed.html").as_uri())
-    page_watch.wait_for_selector("main[data-drawn^='missedrounds=4 missedbuckets=32 head=1.2 ']", state="attached")
-    page_watch.locator("main .tfe-range").fill("1")
-    expect(page_watch.locator("main .tfe-title").first).to_contain_text(f"{percent(found['table'][0, 4])} %")
 
 
 def test_a_pair_is_told_of_and_keys_walk_rounds_queries_and_heads(page_watch: Page, site: str) -> None:
@@ -133,29 +112,18 @@ def test_a_pair_is_told_of_and_keys_walk_rounds_queries_and_heads(page_watch: Pa
     soon = next((int(q), int(k)) for q, k in np.argwhere(found["first"] == 1) if q > 20)
     page_watch.mouse.move(*point(picture, 1, *soon))
     expect(card).to_contain_text("in round 1, and gives it ")
-    page_watch.mouse.click(*point(picture, 1, *soon))
+    picture.click(point(picture, 1, *soon))
     addressed(page_watch, _pos=str(soon[0]))
     drawn(picture, 2, 8, "1.2", soon[0])
-    picture.find(".tfe-stage-board").focus()
-    for key, rounds, head, pos in (
-        ("ArrowRight", 3, "1.2", soon[0]),
-        ("PageUp", 2, "1.2", soon[0]),
-        ("Shift+ArrowLeft", 2, "1.2", soon[0] - 1),
-        ("ArrowDown", 2, "1.3", soon[0] - 1),
-        ("End", 16, "1.3", soon[0] - 1),
-        ("ArrowLeft", 15, "1.3", soon[0] - 1),
-        (" ", 16, "1.3", soon[0] - 1),
-    ):
-        page_watch.keyboard.press(key)
-        drawn(picture, rounds, 8, head, pos)
-    page_watch.keyboard.press("Escape")
-    addressed(page_watch, _pos=None, _missedrounds=None)
+    here, one = soon[0], soon[0] - 1
+    steps = f"ArrowRight 3 1.2 {here}, PageUp 2 1.2 {here}, Shift+ArrowLeft 2 1.2 {one}, ArrowDown 2 1.3 {one}, End 16 1.3 {one}"
+    picture.walks("missedrounds={} missedbuckets=8 head={} pos={}", f"{steps}, ArrowLeft 15 1.3 {one}, Space 16 1.3 {one}")
 
 
 def test_a_model_without_hashing_is_shown_saying_so_and_a_refusal_is_one_sentence(page_watch: Page, site: str) -> None:
     picture = opened(page_watch, site, "lang=en&_missed=open&_model=full&_pos=0")
     expect(picture.find(".tfe-stage-below")).to_contain_text("trained on full attention, without hashing")
-    expect(picture.find(".tfe-words")).to_contain_text("has no earlier key, and nothing to miss")
+    picture.says("has no earlier key, and nothing to miss")
     assert picture.find("img").count() == 0
     page_watch.goto(f"{site}/trial?lang=en&_missed=open&_model=gone")
     expect(page_watch.locator(".tfe-missed .tfe-error")).to_have_text("The run has left the server.")

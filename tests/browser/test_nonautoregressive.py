@@ -45,13 +45,17 @@ def cell(passes: Picture, piece: str, nth: int = -1) -> tuple[float, float]:
 def test_both_ways_grow_on_one_axis_as_time_goes_on(passes: Picture) -> None:
     passes.drawn(ALL)
     assert {"done, 12.0 ms", "done, 6.0 ms", "pass 1", "pass 2", "</s>"} <= set(passes.texts())
-    words = passes.find(".tfe-words")
-    expect(words).to_contain_text("2 passes are over at 6.0 ms; one after the other, 5 pieces take until 12.0 ms, 2.0 times as long.")
-    expect(words).to_contain_text("Position 2: pass 1 “Mann” (0.30), pass 2 “gehen” (0.60).")
+    passes.says(
+        "2 passes are over at 6.0 ms; one after the other, 5 pieces take until 12.0 ms, 2.0 times as long.",
+        "Position 2: pass 1 “Mann” (0.30), pass 2 “gehen” (0.60).",
+    )
+    assert passes.lines()[3].startswith("2,Mann,0.3,gehen,0.6,2")
     passes.find(".tfe-range").first.evaluate("(seek) => { seek.value = 4; seek.dispatchEvent(new Event('input')); }")
     passes.drawn("moment=4 pos=2 show=p")
-    expect(words).to_contain_text("At 4.0 ms: 1 of 2 passes is over; greedy decoding has written 1 of 5 pieces.")
-    expect(words).to_contain_text("Repeated after pass 1: “Mann” (2). Position 2: pass 1 “Mann” (0.30).")
+    passes.says(
+        "At 4.0 ms: 1 of 2 passes is over; greedy decoding has written 1 of 5 pieces.",
+        "Repeated after pass 1: “Mann” (2). Position 2: pass 1 “Mann” (0.30).",
+    )
     assert len(passes.marks("rect", dash=[3, 3])) == 3, "one greedy piece and two masked ones are being written"
     passes.find(".is-play").click()
     passes.drawn(ALL)
@@ -60,29 +64,26 @@ def test_both_ways_grow_on_one_axis_as_time_goes_on(passes: Picture) -> None:
 def test_a_click_masks_a_piece_again_and_shift_pins_it(passes: Picture) -> None:
     page = passes.page
     passes.drawn(ALL)
-    page.mouse.click(*cell(passes, "Männer"))
+    passes.click(cell(passes, "Männer"))
     addressed(page, again="1", pinned=None)
     passes.shows("once more")
     expect(page.locator(".tfe-change-sentence")).to_contain_text("With position 1 masked once more, it still writes")
-    page.keyboard.down("Shift")
-    page.mouse.click(*cell(passes, "Zwei"))
-    page.keyboard.up("Shift")
+    passes.click(cell(passes, "Zwei"), shift=True)
     addressed(page, again="1", pinned=f"0.{SPACE}Zwei")
     expect(page.locator("[data-knob=pinned] [aria-pressed=true]")).to_have_text(re.compile("Zwei·0"))
-    page.mouse.click(*cell(passes, "Zwei"))
+    passes.click(cell(passes, "Zwei"))
     addressed(page, again="1", pinned=None)
 
 
 def test_a_position_is_locked_by_its_number_and_masked_again_by_keys(passes: Picture) -> None:
     page = passes.page
     passes.drawn(ALL)
-    page.mouse.click(*cell(passes, "1"))
+    passes.click(cell(passes, "1"))
     passes.drawn("moment=9 pos=1 show=p")
-    expect(passes.find(".tfe-words")).to_contain_text("Position 1: pass 1 “Mann” (0.40), pass 2 “Männer” (0.70).")
-    passes.find("[role=application]").focus()
-    page.keyboard.press("ArrowDown")
+    passes.says("Position 1: pass 1 “Mann” (0.40), pass 2 “Männer” (0.70).")
+    passes.press("ArrowDown")
     passes.drawn(ALL)
-    page.keyboard.press("Shift+Enter")
+    passes.press("Shift+Enter")
     addressed(page, again="2")
     expect(passes.find(".tfe-stage-below button").first).to_have_text("Do not mask “gehen” (2) again")
     passes.find(".tfe-stage-below button").nth(1).click()
@@ -90,15 +91,3 @@ def test_a_position_is_locked_by_its_number_and_masked_again_by_keys(passes: Pic
     passes.find(".tfe-segmented").get_by_text("settled").click()
     expect(passes.find()).to_have_attribute("data-drawn", re.compile("show=settled"))
     assert passes.texts().count("Zwei") == 4, "once in each pass, and in the staircase"
-
-
-def test_the_numbers_that_are_taken_along_are_those_of_the_picture(passes: Picture, new_page: Any, site: str) -> None:
-    passes.drawn(ALL)
-    _, content = passes.saved("CSV")
-    lines = content.decode("utf-8-sig").splitlines()
-    assert lines[0].startswith("position") and lines[3].startswith("2,Mann,0.3,gehen,0.6,2")
-    phone, faults = new_page(width=360, height=780)
-    small = Picture(phone, "passes").open(f"{site}/trial?lang=zh")
-    small.drawn(ALL)
-    small.fits()
-    assert not faults.all()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable
-from pathlib import Path
-from typing import Any
 
 import gradio as gr
 import numpy as np
@@ -16,8 +14,8 @@ from explorer.figures import reading as figures
 from explorer.lab import Lab
 from explorer.labs.passages import TEXT_VIEW
 from explorer.widgets.stage import stage
-from tests.browser.staged import AT_ONCE, NEW, Picture
-from tests.browser.waiting import addressed
+from tests.browser.staged import AT_ONCE, NEW, Picture, heard, listen, opening
+from tests.browser.waiting import addressed, note, noted
 from tests.explorer import readings
 
 PICK = {"model": "xl", "head": "2.3", "pos": 420}
@@ -51,22 +49,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
 PAGES = {slug: page_of(slug) for slug in ("long", "beside")}
 
 
-def opened(page: Page, site: str, slug: str = "beside", query: str = "lang=en") -> Page:
-    """The page once its text stands and the weights of the first view are there."""
-    page.goto(f"{site}/{slug}?{query}")
-    page.wait_for_selector(".tfe-reading[data-drawn]:not([data-drawn$=waits])", state="attached")
-    page.wait_for_selector(".tfe-reach[data-drawn]", state="attached")
-    return page
-
-
-def drawn(page: Page, what: str) -> None:
-    """Waits until the text shows "model=xl head=2.3 pos=420", its weights too."""
-    page.wait_for_selector(f".tfe-reading[data-drawn^='{what}']:not([data-drawn$=waits])", state="attached")
-
-
-def words(page: Page, view: str = "reading") -> Any:
-    """The sentence under the picture."""
-    return page.locator(f".tfe-{view} .tfe-words")
+opened = opening("reading", "beside")
 
 
 def claim(made: readings.Made, position: int, layer: int, head: int) -> str:
@@ -79,169 +62,121 @@ def claim(made: readings.Made, position: int, layer: int, head: int) -> str:
     return rf"{cost}.*; head {layer}·{head} gives “{re.escape(key)}” \({best - 1}\) {most:.2f}"
 
 
-def spot(page: Page, by: int = 0, text: int = 0) -> tuple[float, float]:
+def spot(picture: Picture, by: int = 0, text: int = 0) -> tuple[float, float]:
     """Where a character stands on the screen: the locked one of the first text, or so many columns beside it, in that text."""
-    locked = [one["box"] for one in Picture(page, "reading").marks("rect", line="query")][text]
-    paper = page.locator(".tfe-reading .tfe-stage-paper").bounding_box()
-    assert paper
-    wide = locked["x1"] - locked["x0"] - 1
+    locked = [one["box"] for one in picture.marks("rect", line="query")][text]
+    paper, wide = picture.find(".tfe-stage-paper").bounding_box(), locked["x1"] - locked["x0"] - 1
     return paper["x"] + locked["x0"] + wide * (by + 0.5), paper["y"] + (locked["y0"] + locked["y1"]) / 2
 
 
-def test_a_character_is_locked_by_click_or_key_and_the_sentence_tells_its_cost_and_where_its_head_looked(
-    page_watch: Page, site: str
-) -> None:
-    page = opened(page_watch, site)
+def test_a_character_is_locked_by_click_or_key_and_its_cost_and_where_its_head_looked_are_told(page_watch: Page, site: str) -> None:
+    page, picture = page_watch, opened(page_watch, site)
     xl, absolute = readings.run()[0]
-    drawn(page, ARRIVAL)
-    expect(words(page)).to_have_text(re.compile(claim(xl, 420, 2, 3)))
-    expect(words(page)).to_contain_text(f"(Without a memory paid {absolute.nats[420] / np.log(2):.2f})")
+    picture.drawn(ARRIVAL)
+    expect(picture.words).to_have_text(re.compile(claim(xl, 420, 2, 3)))
     share = readings.rows(xl, 1, 2, [420])[0][:384].sum()
-    expect(words(page)).to_contain_text(f"{round(100 * share)} % of its attention goes to the memory")
-    page.mouse.click(*spot(page, 6))
-    drawn(page, "model=xl head=2.3 pos=426 ")
-    page.keyboard.down("Shift")
-    page.mouse.click(*spot(page, -3))
-    page.keyboard.up("Shift")
-    drawn(page, "model=xl head=2.3 pos=426,423 ")
-    expect(words(page)).to_contain_text("2 characters are chosen")
-    page.mouse.click(*spot(page, -1, 2))
-    page.wait_for_selector(".tfe-reading[data-drawn^='model=absolute']:not([data-drawn$=waits])", state="attached")
-    page.goto(f"{site}/beside?lang=en&_model=absolute&_pos=500")
-    drawn(page, "model=absolute head=2.3 pos=500 ")
-    expect(words(page)).to_have_text(re.compile(claim(absolute, 500, 2, 3)))
-    expect(words(page)).to_contain_text(f"Transformer-XL has “{xl.text[500]}” here")
-    page.locator(".tfe-reading .tfe-stage-board").focus()
-    for key, there in (
-        ("ArrowRight", "2.3 pos=501"),
-        ("ArrowLeft", "2.3 pos=500"),
-        ("ArrowDown", "2.4 pos=500"),
-        ("ArrowUp", "2.3 pos=500"),
-    ):
-        page.keyboard.press(key)
-        drawn(page, f"model=absolute head={there} ")
-    page.keyboard.press("Escape")
-    drawn(page, ARRIVAL)
-    addressed(page, _model=None, _pos=None, _head=None)
+    picture.says(
+        f"(Without a memory paid {absolute.nats[420] / np.log(2):.2f})", f"{round(100 * share)} % of its attention goes to the memory"
+    )
+    picture.click(spot(picture, 6))
+    picture.drawn("model=xl head=2.3 pos=426")
+    picture.click(spot(picture, -3), shift=True)
+    picture.drawn("model=xl head=2.3 pos=426,423")
+    picture.says("2 characters are chosen")
+    picture.click(spot(picture, -1, 2))
+    picture.drawn("model=absolute")
+    opened(page, site, "lang=en&_model=absolute&_pos=500").drawn("model=absolute head=2.3 pos=500")
+    expect(picture.words).to_have_text(re.compile(claim(absolute, 500, 2, 3)))
+    picture.says(f"Transformer-XL has “{xl.text[500]}” here")
+    picture.walks("model=absolute head={} pos={}", "ArrowRight 2.3 501, ArrowLeft 2.3 500, ArrowDown 2.4 500, ArrowUp 2.3 500")
 
 
 def test_a_head_is_chosen_among_the_profiles_and_other_views_follow_and_lead(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    expect(words(page, "reach")).to_contain_text("beyond a segment of 128")
-    board = page.locator(".tfe-reach .tfe-stage-board")
-    board.locator("canvas").click(position={"x": 30, "y": 26})
-    drawn(page, "model=xl head=1.1 pos=420 ")
-    board.focus()
-    page.keyboard.press("ArrowDown")
-    drawn(page, "model=xl head=2.1 pos=420 ")
-    page.keyboard.press("ArrowRight")
-    drawn(page, "model=xl head=2.2 pos=420 ")
-    expect(words(page, "reach")).to_contain_text("Half of what head 2·2 looks at lies at most")
-    page.evaluate(
-        """async () => { const address = [...document.querySelectorAll("link[rel=modulepreload]")].map((each) => each.href)
-            .find((each) => each.endsWith("/lib/state.js")); window.state = await import(address); window.pointed = [];
-            window.state.bus.on("hover-pos", ({ pos }) => window.pointed.push(pos)); }"""
-    )
-    page.mouse.move(*spot(page, -3))
-    expect(page.locator(".tfe-reading > .tfe-hover")).to_contain_text("click: lock it")
-    assert page.evaluate("window.pointed.at(-1)") == 417
-    page.evaluate('window.state.view.set({ pos: "none", head: "mean" })')
-    page.wait_for_selector(".tfe-reading[data-drawn^='model=xl head=2.3 read']", state="attached")
-    expect(words(page)).to_contain_text("Choose a character")
-    page.evaluate('window.state.view.set({ pos: "12", head: "4.4" })')
-    drawn(page, "model=xl head=4.4 pos=12 ")
-    assert page.evaluate("document.querySelector('.tfe-reading .tfe-stage-board').scrollTop") == 0, "what is locked comes into view"
+    page, picture = page_watch, opened(page_watch, site)
+    reach = Picture(page, "reach")
+    reach.says("beyond a segment of 128")
+    reach.find("canvas").click(position={"x": 30, "y": 26})
+    picture.drawn("model=xl head=1.1 pos=420")
+    for key, head in (("ArrowDown", "2.1"), ("ArrowRight", "2.2")):
+        reach.press(key)
+        picture.drawn(f"model=xl head={head} pos=420")
+    reach.says("Half of what head 2·2 looks at lies at most")
+    listen(page, "hover-pos")
+    page.mouse.move(*spot(picture, -3))
+    expect(picture.find("> .tfe-hover")).to_contain_text("click: lock it")
+    assert heard(page)[-1]["pos"] == 417
+    page.evaluate('window.view.set({ pos: "none", head: "mean" })')
+    picture.drawn("model=xl head=2.3 read=592")
+    picture.says("Choose a character")
+    page.evaluate('window.view.set({ pos: "12", head: "4.4" })')
+    picture.drawn("model=xl head=4.4 pos=12")
+    assert picture.find(".tfe-stage-board").evaluate("(it) => it.scrollTop") == 0, "what is locked comes into view"
 
 
 def test_a_text_is_replayed_and_nothing_is_asked_of_the_server(new_page: NEW, site: str) -> None:
     page, faults = new_page()
-    opened(page, site)
+    picture = opened(page, site)
     asked = len(faults.requests)
-    play = page.locator(".tfe-reading .tfe-stage-step.is-play")
-    page.locator(".tfe-reading .tfe-stage-board").focus()
-    page.keyboard.press(" ")
+    play, count = picture.find(".is-play"), picture.find(".tfe-stage-count")
+    picture.press(" ")
     expect(play).to_have_attribute("aria-label", "Pause")
     page.wait_for_function("parseInt(document.querySelector('.tfe-reading .tfe-stage-count').textContent) < 400", timeout=9000)
     page.keyboard.press(" ")
     expect(play).to_have_attribute("aria-label", "Play")
-    page.locator(".tfe-reading .tfe-range").fill("300")
-    expect(page.locator(".tfe-reading .tfe-stage-count")).to_have_text("300 / 592 · segment 3")
+    picture.find(".tfe-range").fill("300")
+    expect(count).to_have_text("300 / 592 · segment 3")
     addressed(page, _read="300")
-    shown = page.locator(".tfe-reading canvas").screenshot()
-    page.locator(".tfe-reading .tfe-stage-step").first.click()
-    expect(page.locator(".tfe-reading .tfe-stage-count")).to_contain_text("1 / 592")
-    drawn(page, "model=xl head=2.3 pos=420 read=1")
-    assert page.locator(".tfe-reading canvas").screenshot() != shown
+    shown = picture.find("canvas").screenshot()
+    picture.find(".tfe-stage-step").first.click()
+    expect(count).to_contain_text("1 / 592")
+    picture.drawn("model=xl head=2.3 pos=420 read=1")
+    assert picture.find("canvas").screenshot() != shown
     assert len(faults.requests) == asked
 
 
 def test_a_text_appears_as_it_is_read_and_the_board_follows_unless_somebody_scrolled(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.evaluate(
-        """() => { window.seen = []; const board = document.querySelector(".tfe-reading .tfe-stage-board");
-            const words = document.querySelector(".tfe-reading .tfe-words");
-            new MutationObserver(() => words.textContent.includes("read or written") && window.seen.push([board.scrollTop,
-                board.clientHeight, board.scrollHeight])).observe(words, { childList: true }); }"""
-    )
+    page, picture = page_watch, opened(page_watch, site)
+    board, words = (f"document.querySelector('.tfe-reading .tfe-{one}')" for one in ("stage-board", "words"))
+    note(page, f"((it) => [{words}.textContent, it.scrollTop, it.clientHeight, it.scrollHeight])({board})")
     page.click("#grow")
-    page.wait_for_function("window.seen.length > 2")
-    drawn(page, ARRIVAL)  # the same text up to there: what is looked at stays
-    tops, heights, wholes = zip(*page.evaluate("window.seen"), strict=True)
+    page.wait_for_function("window.said.filter(([words]) => words.includes('read or written')).length > 2")
+    picture.drawn(ARRIVAL)  # the same text up to there: what is looked at stays
+    _, tops, heights, wholes = zip(*(one for one in noted(page) if "read or written" in one[0]), strict=True)
     assert list(tops[1:]) == sorted(tops[1:]) and tops[-1] > 0, tops
     assert len(set(heights)) == 1 and len(set(wholes)) == 1, "the panel keeps its size"
 
 
 def test_another_books_memory_is_told_apart(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "long", "lang=en&_pos=900&_head=1.2")
-    drawn(page, "model=xl head=1.2 pos=900 ")
-    expect(words(page)).to_contain_text("40 % of its attention goes to another book’s memory")
-    page.locator(".tfe-reading .tfe-segmented [data-key=absolute]").click()
-    drawn(page, "model=absolute head=1.2 pos=900 ")
-    expect(words(page)).not_to_contain_text("memory.")
+    picture = opened(page_watch, site, "lang=en&_pos=900&_head=1.2", "long")
+    picture.drawn("model=xl head=1.2 pos=900")
+    picture.says("40 % of its attention goes to another book’s memory")
+    picture.find(".tfe-segmented [data-key=absolute]").click()
+    picture.drawn("model=absolute head=1.2 pos=900")
+    expect(picture.words).not_to_contain_text("memory.")
 
 
-def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(new_page: NEW, site: str, tmp_path: Path) -> None:
-    page, _ = new_page()
-    opened(page, site)
+def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str) -> None:
+    picture = opened(page_watch, site)
     xl, absolute = readings.run()[0]
-    picture = Picture(page, "reading").saved("SVG")[1].decode()
-    assert "<svg" in picture and "var(--" not in picture and 'href="http' not in picture and ">海<" in picture
-    lines = Picture(page, "reading").saved("CSV")[1].decode("utf-8-sig").split("\r\n")
-    assert lines[0] == (
-        'position,origin,"character, Transformer-XL","loss, bits, Transformer-XL","character, Without a memory",'
-        '"loss, bits, Without a memory",weight of 2.3'
-    )
+    assert ">海<" in picture.saved("SVG")[1].decode()
+    lines = picture.saved("CSV")[1].decode("utf-8-sig").split("\r\n")
+    models = [f'"{what}, {name}"' for name in ("Transformer-XL", "Without a memory") for what in ("character", "loss, bits")]
+    assert lines[0] == ",".join(["position", "origin", *models, "weight of 2.3"])
     assert len(lines) == 2 + max(len(xl.text), len(absolute.text))
     assert lines[421].startswith(f"420,given,{xl.text[420]},{xl.nats[420] / np.log(2):.4f}"[:-2])
-    files = Picture(page, "reading").arrays()
+    files = picture.arrays()
     assert "".join(map(chr, files["xl_characters"])) == xl.text
     np.testing.assert_allclose(files["absolute_nats"], absolute.nats, rtol=1e-6)
     exact = readings.rows(xl, 1, 2, [420])[0][: len(xl.text)]
     np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)  # of each character, not of the key that carries it
     assert list(files["weights_axes"]) == ["character"]
-    files = Picture(page, "reach").arrays()
+    files = Picture(page_watch, "reach").arrays()
     assert files["xl_weight_by_band"].shape == (readings.LAYERS, readings.HEADS, len(files["xl_bands"]) - 1)
-    (tmp_path / "text.html").write_bytes(Picture(page, "reading").saved("HTML")[1])
-    said = words(page).inner_text()
-    page.goto(f"file://{tmp_path}/text.html")
-    expect(words(page)).to_have_text(said)  # with the weights that were looked at
-    page.locator(".tfe-stage-board").focus()
-    page.keyboard.press("Home")
-    expect(words(page)).to_contain_text("holds only the weights that were looked at before")
 
 
-def test_a_phone_shows_one_model_at_a_time_and_a_tap_previews_before_it_locks(new_page: NEW, site: str) -> None:
-    page, _ = new_page(360, 780, has_touch=True, locale="zh-CN")
-    opened(page, site, query="lang=zh")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+def test_a_phone_shows_one_model_at_a_time(new_page: NEW, site: str) -> None:
+    page, _ = new_page(360, 780, has_touch=True)
+    picture = opened(page, site, "lang=zh")
     xl = readings.run()[0][0]
-    expect(words(page)).to_contain_text(f"字符“{xl.text[420]}”（420）花了 {xl.nats[420] / np.log(2):.2f} 比特")
-    names = Picture(page, "reading").texts(weight=650)
-    assert names == ["Transformer-XL"]
-    page.locator(".tfe-reading .tfe-stage-board").scroll_into_view_if_needed()
-    at = spot(page, 3)
-    page.touchscreen.tap(*at)
-    expect(page.locator(".tfe-reading > .tfe-hover")).to_contain_text("再点一次")
-    drawn(page, ARRIVAL)
-    page.touchscreen.tap(*at)
-    drawn(page, "model=xl head=2.3 pos=423 ")
+    picture.says(f"字符“{xl.text[420]}”（420）花了 {xl.nats[420] / np.log(2):.2f} 比特")
+    assert picture.texts(weight=650) == ["Transformer-XL"]

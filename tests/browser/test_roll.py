@@ -21,8 +21,8 @@ from explorer.labs.music import rolls, texts
 from explorer.widgets.stage import stage
 from models.music.records import Made, Step
 from models.music.weights import look
-from tests.browser.staged import AT_ONCE, NEW, Picture
-from tests.browser.waiting import addressed, becomes
+from tests.browser.staged import AT_ONCE, NEW, Picture, heard, listen, opening
+from tests.browser.waiting import addressed, becomes, note, noted
 from tests.explorer.rolls import NAMES, chorale, made, piano
 
 ABOUT = {"jsb_relative": {"en": "relative positions", "zh": "相对位置"}, "relative": {"en": "relative positions", "zh": "相对位置"}}
@@ -76,16 +76,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
 PAGES = {slug: page_of(slug) for slug in ("chorale", "piano")}
 
 
-def opened(page: Page, site: str, query: str = "lang=en", slug: str = "chorale") -> Picture:
-    """The rolls, once the weights of the note in view are there."""
-    picture = Picture(page, "roll").open(f"{site}/{slug}?{query}")
-    page.wait_for_selector(".tfe-roll[data-drawn]:not([data-drawn$=waits])", state="attached")
-    return picture
-
-
-def said(picture: Picture) -> str:
-    """The sentence under the rolls."""
-    return str(picture.find(".tfe-words").inner_text())
+opened = opening("roll", "chorale")
 
 
 def spot(picture: Picture, made: Made, note: int, index: int = 0) -> tuple[float, float]:
@@ -120,68 +111,50 @@ def test_a_telling_note_is_in_view_on_arrival_and_the_sentence_says_what_it_look
     made = chorale()[0].made[0]
     best, weight = given_to(made, 20, 2, 2)
     assert made.notes[20, 0] - made.notes[best, 0] == 16
-    assert re.search(rf"Note \S+ \(bar 2, beat \d\) gives \S+ \(bar 1, beat \d\) {weight:.2f}: head 2·2 looks 4 beats back", said(picture))
+    says = rf"Note \S+ \(bar 2, beat \d\) gives \S+ \(bar 1, beat \d\) {weight:.2f}: head 2·2 looks 4 beats back"
+    expect(picture.words).to_have_text(re.compile(says))
     assert arcs(picture) >= 1 and f"{weight:.2f}" in picture.texts(halo="panel")
+    picture.walks(
+        "model=jsb_relative head={} note={}", "ArrowRight 2.2 21, ArrowLeft 2.2 20, ArrowDown 2.3 20, ArrowDown 1.1 20, ArrowUp 2.3 20"
+    )
+    picture.says(f"{given_to(made, 20, 2, 3)[1]:.2f}")
     picture = opened(page_watch, site, "lang=zh")
-    assert re.search(rf"音 \S+（第 2 小节第 \d 拍） 给 \S+（第 1 小节第 \d 拍） {weight:.2f}：头 2·2 往回看 4 拍", said(picture))
+    says = rf"音 \S+（第 2 小节第 \d 拍） 给 \S+（第 1 小节第 \d 拍） {weight:.2f}：头 2·2 往回看 4 拍"
+    expect(picture.words).to_have_text(re.compile(says))
 
 
 def test_a_click_locks_a_note_shift_adds_one_and_another_roll_becomes_the_large_one(page_watch: Page, site: str) -> None:
     picture = opened(page_watch, site)
     made, other = chorale()[0].made
-    page_watch.mouse.click(*spot(picture, made, 24))
+    picture.click(spot(picture, made, 24))
     picture.drawn("model=jsb_relative head=2.2 note=24")
-    page_watch.keyboard.down("Shift")
-    page_watch.mouse.click(*spot(picture, made, 17))
-    page_watch.keyboard.up("Shift")
+    picture.click(spot(picture, made, 17), shift=True)
     picture.drawn("model=jsb_relative head=2.2 note=24,17")
     assert len(picture.marks("path", fill="query")) == 2
-    page_watch.mouse.click(*spot(picture, other, 9, 1))
+    picture.click(spot(picture, other, 9, 1))
     picture.drawn("model=jsb_transformer head=2.2 note=9")
-    assert f"{given_to(other, 9, 2, 2)[1]:.2f}" in said(picture)
-    page_watch.goto(page_watch.url)
-    picture.drawn("model=jsb_transformer head=2.2 note=9")
-
-
-def test_keys_step_notes_and_heads_and_reset(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    picture.find(".tfe-stage-board").focus()
-    for key, there in (("Right", "2.2 21"), ("Left", "2.2 20"), ("Down", "2.3 20"), ("Down", "1.1 20"), ("Up", "2.3 20")):
-        page_watch.keyboard.press(f"Arrow{key}")
-        picture.drawn("model=jsb_relative head={} note={}".format(*there.split()))
-    assert f"{given_to(chorale()[0].made[0], 20, 2, 3)[1]:.2f}" in said(picture)
-    page_watch.keyboard.press("Escape")
-    picture.drawn(ON)
-    addressed(page_watch, _model=None, _head=None, _note=None)
+    picture.says(f"{given_to(other, 9, 2, 2)[1]:.2f}")
 
 
 def test_a_head_is_chosen_among_the_small_pictures_with_the_same_note_and_silenced_with_shift(page_watch: Page, site: str) -> None:
     page, picture = page_watch, opened(page_watch, site)
     heads = Picture(page, "heads")
-    expect(heads.find(".tfe-words")).to_contain_text("Head 2·2 listens hardest 4 beats back")
-    page.evaluate(
-        """async () => { const address = [...document.querySelectorAll("link[rel=modulepreload]")].map((each) => each.href)
-            .find((each) => each.endsWith("/lib/state.js"));
-            (await import(address)).bus.on("silence", (detail) => { window.silenced = detail; }); }"""
-    )
+    heads.says("Head 2·2 listens hardest 4 beats back")
+    listen(page, "silence")
     tile = heads.spot({"left": 40, "top": 40})
-    page.mouse.click(*tile)
+    heads.click(tile)
     picture.drawn("model=jsb_relative head=1.1 note=20")
     addressed(page, _note="20")
-    page.keyboard.down("Shift")
-    page.mouse.click(*tile)
-    page.keyboard.up("Shift")
-    assert page.evaluate("window.silenced") == {"model": "jsb_relative", "layer": 0, "head": 0}
-    heads.find(".tfe-stage-board").focus()
-    page.keyboard.press("ArrowRight")
+    heads.click(tile, shift=True)
+    assert heard(page) == [{"model": "jsb_relative", "layer": 0, "head": 0}]
+    heads.press("ArrowRight")
     picture.drawn("model=jsb_relative head=1.2 note=20")
 
 
 def test_music_is_heard_goes_on_with_another_model_and_one_cursor_runs_through_all_rolls(page_watch: Page, site: str) -> None:
     page, picture = page_watch, opened(page_watch, site)
     assert not picture.marks("path", line="ink"), "no cursor before it is played"
-    picture.find(".tfe-stage-board").focus()
-    page.keyboard.press(" ")
+    picture.press(" ")
     page.wait_for_function("document.querySelector('.tfe-roll audio').currentTime > 0.6")
     grounds = [mark["box"] for mark in picture.marks("rect", fill="panel", line="line")]
     (cursor,) = picture.marks("path", line="ink", width=2)
@@ -212,30 +185,27 @@ def test_sound_that_cannot_be_had_is_one_sentence(new_page: NEW, site: str) -> N
 
 def test_notes_appear_as_they_are_made_and_the_note_in_view_stays_where_the_music_is_the_same(page_watch: Page, site: str) -> None:
     page, picture = page_watch, opened(page_watch, site)
-    page.evaluate(
-        """() => { window.seen = []; const words = document.querySelector(".tfe-roll .tfe-words");
-            new MutationObserver(() => window.seen.push(words.textContent)).observe(words, { childList: true }); }"""
-    )
+    note(page, "document.querySelector('.tfe-roll .tfe-words').textContent")
     page.click("#grow")
     page.wait_for_selector(".tfe-roll[data-state=live]", state="attached")
     picture.drawn(ON)
-    told = [int(found[1]) for text in page.evaluate("window.seen") if (found := re.match(r"(\d+) of 224 cells are made", text))]
+    told = [int(found[1]) for text in noted(page) if (found := re.match(r"(\d+) of 224 cells are made", text))]
     assert told == sorted(told) and len(told) >= 3, told
 
 
 def test_under_a_change_a_lock_stays_as_long_as_the_music_is_the_same(page_watch: Page, site: str) -> None:
-    for note, stays in ((2, True), (40, False)):
-        picture = opened(page_watch, site, f"lang=en&_note={note}&_head=1.3")
-        picture.drawn(f"model=jsb_relative head=1.3 note={note}")
+    for at, stays in ((2, True), (40, False)):
+        picture = opened(page_watch, site, f"lang=en&_note={at}&_head=1.3")
+        picture.drawn(f"model=jsb_relative head=1.3 note={at}")
         page_watch.locator("#change").click()
-        picture.drawn(f"model=jsb_relative head=1.3 note={note if stays else PICK['note']}")
-        addressed(page_watch, _head="1.3", _note=str(note) if stays else None)
+        picture.drawn(f"model=jsb_relative head=1.3 note={at if stays else PICK['note']}")
+        addressed(page_watch, _head="1.3", _note=str(at) if stays else None)
 
 
 def test_a_model_without_attention_says_so_and_can_be_heard(page_watch: Page, site: str) -> None:
     picture = opened(page_watch, site, slug="piano")
     picture.find(".tfe-segmented [data-key=lstm]").click()
-    expect(picture.find(".tfe-words")).to_contain_text("Performance RNN has no attention")
+    picture.says("Performance RNN has no attention")
     assert picture.find(".is-play").is_enabled() and arcs(picture) == 0
     expect(picture.find(".tfe-stage-below")).to_contain_text("CC BY-NC-SA")
 
@@ -260,7 +230,7 @@ def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str, tmp_
     assert sum(len(each.notes) for each in pretty_midi.PrettyMIDI(str(tmp_path / "a.mid")).instruments) == len(made.notes)
     _, content = picture.saved("WAV")
     assert content[:4] == b"RIFF" and np.abs(np.frombuffer(content[44:], "<i2").astype(np.float32)).max() > 500
-    lines = picture.saved("CSV")[1].decode("utf-8-sig").splitlines()
+    lines = picture.lines()
     assert lines[0] == "model,note,onset_s,end_s,pitch,name,voice,given,nats,weight"
     assert len(lines) == 1 + sum(len(one.notes) for one in chorale()[0].made)
     files = picture.arrays()

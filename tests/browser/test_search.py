@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.labs.translation.deeper import beam, forced
+from explorer.labs.translation.deeper import forced
 from models.translation.forced_records import Forced, Reading
 from models.translation.records import EXAMPLES, Request
 from models.translation.search_records import Search, Tree, outcome, score
@@ -19,28 +18,6 @@ from tests.browser.waiting import addressed, asked, becomes, quiet
 
 SENTENCE = "Three people sit at a table in front of a restaurant."
 RUN = f"v=1&sentence={quote(SENTENCE)}&beam=3"
-HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "<script>alert(2)</script>",
-    "<svg/onload=alert(3)>",
-    '"><iframe srcdoc="<script>parent.alert(4)</script>">',
-    "<!--<script>",
-    "-->",
-    "]]>",
-    "';alert(5);'",
-    "⟦q:x⟧",
-    "${alert(7)}",
-    "{{constructor.constructor('alert(8)')()}}",
-    "{word}",
-    "javascript:alert(9)",
-    "<link rel=stylesheet href=https://example.org/x.css>",
-    "<base href=//example.org/>",
-    "url(https://example.org/x.png)",
-    "&lt;img src=x onerror=alert(10)&gt;",
-    "var(--ink)",
-    "\u202ealert\u2028(12)",
-    "=cmd()",
-]
 
 
 def opened(visit: Visit, panel: str, query: str = "") -> Page:
@@ -172,52 +149,3 @@ def test_german_that_cannot_be_scored_gets_one_sentence_and_stays(visit: Visit) 
     page.get_by_role("button", name="Score it").click()
     becomes(page, lambda: Picture(page, "forced .tfe-asked").texts()[:2], ["Ein", "0"])
     expect(page.locator(".tfe-forced .tfe-error:visible")).to_have_count(0)
-
-
-def hostile_tree() -> dict[str, object]:
-    n = len(HOSTILE)
-    steps = [0, *(1 + i // 4 for i in range(n))]
-    parents = [-1, *(0 if i < 4 else 1 + 4 * (i // 4 - 1) for i in range(n))]
-    fates = ["kept", *("finished" if i >= n - 4 else "kept" if i % 4 == 0 else "passed" for i in range(n))]
-    tree = Tree(
-        pieces=("<s>", *HOSTILE),
-        space=(True,) * (n + 1),
-        fates=tuple(fates),
-        texts=tuple(HOSTILE[i - 1] if fate == "finished" else "" for i, fate in enumerate(fates)),
-        parent=np.array(parents, np.int32),
-        step=np.array(steps, np.int32),
-        rank=np.array([0, *(1 + i % 4 for i in range(n))], np.int32),
-        log_probability=np.full(n + 1, -0.5, np.float32),
-        total=-0.5 * np.array(steps, np.float64) - 0.01 * np.arange(n + 1),
-        stop=np.full(n + 1, -1.0, np.float32),
-        beam=4,
-        limit=5,
-        endless=False,
-        greedy=(1,),
-        greedy_text=HOSTILE[0],
-        greedy_total=-1.0,
-        greedy_length=4,
-    )
-    return beam.value(tree, Request("x", 4))
-
-
-def hostile_reading() -> dict[str, object]:
-    n = len(HOSTILE)
-    random = np.random.default_rng(1)
-    reading = Forced(
-        source=tuple(HOSTILE),
-        source_space=(True,) * n,
-        target=tuple(HOSTILE),
-        target_space=(True,) * n,
-        german=" ".join(HOSTILE),
-        own=HOSTILE[1],
-        own_log_probability=-1.0,
-        own_length=3,
-        log_probabilities=-random.random(n).astype(np.float32) * 5,
-        ranks=np.arange(1, n + 1, dtype=np.int32),
-        favourites=tuple(tuple(HOSTILE[(i + k) % n] for k in range(5)) for i in range(n)),
-        favourite_space=((True,) * 5,) * n,
-        probabilities=np.full((n, 5), 0.1, np.float32),
-        cross=random.random((2, 2, n, n)).astype(np.float32),
-    )
-    return forced.value(reading)

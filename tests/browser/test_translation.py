@@ -9,7 +9,6 @@ from playwright.sync_api import Page, Response, expect
 
 from explorer.labs.translation import views
 from explorer.labs.translation.page import LAB
-from models.translation.records import EXAMPLES
 from tests.browser.conftest import Visit
 from tests.browser.staged import Picture, numbers
 from tests.browser.visiting import badge, error, finished, go, number, restored
@@ -64,13 +63,6 @@ def test_shift_enter_writes_a_line_and_enter_sends(page: Page) -> None:
     expect(badge(page)).to_have_text("not run yet")
     box.press("Enter")
     finished(page)
-
-
-def test_an_example_is_one_click_away(page: Page) -> None:
-    page.locator(".tfe-ask-example").nth(1).click()
-    expect(page.locator(".tfe-ask-story")).to_have_value(EXAMPLES[1].sentence)
-    expect(page.locator(".tfe-ask-example").nth(1)).to_have_attribute("aria-pressed", "true")
-    becomes(page, lambda: "Hunde" in pieces(page), True)
 
 
 def test_a_beam_lists_all_its_guesses(page: Page) -> None:

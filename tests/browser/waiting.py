@@ -6,7 +6,7 @@ import json
 import time
 import urllib.request
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Frame, FrameLocator, Page
@@ -98,18 +98,20 @@ def left(faults: Faults) -> None:
     faults.console[:] = [line for line in faults.console if CLOSED not in line]
 
 
-def noted(page: Page) -> list[str]:
-    """All that the page's first badge has said since `note` was called."""
-    found: list[str] = page.evaluate("window.said")
-    return found
+BADGE = "document.querySelector('.tfe-badge').textContent"
 
 
-def note(page: Page) -> None:
-    """From now on all that the page's first badge says is written down."""
+def note(page: Page, says: str = BADGE) -> None:
+    """From now on the page writes down what an expression gives, by default its first badge, whenever that has become another."""
     page.evaluate(
-        """() => {
-            const badge = document.querySelector(".tfe-badge");
-            window.said = [];
-            new MutationObserver(() => window.said.push(badge.textContent)).observe(badge, {childList: true, subtree: true});
-        }"""
+        f"""() => {{
+            const same = (one, other) => JSON.stringify(one) === JSON.stringify(other), all = (window.said = []);
+            const look = () => {{ const it = {says}; if (!same(it, all.at(-1))) all.push(it); }};
+            const what = {{ childList: true, subtree: true, attributes: true, characterData: true }};
+            new MutationObserver(look).observe(document.body, what); }}"""
     )
+
+
+def noted(page: Page) -> list[Any]:
+    """All that it has written down since `note` was called."""
+    return list(page.evaluate("window.said"))
