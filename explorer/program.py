@@ -229,7 +229,10 @@ class Program(Generic[R, S]):
         def draw() -> dict[str, Any]:
             return self.drawn(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
 
-        return once(f"first {self.slug} {kept.milliseconds}", lambda: Drawn.of(draw())).values(draw)
+        if not self.slug:  # a page that no lab declares
+            return draw()
+        named = f"first {self.slug} {controls.query(kept.request)} {kept.milliseconds}"
+        return once(named, lambda: Drawn.of(draw())).values(draw)
 
     def _placed(self, at: str, drawn: Mapping[str, Value | None]) -> dict[str, Any]:
         found = {}
