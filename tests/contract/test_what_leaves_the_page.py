@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -115,6 +116,8 @@ def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(visit: Visit, o
             assert f"{lab.authors} ({lab.year})" in text and lab.title["en"] in text, f"{name} does not say where it comes from"
         if kind == "npz":
             assert lab.paper.encode("utf-32-le") in inside, f"{name} does not name its paper"
+            with np.load(path) as arrays:
+                assert [arrays[one] for one in arrays.files], f"{name} is empty"
         if kind != "html":
             continue
         own = inside.replace(MARK, b"").decode()

@@ -71,8 +71,8 @@ const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /**
  * One array in NumPy's own format, version 1.0.
- * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array} | string[] | string} array
- * texts become '<U'
+ * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array | number[]} | string[] | string} array
+ * texts become '<U', whole numbers in a list '<i4', others '<f8'
  */
 export function npy(array) {
   let shape;
@@ -89,9 +89,11 @@ export function npy(array) {
     body = new Uint8Array(points.buffer);
   } else {
     const types = { Float32Array: "<f4", Float64Array: "<f8", Int32Array: "<i4", Uint8Array: "|u1" };
+    const { data: given } = array;
+    const data = Array.isArray(given) ? (given.every(Number.isInteger) ? Int32Array : Float64Array).from(given) : given;
     shape = array.shape;
-    kind = types[array.data.constructor.name];
-    body = new Uint8Array(array.data.buffer, array.data.byteOffset, array.data.byteLength);
+    kind = types[data.constructor.name];
+    body = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
   if (!little) throw new Error("this machine stores numbers the other way round");
   const tuple = `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
