@@ -248,7 +248,6 @@ function maps(run, look, pen, at, locked) {
   pen.hit({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y, y1: strip.y + side, at: (_, py) => box(row(py)) });
 }
 
-/** Missed weight by rounds, a line for each number of buckets, named at its beginning. */
 const legend = () => [
   { text: t(TEXT.weights), mark: { shades: Array.from({ length: 24 }, (_, n) => shade("weights", (n / 23) ** 0.8)),
       wide: 90 } },
