@@ -1,0 +1,352 @@
+"""The folded panels of the translation page without a browser: the search, one's own German, word order, residual paths, training."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.engine import Engine
+from explorer.figures import positions as positions_drawn
+from explorer.figures import training as training_drawn
+from explorer.labs import about
+from explorer.labs.translation import page, views
+from explorer.labs.translation.deeper import beam, forced, paths, positions, training
+from explorer.widgets.folded import Question
+from models.encoder import Config
+from models.encoder_decoder import Transformer
+from models.layers.dropout import Dropout
+from models.layers.loss import smoothed_loss
+from models.training import Schedule
+from models.translation.forced_records import Reading
+from models.translation.path_records import NETWORKS, PathsRequest, Tower, Towers
+from models.translation.position_records import MAX_SEED, Positions, TwoOrders
+from models.translation.records import EXAMPLES, Request
+from models.translation.search_records import Search, Tree
+from tests.explorer.numbers import refused
+from tests.explorer.wishes import opened
+
+# ---- panels: the search, the visitor's own German --------------------------------------------------------------------------------------
+
+HOSTILE = ("<img src=x onerror=alert(1)>", "</script>", "{size}", "⟦q:x⟧")
+RUN = "v=1&sentence=A+dog+runs.&beam=3&alpha=1.1&silenced=cross.0.1&hidden=1"
+FIRST = EXAMPLES[0].sentence
+PATHS = {"pof": "decoder.cross", "player": "3", "pgain": "0.25", "pshift": "20"}
+
+
+@pytest.mark.parametrize(
+    ("panel", "run", "wish", "expected"),
+    [
+        (beam, "", None, Search(FIRST, 4)),
+        (beam, RUN, None, Search("A dog runs.", 3)),  # without its interventions
+        (beam, RUN, {"beam": 7, "endless": True}, Search("A dog runs.", 7, True)),
+        (beam, RUN, {"beam": 99, "endless": "yes"}, Search("A dog runs.", 3)),
+        (beam, RUN, {"beam": True}, Search("A dog runs.", 3)),
+        (beam, RUN, [1, 2], Search("A dog runs.", 3)),
+        (forced, "", None, Reading(FIRST, forced.FIRST)),
+        (forced, "", {"own": True}, Reading(FIRST)),
+        (forced, RUN, None, Reading("A dog runs.")),
+        (forced, RUN, {"german": "Ein Hund."}, Reading("A dog runs.", "Ein Hund.")),
+        (forced, RUN, {"german": ["Ein"]}, Reading("A dog runs.")),
+        (paths, "", PATHS, PathsRequest(FIRST, "decoder", 2, "cross", 0.25, 20)),
+        (paths, "", {**PATHS, "pgain": "1"}, PathsRequest(FIRST, shift=20)),
+        (paths, "", dict.fromkeys(PATHS, "<b>"), PathsRequest(FIRST)),
+        (paths, "", {**PATHS, "pgain": 0, "pshift": None}, PathsRequest(FIRST)),
+        (paths, "", "x", PathsRequest(FIRST)),
+    ],
+)
+def test_a_wish_becomes_what_a_panel_asks_of_the_run_in_view_and_one_that_is_none_changes_nothing(
+    panel: Any, run: str, wish: object, expected: object
+) -> None:
+    assert panel.wished(page.program().read(run)[0], Question(run, wish)) == expected
+
+
+def test_an_endless_search_names_its_loop_and_writes_no_missing_number() -> None:
+    pieces = ("<s>", "Hund", *("." for _ in range(6)), "</s>")
+    n = len(pieces)
+    tree = Tree(
+        pieces=pieces,
+        space=(True,) * n,
+        fates=("kept",) * (n - 1) + ("finished",),
+        texts=("",) * (n - 1) + ("Hund ......",),
+        parent=np.arange(-1, n - 1, dtype=np.int32),
+        step=np.arange(n, dtype=np.int32),
+        rank=np.ones(n, np.int32),
+        log_probability=np.full(n, -1.0, np.float32),
+        total=-np.arange(n, dtype=np.float64),
+        stop=np.array([-1.0] * (n - 1) + [math.nan], np.float32),
+        beam=1,
+        limit=n - 1,
+        endless=True,
+        greedy=(1,),
+        greedy_text="",
+        greedy_total=0.0,
+        greedy_length=0,
+    )
+    drawn: Any = beam.value(tree, Request("A dog.", 2, 0.9))
+    assert drawn["loop"] == [1, 1] and drawn["stop"][-1] is None and drawn["texts"] == {str(n - 1): "Hund ......"}
+    assert (drawn["alpha"], drawn["plainBeam"]) == (0.9, 2)
+    json.dumps(drawn, allow_nan=False)
+
+
+def test_all_panels_answer_through_the_engine(engine: Engine) -> None:
+    lab = page.program()
+    panels = [view.name for view in lab.views if view.look is not None and view.look.event == "ask"]
+    assert len(panels) == 8
+
+    def answers(run: str) -> list[Any]:
+        return [opened(lab, panel, {"run": run}, engine) for panel in panels]
+
+    for shown in answers("v=1&sentence=A+dog."):
+        assert shown["state"] == "shown" and json.dumps(shown, allow_nan=False)
+    blank = [each["state"] for each in answers("v=1&sentence=+")]
+    always = "what is said of training, or drawn of a list of sentences, is always the same"
+    assert blank == [*["refused"] * 5, "shown", "shown", "refused"], always
+    assert all("four" in refusal["error"]["en"] for refusal in answers("v=1&sentence=A+dog.&beam=four"))
+
+
+# ---- panels: word order ----------------------------------------------------------------------------------------------------------------
+
+
+def table(length: int, d: int) -> Any:
+    """Sinusoids, computed here."""
+    angle = np.arange(length)[:, None] / 10_000 ** (np.arange(0, d, 2) / d)[None]
+    return np.stack((np.sin(angle), np.cos(angle)), 2).reshape(length, d).astype(np.float32)
+
+
+@pytest.fixture
+def seen() -> Positions:
+    """An answer with hostile words, in an order of its own."""
+    return Positions(
+        source=HOSTILE,
+        source_space=(True,) * 4,
+        order=(2, 0, 1, 3),
+        size=9.5,
+        signal=TwoOrders(np.array([1.0, 2.0, 7.5, 3.0], np.float32), 2.25, "so", "anders"),
+        silence=TwoOrders(np.array([1e-6, 2e-6, 0.0, 3e-6], np.float32), 1.2e-6, "gleich", "gleich"),
+        own=table(60, 192),
+        textbook=table(32, 128),
+    )
+
+
+@pytest.mark.parametrize(("length", "d"), [(32, 128), (60, 192)])
+def test_the_product_of_two_positions_depends_on_their_distance_alone(length: int, d: int) -> None:
+    signal = table(length, d)
+    similar = positions_drawn.similarity(signal)
+    p, q = np.indices((length, length))
+    np.testing.assert_allclose(signal @ signal.T / (d / 2), similar[np.abs(p - q)], atol=1e-5)
+    assert similar[0] == pytest.approx(1) and similar[1:].max() < 1
+
+
+def test_wavelengths_grow_from_two_pi() -> None:
+    assert positions_drawn.wavelength(0, 128) == positions_drawn.wavelength(1, 128) == pytest.approx(2 * np.pi)
+    assert positions_drawn.wavelength(127, 128) == pytest.approx(2 * np.pi * 10_000 ** (126 / 128))
+
+
+def test_the_panel_says_the_numbers_of_the_run_and_what_a_visitor_typed_is_no_markup_in_a_figure(seen: Positions) -> None:
+    value: Any = positions.value(seen)
+    moved = value["figures_moved"][0]["figure"]
+    for said in moved["sentence"].values():
+        assert "1.0" in said and "7.5" in said and "1.2 × 10⁻⁶" in said and HOSTILE[1] in said
+        assert not re.search(r"\{(?!size)\w+\}", said)
+    rows = value["table"]["rows"]
+    assert [(row["cells"][0]["en"], *row["cells"][1:]) for row in rows] == [
+        ("with the signal", "2.25", "so", "anders"),
+        ("without it", "1.2 × 10⁻⁶", "gleich", "gleich"),
+    ]
+    assert [row["marks"][3] for row in rows] == ["text other", "text"]
+    line = [(piece["text"], piece["index"], piece["role"]) for piece in value["lines"][1]["pieces"]]
+    assert line == [(HOSTILE[2], 2, "key"), (HOSTILE[0], 0, "key"), (HOSTILE[1], 1, "key"), (HOSTILE[3], 3, None)]
+    assert value["button"]["set"] == {"order": "2"}
+    made, bars = json.dumps(moved["figures"]), moved["figures"]["en"]["data"]
+    assert "<img" not in made and "</script" not in made and "&lt;img" in made
+    assert bars[0]["y"] == [1.0, 2.0, 7.5, 3.0] and bars[1]["y"][2] == positions_drawn.NOTHING, "nothing stands at the end of the axis"
+
+
+def test_the_textbook_s_size_is_one_switch_away(seen: Positions) -> None:
+    found: Any = positions.value(seen)["figures"]
+    for name, signal in (("own", seen.own), ("textbook", seen.textbook)):
+        first, *_, last = [one["figure"] for one in found if one["when"]["signal"] == name][:3]
+        np.testing.assert_allclose(first["figures"]["en"]["data"][0]["z"], signal, atol=1e-4)
+        assert len(first["table"]["rows"]) == len(signal) and "data" not in first["figures"]["zh"], "numbers travel once"
+        pairs = np.asarray(last["figures"]["en"]["data"][0]["z"])
+        assert pairs.shape == (len(signal), len(signal)) and (pairs == pairs.T).all()
+        assert name == "textbook" or "4" in first["sentence"]["en"].split("first ")[1]
+
+
+@pytest.mark.parametrize(
+    ("wish", "seed"),
+    [
+        *(({"order": "7"}, 7), ({"order": "0"}, 1), ({"order": f"{MAX_SEED + 1}"}, 1), ({"order": "x"}, 1)),
+        *(({"order": 7}, 1), (None, 1), ([], 1)),
+    ],
+)
+def test_a_made_up_wish_becomes_the_first_order(wish: object, seed: int) -> None:
+    wished = positions.wished(EXAMPLES[0], Question("", wish))
+    assert (wished.seed, wished.sentence) == (seed, FIRST)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(1.19e-6, "1.2 × 10⁻⁶"), (3e-12, "3.0 × 10⁻¹²"), (0.84, "0.84"), (0.0, "0.00"), (12.345, "12.35")]
+)
+def test_small_numbers_are_written_as_one_reads_them(number: float, text: str) -> None:
+    assert positions.power(number) == text
+
+
+# ---- panels: residual paths ------------------------------------------------------------------------------------------------------------
+
+PLAIN = PathsRequest("Two dogs.")
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Ships networks by their names: model.json alone; position_r2 of the n-th ends with 0.9 − n / 10."""
+    monkeypatch.setattr(about, "ASSETS", tmp_path)
+
+    def ship(names: Sequence[str], measured: bool = True) -> None:
+        for n, name in enumerate(names):
+            where = tmp_path / "translation" / name
+            where.mkdir(parents=True)
+            figure = {"value": 30.0 - n, "split": "test_2016_flickr", "position_r2": [0.95, 0.9 - n / 10]} if measured else None
+            (where / "model.json").write_text(json.dumps({"recipe": {"schedule": {"steps": 4000}}, "figure": figure}))
+
+    return ship
+
+
+def towers(names: Sequence[str]) -> Towers:
+    """What networks of two layers might give."""
+    chance, was = np.random.default_rng(3), np.array([0.3, 0.2], np.float32)
+
+    def one(n: int, name: str) -> Tower:
+        maps = chance.dirichlet(np.ones(3), (2, 3)).astype(np.float32)
+        near, read = np.array([0.3, 0.2 - n / 10], np.float32), np.array([0.95, 0.9 - n / 10], np.float32)
+        return Tower(name, maps, near, "Zwei Hunde.", was, "Zwei.", 30.0 - n, read, ((1, 1.5), (2, 2.0 + n), (3, 3.0 + n)))
+
+    return Towers(("<img src=x>", "{size}", "dogs"), (True, True, True), tuple(one(n, name) for n, name in enumerate(names)))
+
+
+@pytest.mark.parametrize("names", [NETWORKS, NETWORKS[:2], NETWORKS[1:3], (NETWORKS[0], NETWORKS[4]), NETWORKS[3:]])
+@pytest.mark.parametrize("asked", [PLAIN, PathsRequest("Two dogs.", "decoder", 1, "cross", 0.5, 10)])
+def test_the_panel_speaks_of_what_is_shipped_alone(shipped: Any, names: Sequence[str], asked: PathsRequest) -> None:
+    shipped(names)
+    seen = towers(names)
+    value: Any = paths.value(seen, asked)
+    figures = [one["figure"] for part in ("figures", "figures_more") for one in value[part]]
+    text = json.dumps([value, figures], ensure_ascii=False)
+    assert all((paths.NAMES[name]["en"] + " " in text or paths.NAMES[name]["en"] + '"' in text) for name in names)
+    assert len(figures) == 3 + ({paths.WITH, paths.LEARNED} <= set(names))
+    drawn, columns = figures[0]["figures"]["en"], min(len(names), paths.MOST)
+    assert len(drawn["data"]) == 2 * columns  # the highest layer first, so that the lowest stands at the foot
+    np.testing.assert_allclose(drawn["data"][0]["z"], seen.towers[0].maps[1], atol=1e-5)
+    assert drawn["layout"]["yaxis"]["domain"][0] > drawn["layout"][f"yaxis{columns + 1}"]["domain"][1]
+    rows = [[f"{30 - n:.1f}", *(["Zwei."] if asked != PLAIN else []), "Zwei Hunde."] for n in range(len(names))]
+    assert [row["cells"][1:] for row in value["table"]["rows"]] == rows
+    said = "gain 0.5 around the cross-attention of layer 2; positions from 10"
+    assert (said in figures[0]["units"]["en"]) == (asked != PLAIN) and "4,000" in value["notes_after"][0]["en"]
+
+
+def test_its_sentences_say_the_numbers(shipped: Any) -> None:
+    shipped(NETWORKS)
+    value: Any = paths.value(towers(NETWORKS), PLAIN)
+    maps, read, near, joined = (one["figure"]["sentence"]["en"] for part in ("figures", "figures_more") for one in value[part])
+    assert "with paths 0.30 → 0.20; without paths 0.30 → 0.10, as trained 0.30 → 0.20" in maps
+    assert "layer 2: with paths 0.90; without paths 0.80; " in read
+    assert "nearest with paths, 0.20, and least near with paths, learned positions, −0.20" in near
+    assert "1, 2, 3 in a row a piece costs: sinusoids 1.50, 2.00, 3.00; learned positions 1.50, 6.00, 7.00." in joined
+
+
+def test_a_step_asks_for_it_where_two_networks_can_be_compared(shipped: Any) -> None:
+    keys = {"What was this head for?": False, "What do residual paths carry?": True}
+
+    def asks() -> list[bool]:
+        steps = views.steps()
+        assert len(steps) == 8
+        return [keys[step.asks["en"]] for step in steps if step.asks["en"] in keys]
+
+    shipped(NETWORKS[:1])
+    assert paths.there() == () and asks() == [False]
+    shipped(NETWORKS[1:2], measured=False)
+    assert paths.there() == NETWORKS[:2] and asks() == [False]
+    shipped(NETWORKS[2:4])
+    assert asks() == [True]
+    said = next(step.say for step in views.steps() if keys.get(step.asks["en"]))
+    assert "with paths 0.90; without, positions before every layer 0.90" in said["en"] and max(map(len, said.values())) <= 320
+
+
+# ---- panels: training, as model.json and the log say -----------------------------------------------------------------------------------
+
+KNOWN, LOG = about.facts("translation"), about.log("translation")
+SCHEDULE = KNOWN["recipe"]["schedule"]
+
+
+def test_the_rate_is_that_of_the_training_loop_and_of_its_log() -> None:
+    schedule = Schedule(**SCHEDULE)
+    for step in (1, 2, 599, 600, 601, 5000, schedule.steps - schedule.cooldown, schedule.steps - 1, schedule.steps):
+        assert training.rate(SCHEDULE, step) == pytest.approx(schedule.rate(step), rel=1e-12)
+    for entry in LOG:
+        assert training.rate(SCHEDULE, entry["step"]) == pytest.approx(entry["rate"], rel=1e-9)
+    assert training.averaged(SCHEDULE) == list(range(7050, 8401, 150)), "the last checkpoints that were kept"
+    assert training.averaged({"every": 150, "steps": 400, "average": 2}) == [300, 400]
+    assert training.operations(KNOWN) == 6 * KNOWN["parameters"] * KNOWN["recipe"]["batch"] * SCHEDULE["steps"]
+
+
+def test_what_is_asked_for_is_what_the_loss_is_measured_against() -> None:
+    torch.manual_seed(0)
+    known = {"recipe": {"smoothing": 0.1}, "config": {"vocabulary": 30}}
+    right, each = training.smoothed(known)
+    hidden, readout, target = torch.randn(1, 8), torch.randn(30, 8), torch.full((30,), each)
+    target[7] = right
+    target[[0, 2]] = 0
+    assert float(target.sum()) == pytest.approx(1)
+    expected = -(target * (hidden @ readout.T)[0].log_softmax(0)).sum()
+    assert float(smoothed_loss(hidden, readout, torch.tensor([7]), 0.1, never=(0, 2))) == pytest.approx(float(expected), abs=1e-4)
+    assert training.floor(known) == pytest.approx(-float((target * target.clamp_min(1e-30).log()).sum()), abs=1e-6)
+    assert all(entry["loss"] > training.floor(KNOWN) for entry in LOG)
+
+
+def test_dropout_stands_at_as_many_places_as_are_said() -> None:
+    model, places = Transformer(Config(**KNOWN["config"])), []
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.register_forward_hook(lambda *_: places.append(1))
+    tokens = torch.zeros(1, 2, dtype=torch.long)
+    model(tokens, tokens, torch.ones_like(tokens, dtype=torch.bool))
+    assert training.dropouts(KNOWN) == len(places)
+
+
+def test_the_published_rows_are_those_of_the_paper_dashed_outlines_beside_ours() -> None:
+    rows = [(24.6, 39.92, 2.3e19), (25.16, 40.46, 9.6e18), (27.3, 38.1, 3.3e18), (28.4, 41.8, 2.3e19)]
+    assert [(row.german, row.french, row.german_cost) for row in training.TABLE] == rows
+    systems = [training_drawn.System("old", 20, 1e19), training_drawn.System("ours", 30, 1e14, ours=True)]
+    made = training_drawn.compared(systems, ("a", "b"))
+    assert [bar["marker"]["color"] for bar in made["data"]] == [[training_drawn.CLEAR, training_drawn.OURS]] * 2
+    assert [(shape["xref"], shape["x1"]) for shape in made["layout"]["shapes"]] == [("x", 20), ("x2", 1e19)]
+    assert all("dash" in shape["line"] for shape in made["layout"]["shapes"])
+    refused("0 systems", training_drawn.compared, [], ("a", "b"))
+
+
+def test_everything_is_said_in_both_languages_with_the_numbers_of_model_json() -> None:
+    value: Any = training.value(KNOWN, LOG)
+    figures = [each["figure"] for each in value["figures"]]
+    said = {**value, "figures": [{**each, "figures": None} for each in figures]}
+    assert not re.search(r"\{[a-z_]+\}", json.dumps(said, ensure_ascii=False))
+    for language, word in (("en", "Transformer"), ("zh", "运算")):
+        shares, rates, target = (each["sentence"][language] for each in figures[:3])
+        assert word in shares and f"{SCHEDULE['warmup']:,}" in rates and "0.9000" in target
+        figure = figures[0]["figures"][language]
+        assert [*figure["data"][0]["x"]] == [*(row.german for row in training.TABLE), None], "another test's score is no bar among these"
+        (words,) = figure["layout"]["annotations"]
+        assert words["text"].startswith(f"{KNOWN['figure']['value']:.1f}") and "Multi30k" in words["text"]
+        assert "newstest2014" in training.COST_AXES[language][0]
+    rows = value["table"]["rows"]
+    assert [row["ours"] for row in rows] == [False] * 4 + [True] and rows[-1]["cells"][1] == f"{KNOWN['figure']['value']:.1f}"
+    assert "no rival" in value["notes"][0]["en"]
+    bare: Any = training.value(KNOWN, [])["figures"][1]["figure"]["figures"]
+    assert bare["en"]["data"][1]["x"] == [], "without a log the rate is drawn all the same"
