@@ -251,7 +251,7 @@ def _softmax(found: re.Match[str], said: Said) -> str | None:
 
 def _both(found: re.Match[str], said: Said) -> str | None:
     """When the passes are over, and when the pieces that are written one after the other; how many times as long that is."""
-    passes, stairs = said.value["finished"], said.value["greedy"]["ms"]
+    passes, stairs = said.value["ends"][1:], said.value["greedy"]["ends"][1:]
     counts = (int(found[1]), int(found[3])) == (len(passes), len(stairs))
     fits = counts and prints(found[2], passes[-1]) and prints(found[4], stairs[-1]) and prints(found[5], stairs[-1] / passes[-1], 1e-3)
     return unless(fits, f"{len(passes)} passes take {passes[-1]:.2f} ms, {len(stairs)} pieces {stairs[-1]:.2f} ms")
@@ -280,7 +280,7 @@ def _history(found: re.Match[str], said: Said) -> str | None:
 
 def _longer(found: re.Match[str], said: Said) -> str | None:
     passes, greedy, ratio = (number(text) for text in found.groups())
-    slack, last = 0.06 * ratio / min(passes, greedy) + 0.051, said.value["greedy"]["ms"][-1]
+    slack, last = 0.06 * ratio / min(passes, greedy) + 0.051, said.value["greedy"]["ends"][-1]
     fits = abs(greedy / passes - ratio) <= slack and prints(found[2], last, 0.05)
     return unless(fits, f"{last} ms is {greedy / passes:.2f} times as long")
 

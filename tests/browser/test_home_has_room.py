@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from explorer.lab import Lab
 from explorer.labs import LABS
@@ -25,7 +24,6 @@ def heir(at: int, year: int) -> Lab:
 
 
 MANY = (*LABS, *(heir(at, year) for at, year in enumerate(TO_COME)))
-LAB = next(lab for lab in LABS if lab.slug == "translation")
 FULLEST = max((lab for lab in LABS if lab.year == 2018), key=lambda lab: len(lab.steps))
 CARDS = """() => [...document.querySelectorAll(".tfe-home-card, .tfe-home-hero")].map((card) => {
   const { left, top, right, bottom } = card.getBoundingClientRect();
@@ -35,21 +33,8 @@ CARDS = """() => [...document.querySelectorAll(".tfe-home-card, .tfe-home-hero")
 
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
-    few, many = (partial(lambda labs, _lab, _engine: home(labs, lecture="/lecture"), labs) for labs in ([LAB], MANY))
-    return bench.put(__name__, {"family": many, "first": few, FULLEST.slug: lambda _lab, _engine: None}, family=MANY)
-
-
-def test_the_large_map_of_a_family_of_few_says_what_the_word_under_the_pointer_looks_at(page_watch: Page, site: str) -> None:
-    thumbnail = LAB.thumbnail()
-    assert thumbnail is not None and thumbnail.pick is not None
-    page_watch.goto(site + "/first")
-    words = page_watch.locator(".tfe-home-large .tfe-words")
-    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
-    page_watch.locator(".tfe-home-row").nth(2).locator(".word").hover()
-    best = int(thumbnail.weights[2].argmax())
-    expect(words).to_contain_text(f"({best}) {thumbnail.weights[2, best]:.2f}")
-    page_watch.mouse.move(2, 400)
-    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
+    pages = {"family": lambda _lab, _engine: home(MANY, lecture="/lecture"), FULLEST.slug: lambda _lab, _engine: None}
+    return bench.put(__name__, pages, family=MANY)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])

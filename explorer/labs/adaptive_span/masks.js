@@ -649,6 +649,10 @@ export default {
       { key: "masksaxis", label: t(TEXT.axis), options: options("axes", ["linear", "log"]) },
     ];
   },
+  waits: (run, look) => {
+    const now = seen(run, look);
+    return run.looks.before !== null && now.position !== null && !now.row && !run.weights.some((rows) => rows.trouble());
+  },
   same: (was, run) => was.text.slice(0, was.given) === run.text.slice(0, run.given),
   keeps: (run) => ({ weights: Object.assign({}, ...run.weights.map((rows) => rows.held())) }),
 };
