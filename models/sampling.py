@@ -191,7 +191,9 @@ class Writer:
         self.nats = torch.zeros(rows, self.length, device=device, dtype=precision)
         self.position = 0  # what comes next
         self._first = self._known.new_full((rows, 1), reader.model.start)
-        free = (self._known == FREE).any(0).cpu().numpy()
+        unknown = self._known == FREE
+        free = unknown.any(0).cpu().numpy()
+        self._all_free: list[bool] = unknown.all(0).tolist()
         place = np.where(free, np.arange(self.length), self.length)
         self._next_free: list[int] = np.minimum.accumulate(place[::-1])[::-1].tolist()  # from each position on
 
@@ -212,7 +214,8 @@ class Writer:
         logits = self._reader.read(before)
         if free == end - 1:
             drawn = self._draw(logits[:, -1], self._uniforms[:, free])
-            self.symbols[:, free] = torch.where(self._known[:, free] == FREE, drawn, self._known[:, free])
+            known = self._known[:, free]
+            self.symbols[:, free] = drawn if self._all_free[free] else torch.where(known == FREE, drawn, known)
         if end - begin == 1 and fused.reads(logits):
             nats = fused.surprise(logits[:, 0], self.symbols[:, begin])[:, None].to(self.nats.dtype)
         else:

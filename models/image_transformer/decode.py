@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from models import fused, sampling
 from models.image_transformer.colour import CHANNELS, NEAR, ColourTransformer, levels_from
@@ -168,12 +169,14 @@ class Grey(Reader):
     def __init__(self, model: ImageTransformer, wanted: Wanted, layout: Layout) -> None:
         super().__init__(model, wanted, layout)
         device = model.readout.weight.device
-        self._kinds, self._pixels = wanted.told[wanted.owner].to(device), layout.pixels.to(device)
+        kinds, pixels = wanted.told[wanted.owner].to(device), layout.pixels.to(device)
+        self._told = (model.embedding.kind(kinds)[:, None] + model.embedding.place[pixels]).detach()  # made once: a step adds its level
 
     def embedded(self, before: Tensor) -> Tensor:
         """The level before, the kind and the place: (row, position, d_model)."""
         first = self.cache.position
-        return self.model.embedding(before, self._kinds, self._pixels[first : first + before.shape[1]])  # type: ignore[no-any-return]
+        x: Tensor = F.embedding(before, self.model.embedding.level.weight) + self._told[:, first : first + before.shape[1]]
+        return x
 
 
 class Colour(Reader):
