@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,7 +122,7 @@ class Cache(sampling.Cache):
                 one[..., : len(kept), :] = one.index_select(3, kept)
 
 
-class Reader(sampling.Reader):
+class Reader(sampling.Reader, ABC):
     """Reads levels block by block."""
 
     def __init__(self, model: Any, wanted: Wanted, layout: Layout, **seen: Any) -> None:
@@ -142,9 +143,9 @@ class Reader(sampling.Reader):
         cache: Cache = self.cache
         return cache.turn.stop - cache.position
 
+    @abstractmethod
     def embedded(self, before: Tensor) -> Tensor:
         """What goes into the first layer after the levels `before`."""
-        raise NotImplementedError
 
     def levels(self, said: Tensor) -> Tensor:
         """Logits (row, position, level) from what the readout says."""
