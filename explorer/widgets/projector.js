@@ -148,12 +148,12 @@ export function projector(words, steps, { lecturing, go }) {
 
   function enter() {
     if (!alone) grow();
-    shown = last && visible(last) ? last : figures()[0];
-    if (!shown) return;
+    const figure = last && visible(last) ? last : figures()[0];
+    if (!figure) return;
     returnTo = document.activeElement;
     wasDark = dark();
     if (!alone && !chosenTheme()) showTheme("light");
-    shown.classList.add(picked);
+    stand(figure);
     head.hidden = false;
     foot.hidden = framed;
     paint();
@@ -179,6 +179,18 @@ export function projector(words, steps, { lecturing, go }) {
     document.body.classList.add("tfe-expecting");
     paint();
   }
+  /**
+   * Puts a figure before the hall, or none: it has its class, what it stands in tfe-holds, its parent tfe-holder. Style
+   * sheets go by these, since ":has(…)" would have all that is around a figure looked at each time something is drawn.
+   */
+  function stand(figure) {
+    for (const node of document.querySelectorAll(".tfe-holds")) node.classList.remove("tfe-holds", "tfe-holder");
+    shown?.classList.remove(picked);
+    shown = figure;
+    shown?.classList.add(picked);
+    shown?.parentElement.classList.add("tfe-holder");
+    for (let node = shown?.parentElement; node; node = node.parentElement) node.classList.add("tfe-holds");
+  }
   /** The figure of the open step: it is shown next, or now if one is shown already. */
   function point(figure) {
     document.body.classList.remove("tfe-expecting");
@@ -188,9 +200,7 @@ export function projector(words, steps, { lecturing, go }) {
     last = figure;
     if (!shown || shown === figure) return soon();
     watcher.disconnect();
-    shown.classList.remove("tfe-projected");
-    shown = figure;
-    shown.classList.add(picked);
+    stand(figure);
     watcher.observe(shown, WATCHED);
     paint();
     dispatchEvent(new Event("resize"));
@@ -198,8 +208,7 @@ export function projector(words, steps, { lecturing, go }) {
   function exit() {
     watcher.disconnect();
     document.body.classList.remove("tfe-projecting", "tfe-expecting");
-    shown?.classList.remove("tfe-projected");
-    shown = null;
+    stand(null);
     hide();
     head.hidden = foot.hidden = true;
     heard.textContent = "";

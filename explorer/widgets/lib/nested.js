@@ -18,6 +18,7 @@ export function nested(plotly, name = "") {
     node,
     set(value) {
       props.value = value;
+      node.hidden = !value?.figures; // a figure without anything to show takes no room
       for (const draw of draws) draw();
     },
   };

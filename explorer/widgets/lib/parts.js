@@ -55,6 +55,7 @@ const PARTS = {
         drawn.push(nested(plotly));
         node.append(drawn.at(-1).node);
       }
+      node.dataset.figures = drawn.length; // how many stand beside each other
       drawn.forEach((one, at) => one.set(there[at]?.figure ?? null));
     } };
   },
