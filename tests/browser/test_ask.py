@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
+from tests.browser.staged import NEW
+from tests.browser.visiting import answer, badge, chip, turn
 from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_lab
 from tests.explorer.small_lab import HOSTILE, PROGRAM, SLOW
 from tests.fitting import assert_fits
 
-NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · |^remembered$")
 
 
@@ -40,20 +41,8 @@ def opened(page: Page, site: str, query: str = "lang=en") -> Page:
     return page
 
 
-def badge(page: Page) -> Any:
-    return page.locator(".tfe-ask .tfe-badge")
-
-
 def line(page: Page) -> Any:
     return page.locator(".tfe-ask-line")
-
-
-def answer(page: Page) -> Any:
-    return page.locator(".tfe-ask-answer")
-
-
-def chip(page: Page) -> Any:
-    return page.locator(".tfe-changed-chip")
 
 
 def view(page: Page) -> Any:
@@ -62,9 +51,7 @@ def view(page: Page) -> Any:
 
 def moved(page: Page, field: str, value: str) -> None:
     """A knob is moved and let go of."""
-    page.locator(f"input[data-field={field}]").evaluate(
-        "(it, to) => { it.value = to; for (const name of ['input', 'change']) it.dispatchEvent(new Event(name, {bubbles: true})); }", value
-    )
+    turn(page, field, value, within="")
 
 
 def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page_watch: Page, site: str) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from typing import Any
 
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from explorer.widgets.base import asset
-from tests.browser.staged import Picture, numbers
+from tests.browser.staged import Picture, heard, listen, numbers
+from tests.browser.visiting import change_opened as opened
+from tests.browser.visiting import turn
 from tests.browser.waiting import addressed, asked, becomes
 from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TOO_FAR, TOO_MUCH, pair, side
 
@@ -19,14 +18,6 @@ OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
 
 
 PAGES = {"trial": PROGRAM.place}
-
-
-def opened(page: Page, site: str, query: str = "lang=en") -> Page:
-    """The page once what the link asks for is there."""
-    page.goto(f"{site}/trial?{query}")
-    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
-    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(re.compile("^(stored|remembered|live · [0-9]|已|实时 · [0-9])"))
-    return page
 
 
 def knob(page: Page, field: str) -> Any:
@@ -37,17 +28,6 @@ def knob(page: Page, field: str) -> Any:
 def says(page: Page, field: str, text: str) -> None:
     """Waits until a slider says this."""
     expect(knob(page, field).locator("output")).to_have_text(text)
-
-
-def turn(page: Page, field: str, to: int, rest: bool = True) -> None:
-    """Moves a slider to one of its places, from 0, and lets it rest, or holds it there."""
-    knob(page, field).locator("input").evaluate(
-        """(input, [to, rest]) => {
-            input.value = to;
-            for (const type of rest ? ["input", "change"] : ["input"]) input.dispatchEvent(new Event(type, { bubbles: true }));
-        }""",
-        [str(to), rest],
-    )
 
 
 def painted(page: Page, said: dict[str, tuple[str, str]]) -> None:
@@ -81,20 +61,14 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
     boxes = [mark["box"] for mark in (*picture.marks("pixels"), *picture.marks("cells"))]
     assert len(boxes) == 8 and len({round(box["x1"] - box["x0"], 3) for box in boxes}) == 1, "four equal pictures of each"
     assert {(mark["low"], mark["high"]) for mark in picture.marks("cells")} == {(-255, 255), (-1.25, 1.25)}
-    page.evaluate(
-        """async (address) => {
-            const { bus } = await import(address);
-            bus.on("hover-pos", ({ pos }) => { document.body.dataset.at = String(pos); });
-        }""",
-        asset("lib/state.js"),
-    )
+    listen(page, "hover-pos")
     dearer = picture.marks("cells")[-1]["box"]
     wide = (dearer["x1"] - dearer["x0"]) / 28
     page.mouse.move(*picture.spot({"left": dearer["x0"] + 20.5 * wide, "top": dearer["y0"] + 20.5 * wide}))
     expect(page.locator(".tfe-hover:visible")).to_have_text(re.compile(r"^\(20, 20\): \d+ → \d+−1\.25 nats$"))
-    expect(page.locator("body")).to_have_attribute("data-at", str(20 * 28 + 20))
+    assert heard(page)[-1]["pos"] == 20 * 28 + 20
     page.mouse.move(2, 2)
-    expect(page.locator("body")).to_have_attribute("data-at", "null")
+    becomes(page, lambda: [one["pos"] for one in heard(page)][-1:], [None])
     assert page.locator(".tfe-change img").count() == 0
     turn(page, "stride", TOO_FAR - 1)
     expect(page.locator(".tfe-ask-error")).to_have_text(f"So much is refused. {HOSTILE}")
@@ -256,18 +230,15 @@ def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: st
     middle = picture.spot({"left": (box["x0"] + box["x1"]) / 2, "top": box["y0"] + 20})
     page.mouse.move(*middle)
     becomes(page, lambda: through("ink"), 3)
-    page.mouse.click(*middle)
+    picture.click(middle)
     becomes(page, lambda: abs(int(asked(page).get("_pos", ["-9"])[0]) - COUNT // 2) <= 4, True)
-    page.keyboard.down("Shift")
-    page.mouse.click(middle[0] + 60, middle[1])
-    page.keyboard.up("Shift")
+    picture.click((middle[0] + 60, middle[1]), shift=True)
     becomes(page, lambda: through("query"), 6)
     page.mouse.move(0, 0)
     becomes(page, lambda: through("ink"), 0)
-    page.locator(".tfe-change .tfe-stage-board").focus()
-    page.keyboard.press("End")
+    picture.press("End")
     addressed(page, _pos=str(COUNT - 1))
-    page.keyboard.press("ArrowLeft")
+    picture.press("ArrowLeft")
     addressed(page, _pos=str(COUNT - 2))
     expect(words).to_contain_text(f"·{COUNT - 2}")
     page.keyboard.press("Escape")  # lets the character go, not the change
@@ -280,11 +251,11 @@ def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
     rows = page.locator(".tfe-change .tfe-stage-table tbody tr")
     expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
     expect(rows.nth(9).locator("td").last).to_have_text("0.31")
-    saved = {kind: Picture(page, "change").saved(kind)[1] for kind in ("HTML", "CSV", "NPZ", "TXT")}
+    saved = {kind: Picture(page, "change").saved(kind)[1] for kind in ("HTML", "TXT")}
     assert f"<p>{HOSTILE}".encode() not in saved["HTML"]
-    lines = list(csv.DictReader(io.StringIO(saved["CSV"].decode("utf-8-sig"), newline="")))
+    lines = Picture(page, "change").rows()
     assert len(lines) == COUNT and [line["character"] for line in lines] == list(READ)
-    arrays = np.load(io.BytesIO(saved["NPZ"]))
+    arrays = Picture(page, "change").arrays()
     np.testing.assert_allclose(arrays["xl.after_bits"], side("xl", 0.4, 1).after / np.log(2), rtol=1e-5)
     assert int(arrays["xl.given"]) == GIVEN
     told = saved["TXT"].decode().splitlines()

@@ -2,85 +2,51 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
-from urllib.parse import urlsplit
+from functools import partial
 
 import numpy as np
 import pytest
-from PIL import Image
 from playwright.sync_api import Page, expect
 
 from explorer import permalink, uploads
 from models.sparse_transformer.records import read_drawing, spelled
-from tests.browser.waiting import addressed, becomes, unfolded
+from tests.browser.staged import NEW
+from tests.browser.visiting import badge, error, go, opened, picture_file, requested, stroke
+from tests.browser.visiting import turn as knob
+from tests.browser.waiting import addressed, becomes
 from tests.explorer import small_drawer
 from tests.explorer.small_drawer import EXAMPLES, HOSTILE, PROGRAM, REFUSED, SIDE, SLOW, Ask, rings
 
-NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
 PAGES = {"trial": PROGRAM.place}
 
 
-def opened(page: Page, site: str, query: str = "lang=en") -> Page:
-    """The page once its bar stands."""
-    page.goto(f"{site}/trial?{query}")
-    unfolded(page)
-    return page
-
-
-def badge(page: Page) -> Any:
-    """Says where the result comes from."""
-    return page.locator(".tfe-ask .tfe-badge")
-
-
-def error(page: Page) -> Any:
-    """Says why something was refused."""
-    return page.locator(".tfe-ask-error")
-
-
-def turn(page: Page, field: str, to: float) -> None:
-    """Moves a slider."""
-    page.locator(f".tfe-ask [data-field={field}]").fill(str(to))
-
-
-def run(page: Page) -> None:
-    """Presses the button, and waits for the answer."""
-    page.locator(".tfe-ask-go").click()
+def run(page: Page) -> Ask:
+    """Presses the button, and waits for the answer: what is asked for stands in the address."""
+    go(page).click()
     expect(badge(page)).to_have_text(LIVE)
+    return requested(page, Ask)
 
 
-def asked(page: Page) -> Ask:
-    """The request that stands in the address."""
-    return permalink.decode(Ask, urlsplit(page.evaluate("location.href")).query)[0]
-
-
-def photo() -> bytes:
-    """A dark stroke on white, as a visitor might bring it."""
-    levels = np.full((120, 160), 250, np.uint8)
-    levels[20:100, 60:90] = 20
-    out = io.BytesIO()
-    Image.fromarray(levels).save(out, "PNG")
-    return out.getvalue()
+turn = partial(knob, within=".tfe-ask")
+photo = partial(picture_file, slice(60, 90))
+asked = partial(requested, kind=Ask)
 
 
 def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     expect(badge(page)).to_have_text("stored")
-    go = page.locator(".tfe-ask-go")
     for rows, says in ((28, "Read"), (0, "Make a digit"), (10, "Make the rest")):
         turn(page, "keep", rows)
-        expect(go).to_contain_text(says)
+        expect(go(page)).to_contain_text(says)
     expect(badge(page)).to_have_text("not run yet")
     turn(page, "temperature", 0.5)
     page.locator(".tfe-ask-seed").fill("421")
-    run(page)
-    assert asked(page) == Ask(seed=421, temperature=0.5, keep=10)
+    assert run(page) == Ask(seed=421, temperature=0.5, keep=10)
     strip = page.locator(".tfe-picture-choice")
     strip.first.focus()
     for key in ("ArrowRight", "End", "ArrowLeft"):
@@ -102,24 +68,12 @@ def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Pag
     page.get_by_role("button", name="Draw", exact=True).click()
     sheet = page.locator(".tfe-picture-sheet")
     sheet.scroll_into_view_if_needed()
-    box = sheet.bounding_box()
-    assert box is not None
-    cell = box["width"] / SIDE
-
-    def stroke(*points: tuple[float, float]) -> None:
-        page.mouse.move(box["x"] + points[0][1] * cell, box["y"] + points[0][0] * cell)
-        page.mouse.down()
-        for row, column in points[1:]:
-            page.mouse.move(box["x"] + column * cell, box["y"] + row * cell, steps=5)
-        page.mouse.up()
-
     found = []
     for _ in range(2):
-        stroke((5.2, 4), (5.2, 24))
-        run(page)
-        found.append(asked(page))
+        stroke(page, SIDE, (5.2, 4), (5.2, 24))
+        found.append(run(page))
         page.get_by_role("button", name="Clear").click()
-        page.locator(".tfe-ask-go").click()
+        go(page).click()
         expect(error(page)).to_have_text(re.compile("^Nothing is drawn yet: "))
         expect(badge(page)).to_have_text("refused")
     assert found[0] == found[1], "the same strokes give the same pixels"
@@ -127,8 +81,8 @@ def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Pag
     assert pixels[5, 5:23].all() and not pixels[8:].any() and not pixels[:3].any()
     edge = pixels[[3, 6], 5:23]
     assert 0 < edge.sum() < edge.size, "grey edges are drawn pixel by pixel"
-    stroke((20.5, 8), (20.5, 18))
-    page.locator(".tfe-ask-go").click()
+    stroke(page, SIDE, (20.5, 8), (20.5, 18))
+    go(page).click()
     expect(error(page)).to_have_text(re.compile("in the 14 rows that stay"))
     turn(page, "keep", 0)
     run(page)
@@ -142,7 +96,7 @@ def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Pag
     page.get_by_role("button", name="Clear").press("Enter")
     sheet.press("Space")
     turn(page, "keep", 28)
-    page.locator(".tfe-ask-go").press("Enter")
+    go(page).press("Enter")
     addressed(page, keep="28")
     assert 1 <= read_drawing(asked(page).drawing).sum() <= 12
 
@@ -172,8 +126,7 @@ def test_a_file_comes_to_the_size_of_digits_and_what_was_done_to_it_is_said(new_
     chooser.set_input_files({"name": "large.png", "mimeType": "image/png", "buffer": bytes((5 << 20) + 1)})
     expect(error(page)).to_have_text("Your file has 5.1 MB; pictures of up to 5 MB are read.")
     expect(badge(page)).to_have_text("refused")
-    run(page)
-    assert asked(page) == request, "the digit that was there is there still"
+    assert run(page) == request, "the digit that was there is there still"
 
 
 def test_a_link_an_example_a_refusal_and_stop(page_watch: Page, site: str) -> None:
@@ -193,7 +146,7 @@ def test_a_link_an_example_a_refusal_and_stop(page_watch: Page, site: str) -> No
     try:
         seed.fill(str(SLOW))
         seed.press("Enter")
-        expect(page.locator(".tfe-ask-go")).to_contain_text("Stop")
+        expect(go(page)).to_contain_text("Stop")
         page.keyboard.press("Escape")
         expect(badge(page)).to_have_text("stopped")
     finally:
@@ -213,14 +166,14 @@ def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: s
     box.fill(f"A gull 😀 {HOSTILE}")
     turn(page, "length", 1000)
     expect(page.locator(".tfe-ask-count")).to_have_text("37 given + 1,000 to write, of 1,024")
-    page.locator(".tfe-ask-go").click()
+    go(page).click()
     expect(error(page)).to_have_text("The text has 37 characters and 1,000 are to be written; 1,024 together are the most.")
     turn(page, "length", 0)
     box.press("Control+Enter")
     addressed(page, task="text", _pos=None, _model=None)
     assert asked(page) == Ask("text", text=f"A gull 😀 {HOSTILE}", length=0)
     box.fill("")
-    page.locator(".tfe-ask-go").click()
+    go(page).click()
     expect(error(page)).to_contain_text("The box is empty")
     page.get_by_role("button", name="a beginning").click()
     expect(box).to_have_value(EXAMPLES[3].text)

@@ -16,26 +16,15 @@ from tests.browser.waiting import addressed, becomes, note, noted
 
 @pytest.fixture
 def page(visit: Visit) -> Page:
-    """The lab as the bare address opens it."""
-    return opened(visit)
-
-
-def opened(visit: Visit, query: str = "") -> Page:
     """The lab, drawn and listening."""
-    page = visit(f"{LAB.path}?{query}")
+    page = visit(LAB.path)
     page.wait_for_selector(".tfe-spans[data-drawn]:not([data-drawn$=waits])")
     return page
 
 
-def fill(page: Page, seed: int, count: int = 1) -> None:
-    """Chooses a seed, and how many pictures."""
-    page.locator(".tfe-ask-seed").fill(str(seed))
-    page.locator(".tfe-ask [data-field=count] >> visible=true").fill(str(count))
-
-
 def test_a_picture_grows_before_the_visitors_eyes(page: Page) -> None:
     note(page)
-    fill(page, 1234)
+    page.locator(".tfe-ask-seed").fill("1234")
     go(page).click()
     finished(page)
     pixels = [int(found[1]) for text in noted(page) if (found := re.search(r"pixel (\d+) of 784", text))]
@@ -44,12 +33,9 @@ def test_a_picture_grows_before_the_visitors_eyes(page: Page) -> None:
     addressed(page, seed="1234")
 
 
-def test_a_layer_not_looked_at_yet_is_fetched(page: Page) -> None:
-    page.locator(".tfe-spans .tfe-stage-choices").get_by_role("radio", name="6").click()
-    expect(page.locator(".tfe-spans .tfe-words")).to_contain_text("of layer 6 gives")
-
-
 def test_a_small_picture_is_made_larger_in_colour(page: Page) -> None:
+    page.locator(".tfe-spans .tfe-stage-choices").get_by_role("radio", name="6").click()
+    expect(page.locator(".tfe-spans .tfe-words")).to_contain_text("of layer 6 gives")  # fetched when it is looked at
     page.locator(".tfe-ask-example").nth(3).click()
     addressed(page, mode="enlarge")
     becomes(page, lambda: any("8 × 8 pixels" in text for text in Picture(page, "spans").texts()), True)

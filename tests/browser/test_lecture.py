@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import FrameLocator, Page, Request, Route, expect
@@ -19,12 +19,12 @@ from playwright.sync_api import FrameLocator, Page, Request, Route, expect
 from explorer.labs.translation.page import LAB
 from models.translation.records import EXAMPLES
 from tests.browser.conftest import Visit
+from tests.browser.staged import NEW
 from tests.browser.visiting import LIVE, badge, error, finished
 from tests.browser.waiting import asked, becomes, left, prepared, unfolded
 from tests.explorer.asking import event, join, raw
 from tests.explorer.test_leaving import LONG, PATIENCE, given, until
 
-NEW = Callable[..., tuple[Page, Any]]
 SPACE = "https://huggingface.co"  # one of the places that may embed a lab
 
 
@@ -156,75 +156,55 @@ def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(page_watch: Page,
 # --- visitors beside one another ------------------------------------------------------------------------------------------------------
 
 
-class Hostile:
-    """A visitor who floods, lies, cancels what others asked for, and never reads an answer; until told to stop."""
+@contextlib.contextmanager
+def beside_a_hostile_one(url: str) -> Iterator[list[int]]:
+    """A visitor who floods, lies, cancels what others asked for, and never reads an answer; the list grows with each of these acts."""
+    run, stop, done = event(url, LAB.path, "ask"), threading.Event(), list[int]()
+    asked = {"fn_index": run, "event_data": {"sentence": "🎈" * 200_000}, "session_hash": "h"}
+    huge = json.dumps({"data": ["x" * 1_000_000], **asked})
+    bodies = [huge, "{", "[" * 50_000, '{"fn_index": 99999, "data": []}', '{"fn_index": "a"}', "\0", huge[:999_999]]
+    names = ["", "0" * 32, None, "guessed", "../" * 10]
+    paths = ["/../app.py", "/arrays/" + "0" * 32, "/gradio_api/file=/etc/passwd", f"/{random.random()}", "/translation?" + "a" * 9000]
 
-    def __init__(self, url: str, victim: Callable[[], str]) -> None:
-        self.url, self.victim = url, victim
-        self.stop = threading.Event()
-        self.done = 0
-        self.run = event(url, LAB.path, "ask")
-        self.threads = [
-            threading.Thread(target=self.loop, args=(act,)) for act in (self.flood, self.lie, self.cancel, self.wander, self.hang)
-        ]
+    def post(what: str, body: str) -> None:
+        raw(url, "POST", f"/gradio_api/{what}", body.encode(), {"content-type": "application/json"})
 
-    def loop(self, act: Callable[[int], None]) -> None:
-        """One way of being a nuisance, again and again."""
-        for count in itertools.count():
-            if self.stop.is_set():
-                return
+    def hang(count: int) -> None:
+        head = b"POST /gradio_api/queue/join HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{" if count % 2 else b"GET /gradio"
+        host, _, port = url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=5) as line:
+            line.sendall(head)
+            stop.wait(0.2)
+
+    acts: list[Callable[[int], object]] = [
+        lambda count: join(url, run, given(f"{count} {LONG}", 1 + count % 8), "hostile"),
+        lambda count: post("queue/join", bodies[count % 7]),
+        lambda count: post(
+            "cancel", json.dumps({"session_hash": ["hostile", "guessed"][count % 2], "fn_index": run, "event_id": names[count % 5]})
+        ),
+        lambda count: raw(url, "GET", paths[count % 5]),
+        hang,
+    ]
+
+    def again(act: Callable[[int], object]) -> None:
+        for count in itertools.takewhile(lambda _: not stop.is_set(), itertools.count()):
             with contextlib.suppress(OSError, AssertionError, http.client.HTTPException):
                 act(count)
-            self.done += 1
+            done.append(count)
 
-    def flood(self, count: int) -> None:
-        """Long sentences at every beam, all of one page."""
-        join(self.url, self.run, given(f"{count} {LONG}", 1 + count % 8), "hostile")
-
-    def lie(self, count: int) -> None:
-        """Bodies that are huge, broken, or of another shape."""
-        huge = json.dumps(
-            {"data": ["x" * 1_000_000], "fn_index": self.run, "event_data": {"sentence": "🎈" * 200_000}, "session_hash": "h"}
-        )
-        bodies = [huge, "{", "[" * 50_000, '{"fn_index": 99999, "data": []}', '{"fn_index": "a"}', "\0", huge[:999_999]]
-        raw(self.url, "POST", "/gradio_api/queue/join", bodies[count % len(bodies)].encode(), {"content-type": "application/json"})
-
-    def cancel(self, count: int) -> None:
-        """Events and pages of others."""
-        names = ["", "0" * 32, None, self.victim(), "../" * 10]
-        body = json.dumps({"session_hash": self.victim() if count % 2 else "hostile", "fn_index": self.run, "event_id": names[count % 5]})
-        raw(self.url, "POST", "/gradio_api/cancel", body.encode(), {"content-type": "application/json"})
-
-    def wander(self, count: int) -> None:
-        """Addresses that are none."""
-        paths = ["/../app.py", "/arrays/" + "0" * 32, "/gradio_api/file=/etc/passwd", f"/{random.random()}", "/translation?" + "a" * 9000]
-        raw(self.url, "GET", paths[count % 5])
-
-    def hang(self, count: int) -> None:
-        """Connections that say nothing, or half of something."""
-        host, _, port = self.url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=5) as line:
-            line.sendall(
-                b"POST /gradio_api/queue/join HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{" if count % 2 else b"GET /gradio"
-            )
-            self.stop.wait(0.2)
-
-    def __enter__(self) -> Hostile:
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop.set()
-        for thread in self.threads:
-            thread.join(PATIENCE)
+    with ThreadPoolExecutor(len(acts)) as pool:
+        pool.map(again, acts)
+        try:
+            yield done
+        finally:
+            stop.set()
 
 
 def test_a_visitor_beside_a_hostile_one_notices_nothing(visit: Visit, lab: Page) -> None:
     sentence(lab, "A man is sitting on a bench.")
     calm = lab.locator(".tfe-pieces-line").inner_text()
-    with Hostile(visit.site, lambda: "guessed") as hostile:
-        until(lambda: hostile.done > 20, PATIENCE)
+    with beside_a_hostile_one(visit.site) as done:
+        until(lambda: len(done) > 20, PATIENCE)
         for text in ("A woman is reading a book.", "A man is sitting on a bench."):
             began = time.monotonic()
             sentence(lab, text)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -18,23 +17,16 @@ from explorer.widgets import base
 from models.music import chorales, events
 from models.music.records import Request, motif, read_motif, spelled
 from tests.browser.conftest import Faults
-from tests.browser.waiting import unfolded
+from tests.browser.staged import NEW
+from tests.browser.visiting import badge, opened, requested
 from tests.explorer.small_composer import EXAMPLES, FOUR, PROGRAM
 
-NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>.mid"
 APART = 150  # milliseconds between keys: more than a sixteenth
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$|^stored$")
 
 
 PAGES = {"trial": PROGRAM.place}
-
-
-def opened(page: Page, site: str, query: str = "lang=en") -> Page:
-    """The page once its bar stands."""
-    page.goto(f"{site}/trial?{query}")
-    unfolded(page)
-    return page
 
 
 def source(page: Page, name: str) -> None:
@@ -57,19 +49,13 @@ def seed(page: Page) -> Any:
     return page.locator(".tfe-ask-seed")
 
 
-def badge(page: Page) -> Any:
-    """Says where the result comes from."""
-    return page.locator(".tfe-ask .tfe-badge")
-
-
 def asked(page: Page, press: bool = True) -> Request:
     """What stands in the address once the bar has been answered."""
     if press:
         page.locator(".tfe-ask-go").click()
     expect(page.locator(".tfe-ask-panel")).to_have_attribute("aria-busy", "false")
     expect(badge(page)).to_have_text(LIVE)
-    query = urlsplit(page.evaluate("location.href")).query
-    return permalink.decode(Request, query)[0] if "v=1" in query else EXAMPLES[0]
+    return requested(page, Request) if "v=1" in page.evaluate("location.href") else EXAMPLES[0]
 
 
 def values(request: Request) -> list[int]:

@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect
 
 from explorer import permalink
 from models.errors import InputError
-from tests.browser.waiting import addressed, unfolded
+from tests.browser.visiting import badge, error, go, opened
+from tests.browser.waiting import addressed
 from tests.explorer import small_reader
 from tests.explorer.small_reader import EXAMPLES, MOST, PROGRAM, READS, REFUSED, WRITES, Ask, given
 
@@ -32,21 +33,9 @@ def nothing_waits() -> Iterator[None]:
     small_reader.go.set()
 
 
-def opened(page: Page, site: str, query: str = "lang=en") -> Page:
-    """The page once its bar stands."""
-    page.goto(f"{site}/trial?{query}")
-    unfolded(page)
-    return page
-
-
 def box(page: Page) -> Any:
     """The box of the text."""
     return page.locator(".tfe-ask-box")
-
-
-def go(page: Page) -> Any:
-    """The button."""
-    return page.locator(".tfe-ask-go")
 
 
 def chip(page: Page, name: str) -> Any:
@@ -62,16 +51,6 @@ def setting(page: Page, name: str) -> Any:
 def seed(page: Page) -> Any:
     """The box of the seed."""
     return page.locator(".tfe-ask-seed")
-
-
-def badge(page: Page) -> Any:
-    """Says where the result comes from."""
-    return page.locator(".tfe-ask .tfe-badge")
-
-
-def error(page: Page) -> Any:
-    """Says why a text was refused."""
-    return page.locator(".tfe-ask-error")
 
 
 def origin(page: Page) -> Any:

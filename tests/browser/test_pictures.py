@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import base64
-import io
 import re
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from PIL import Image
 from playwright.sync_api import Page, expect
 
 from explorer import permalink, uploads
@@ -23,10 +19,11 @@ from explorer.program import Program
 from explorer.runs import Stored
 from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, spelled
 from models.pixels import read_picture
-from tests.browser.waiting import addressed, becomes, unfolded
+from tests.browser.staged import NEW
+from tests.browser.visiting import badge, go, opened, picture_file, requested, stroke
+from tests.browser.waiting import addressed, becomes
 from tests.explorer.drawn_pictures import explanation, generate, measure
 
-NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
@@ -41,13 +38,6 @@ def program() -> Program[Request, Any]:
 PAGES = {"trial": program().place}
 
 
-def opened(page: Page, site: str, query: str = "lang=en") -> Page:
-    """The page once its bar stands."""
-    page.goto(f"{site}/trial?{query}")
-    unfolded(page)
-    return page
-
-
 def mode(page: Page, key: str) -> None:
     """Chooses one of the three ways to begin."""
     page.locator(f".tfe-ask [data-key={key}]").click()
@@ -58,35 +48,19 @@ def knob(page: Page, field: str) -> Any:
     return page.locator(f".tfe-ask [data-field={field}] >> visible=true")
 
 
-def badge(page: Page) -> Any:
-    """Says where the result comes from."""
-    return page.locator(".tfe-ask .tfe-badge")
-
-
 def run(page: Page) -> Request:
     """Presses the button; what is asked for then stands in the address."""
-    page.locator(".tfe-ask-go").click()
+    go(page).click()
     return asked(page)
 
 
 def asked(page: Page) -> Request:
     """The request that stands in the address, once it is answered."""
     expect(badge(page)).to_have_text(LIVE)
-    return permalink.decode(Request, urlsplit(page.evaluate("location.href")).query)[0]
+    return requested(page, Request)
 
 
-def png(levels: NDArray[np.uint8]) -> bytes:
-    """A file."""
-    out = io.BytesIO()
-    Image.fromarray(levels).save(out, "PNG")
-    return out.getvalue()
-
-
-def photo() -> bytes:
-    """A dark bar on white, as a visitor might bring it."""
-    levels = np.full((120, 160), 250, np.uint8)
-    levels[20:100, 50:80] = 20
-    return png(levels)
+photo = partial(picture_file, slice(50, 80))
 
 
 def test_each_way_to_begin_keeps_what_was_chosen_for_it(page_watch: Page, site: str) -> None:
@@ -207,23 +181,12 @@ def test_a_picture_is_drawn_with_the_pointer(page_watch: Page, site: str) -> Non
     page.get_by_role("button", name="Draw", exact=True).click()
     sheet = page.locator(".tfe-picture-sheet")
     sheet.scroll_into_view_if_needed()
-    box = sheet.bounding_box()
-    assert box is not None
-    cell = box["width"] / SIDE
-
-    def stroke(*points: tuple[float, float]) -> None:
-        page.mouse.move(box["x"] + points[0][1] * cell, box["y"] + points[0][0] * cell)
-        page.mouse.down()
-        for row, column in points[1:]:
-            page.mouse.move(box["x"] + column * cell, box["y"] + row * cell, steps=5)
-        page.mouse.up()
-
-    stroke((5, 4), (5, 24))
-    stroke((10, 4), (10, 24))
+    stroke(page, SIDE, (5, 4), (5, 24))
+    stroke(page, SIDE, (10, 4), (10, 24))
     page.get_by_role("button", name="Undo").click()
     page.get_by_role("radio", name="eraser").click()
     page.get_by_role("radio", name="fine").click()
-    stroke((2, 20.5), (8, 20.5))
+    stroke(page, SIDE, (2, 20.5), (8, 20.5))
     levels = read_picture(run(page).picture, (SIDE, SIDE))
     assert levels[4:6, 5:19].min() > 200 and levels[9:12].max() == 0 and levels[3:7, 20].max() == 0
     page.get_by_role("button", name="Clear").click()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from explorer.labs.reformer.page import LAB
 from tests.browser.conftest import Visit
@@ -78,8 +78,8 @@ def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(vis
     expect(page.locator(".tfe-attention .tfe-words")).to_contain_text(re.compile("gives key .*; the row sums to 1.00"))
 
 
-def test_both_panels_answer_for_the_run_in_view(page_watch: Page, site: str) -> None:
-    page_watch.goto(f"{site}{LAB.path}?lang=en&_missed=open&_rewind=open")
+def test_both_panels_answer_for_the_run_in_view(visit: Visit) -> None:
+    page = visit(f"{LAB.path}?_missed=open&_rewind=open")
     for panel in (".tfe-missed [data-drawn]", ".tfe-rewind .tfe-asked[data-drawn]"):
-        expect(page_watch.locator(panel).first).to_be_attached()
-    assert page_watch.locator(".tfe-folded .tfe-error:visible").count() == 0
+        expect(page.locator(panel).first).to_be_attached()
+    assert page.locator(".tfe-folded .tfe-error:visible").count() == 0

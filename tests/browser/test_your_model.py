@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,17 +11,19 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from tokenizers import Tokenizer
 
 from models.your_model.records import SHAPES
 from tests import tiny
 from tests.browser.conftest import BUSY
+from tests.browser.staged import NEW
+from tests.browser.visiting import finished
 from tests.browser.waiting import addressed
 from tests.conftest import Running
 from tests.own_site import KINDS
-from tests.pages import Faults
 
+FIRST = "The cat sat on the mat because it was tired."
 STEP = 1 / 65_535  # weights travel to the page in 16 bits, so that rows keep their sums
 FILES = """(node) => Object.fromEntries(Object.entries(node.files()).filter(([name]) => name.endsWith("_weights"))
   .map(([name, { shape, data }]) => [name.replace("_weights", ""), { shape, data: Array.from(data) }]))"""
@@ -45,10 +46,10 @@ def site(brought: Path) -> Iterator[str]:
     server.close()
 
 
-def attentions(where: Path, kind: str) -> dict[str, torch.Tensor]:
+def attentions(where: Path, kind: str, text: str) -> dict[str, torch.Tensor]:
     """By kind of attention, (layer, head, query, key) as transformers gives them."""
     model: Any = getattr(transformers, SHAPES[kind][1]).from_pretrained(where, attn_implementation="eager").eval()
-    read = torch.tensor([Tokenizer.from_file(str(where / "tokenizer.json")).encode(tiny.TEXT).ids])
+    read = torch.tensor([Tokenizer.from_file(str(where / "tokenizer.json")).encode(text).ids])
     with torch.no_grad():
         if kind != "t5":
             return {"decoder" if kind == "gpt2" else "encoder": torch.cat(model(read, output_attentions=True).attentions)}
@@ -57,29 +58,20 @@ def attentions(where: Path, kind: str) -> dict[str, torch.Tensor]:
     return {name: torch.cat(out[f"{name}_attentions"]) for name in ("encoder", "decoder", "cross")}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_page_holds_the_weights_of_transformers(
-    kind: str, brought: Path, site: str, new_page: Callable[..., tuple[Page, Faults]]
-) -> None:
+@pytest.mark.parametrize(("kind", "text"), [("bert", tiny.TEXT), ("gpt2", FIRST), ("t5", tiny.TEXT)])
+def test_the_page_holds_the_weights_of_transformers(kind: str, text: str, brought: Path, site: str, new_page: NEW) -> None:
     page, _ = new_page()
-    page.goto(f"{site}/your_{kind}?v=1&text={quote(tiny.TEXT)}&_bertviz=head")
+    page.goto(f"{site}/your_{kind}" + ("" if text == FIRST else f"?v=1&text={quote(text)}"))  # the bare address reads the first example
     expect(page.locator(BUSY)).to_have_count(0)
-    expect(page.locator(".tfe-badge").first).to_contain_text("live")
+    finished(page)
+    addressed(page, text=text)
     expect(page.locator(".tfe-attention .tfe-words")).to_contain_text("the row sums to 1.00")
-    got, known = page.locator(".tfe-attention").evaluate(FILES), attentions(brought / kind, kind)
+    got, known = page.locator(".tfe-attention").evaluate(FILES), attentions(brought / kind, kind, text)
     assert got.keys() == known.keys()
     for name, weights in known.items():
         there = np.array(got[name]["data"], np.float32).reshape(got[name]["shape"])
         np.testing.assert_allclose(np.nan_to_num(there), weights, rtol=0, atol=STEP + 1e-6)
     page.locator("[data-view=tower]").scroll_into_view_if_needed()
     expect(page.locator("[data-view=tower] .tfe-words")).to_contain_text("At “" if kind == "bert" else "After “")
-    frame = page.frame_locator("iframe")
-    expect(frame.locator("#left text").first).to_be_attached()
-
-
-def test_a_bare_address_reads_the_first_example(site: str, new_page: Callable[..., tuple[Page, Faults]]) -> None:
-    page, _ = new_page()
-    page.goto(f"{site}/your_gpt2")
-    expect(page.locator(".tfe-badge").first).to_contain_text(re.compile("live|remembered"))  # another test may have asked before
-    addressed(page, text="The cat sat on the mat because it was tired.")
-    expect(page.locator("[data-view=tower] .tfe-words")).to_contain_text("After “")
+    page.locator(".tfe-bertviz summary").click()
+    expect(page.frame_locator("iframe").locator("#left text").first).to_be_attached()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
+import numpy as np
+from PIL import Image
 from playwright.sync_api import Page, expect
 
+from explorer import permalink
 from tests.browser.staged import numbers
-from tests.browser.waiting import becomes
+from tests.browser.waiting import becomes, unfolded
+
+T = TypeVar("T")
 
 LIVE = re.compile(r"^live · [\d.,]+ m?s\b|^remembered$")
 
@@ -16,6 +23,57 @@ LIVE = re.compile(r"^live · [\d.,]+ m?s\b|^remembered$")
 def badge(page: Page) -> Any:
     """Says where the result comes from."""
     return page.locator(".tfe-ask .tfe-badge")
+
+
+def opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The bench page of a bar once it stands."""
+    page.goto(f"{site}/trial?{query}")
+    unfolded(page)
+    return page
+
+
+def change_opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The same once what the link asks for is there, its change too."""
+    page.goto(f"{site}/trial?{query}")
+    settled(page)
+    expect(badge(page)).to_have_text(re.compile("^(stored|remembered|live · [0-9]|已|实时 · [0-9])"))
+    return page
+
+
+def requested(page: Page, kind: type[T]) -> T:
+    """The request that stands in the address."""
+    return permalink.decode(kind, urlsplit(page.evaluate("location.href")).query)[0]
+
+
+def turn(page: Page, field: str, to: float | str, rest: bool = True, within: str = ".tfe-change") -> None:
+    """Moves a slider to one of its places, from 0, and lets it rest, or holds it there."""
+    page.locator(f"{within} :is([data-knob={field}] input, input[data-field={field}]) >> visible=true").first.evaluate(
+        """(input, [to, rest]) => {
+            input.value = to;
+            for (const type of rest ? ["input", "change"] : ["input"]) input.dispatchEvent(new Event(type, { bubbles: true })); }""",
+        [str(to), rest],
+    )
+
+
+def picture_file(columns: slice) -> bytes:
+    """A dark bar on white, as a visitor might bring it."""
+    levels = np.full((120, 160), 250, np.uint8)
+    levels[20:100, columns] = 20
+    out = io.BytesIO()
+    Image.fromarray(levels).save(out, "PNG")
+    return out.getvalue()
+
+
+def stroke(page: Page, side: int, *points: tuple[float, float]) -> None:
+    """Draws through points (row, column) on the sheet of a drawing with so many cells on a side."""
+    box = page.locator(".tfe-picture-sheet").bounding_box()
+    assert box is not None
+    spots = [(box["x"] + column * box["width"] / side, box["y"] + row * box["width"] / side) for row, column in points]
+    page.mouse.move(*spots[0])
+    page.mouse.down()
+    for spot in spots[1:]:
+        page.mouse.move(*spot, steps=5)
+    page.mouse.up()
 
 
 def finished(page: Page) -> None:

@@ -187,12 +187,16 @@ def test_a_server_that_nobody_uses_costs_nothing(slow: Running) -> None:
     assert (seconds() - before) / (time.monotonic() - began) < 0.04, "an idle server is busy with something"
 
 
-def test_a_stream_that_outlasts_the_grace_gets_a_last_word_and_the_exit_is_clean(slow: Running) -> None:
-    stream, _ = streaming(slow, "last", 9)
+def test_what_runs_at_the_end_is_answered_and_a_stream_that_outlasts_the_grace_gets_a_last_word(slow: Running) -> None:
+    short, _ = streaming(slow, "short", 7, SHORT)
+    join(slow.url, event(slow.url, "/translation", "ask"), wish(9), "last")
+    stream = Stream(slow.url, "last")
     slowness = late(slow)
     slow.signal(signal.SIGTERM)
     until(lambda: draining(slow), PATIENCE)
     assert raw(slow.url, "GET", "/translation")[0] == 200, "it listens on, but says that it wants no new visitors"
+    assert short.until(completed)["success"], short.messages
+    short.close()
     stream.until(completed)
     stream.close()
     assert "closing for a restart" in json.dumps(stream.messages), stream.messages[-3:]
