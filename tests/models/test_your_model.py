@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -176,3 +179,65 @@ def test_a_revision_in_the_cache_is_found_without_a_network(brought: Open, tmp_p
     assert found(f"owner/name@{kept.name}", offline=True) == kept
     assert found(f"owner/name@{kept.name}", offline=False) == kept
     assert facts(kept).name == "owner/name@0123456"
+
+
+class Hub(http.server.BaseHTTPRequestHandler):
+    """What huggingface_hub asks the Hub for: which files a revision has and how large they are, then each file."""
+
+    folder: Path
+    sha = "0123456789abcdef0123456789abcdef01234567"
+
+    def do_GET(self) -> None:
+        path, files = urlsplit(self.path).path, {one.name: one for one in self.folder.iterdir()}
+        status, body = 200, b""
+        if path.startswith("/api/models/owner/name"):
+            siblings = [{"rfilename": name, "size": one.stat().st_size} for name, one in files.items()]
+            listed = [{"type": "file", "path": name, "size": one.stat().st_size, "oid": name} for name, one in files.items()]
+            body = json.dumps(listed if "/tree/" in path else {"id": "owner/name", "sha": self.sha, "siblings": siblings}).encode()
+        elif path.startswith(f"/owner/name/resolve/{self.sha}/") and (name := path.rsplit("/", 1)[-1]) in files:
+            body = files[name].read_bytes()
+        else:
+            status = 404
+        self.send_response(status)
+        for name, text in {"Content-Length": str(len(body)), "ETag": f'"{path}"', "X-Repo-Commit": self.sha}.items():
+            self.send_header(name, text)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Hub]]:
+    """A Hub on this machine, and an empty cache."""
+    asked = type("Asked", (Hub,), {})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), asked)
+    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    threading.Thread(target=server.serve_forever).start()
+    yield asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_revision_of_the_hub_is_fetched_without_its_code_and_its_pickles_and_stays(brought: Open, hub: type[Hub]) -> None:
+    hub.folder = brought("bert")
+    for name in ("evil.py", "pytorch_model.bin", "README.md"):
+        (hub.folder / name).write_text("never asked for")
+    where = found(f"owner/name@{hub.sha}", offline=False)
+    assert where.name == hub.sha and not {"evil.py", "pytorch_model.bin"} & {one.name for one in where.iterdir()}
+    assert (where / "model.safetensors").read_bytes() == (hub.folder / "model.safetensors").read_bytes()
+    assert facts(where).name == "owner/name@0123456" and found(f"owner/name@{hub.sha}", offline=True) == where
+
+
+def test_a_model_of_the_hub_that_is_too_large_is_not_fetched(brought: Open, hub: type[Hub]) -> None:
+    hub.folder = brought("bert")
+    with (hub.folder / "model.safetensors").open("ab") as file:
+        file.truncate(4 * MOST_PARAMETERS + 1)
+    with pytest.raises(InputError, match="the Hub did not give it"):
+        found(f"owner/name@{hub.sha}", offline=False)
