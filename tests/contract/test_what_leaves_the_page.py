@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from explorer.lab import FIGURE, Lab
 from explorer.widgets.base import files, vendor_file
@@ -68,7 +68,7 @@ NOTHING = (
 STAYS = re.compile(r"Download plot|Zoom|Pan|Box Select|Lasso Select|Zoom in|Zoom out|Autoscale|Reset axes")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def offline(chromium: Browser) -> Iterator[Page]:
     """A page with no network."""
     context = chromium.new_context(offline=True)
@@ -142,10 +142,15 @@ def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(visit: Visit, o
 def opens(page: Page, path: Path) -> None:
     """A saved page draws itself, asks for nothing and leads nowhere."""
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
     page.goto(path.as_uri())
     expect(page.locator("canvas, svg, table").first).to_be_attached()
     assert [one for one in asked if one != path.as_uri() and urlsplit(one).scheme not in {"data", "blob"}] == [], path.name
+    page.remove_listener("request", note)
     assert page.evaluate("document.links.length") == 0, f"{path.name} holds a link"
 
 
