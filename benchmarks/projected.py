@@ -29,6 +29,8 @@ SHOWN = """(asked) => {
     (shown === own || shown.contains(own) || own.contains(shown)) && !document.querySelector(".tfe-projected :is(.tfe-stale, .is-older)") &&
     Boolean(shown.querySelector("canvas, [data-plot=stands], svg"));
 }"""
+# Pictures are painted one after another, a frame each: a figure that was on the page already has then been drawn for the hall.
+FRAMES = "async () => { for (let n = 0; n < 12; n += 1) await new Promise(requestAnimationFrame); }"
 # What a hall sees of it: the smallest letters in pixels, and what is cut off by the screen or lies under the code.
 SEEN = """() => {
   const shown = document.querySelector(".tfe-projected"), code = document.querySelector(".tfe-projector-code").getBoundingClientRect();
@@ -130,9 +132,9 @@ def walk(tab: Page, url: str, lab: Lab, lang: str = "en") -> Iterator[dict[str, 
             milliseconds = float(tab.evaluate("stopwatch.milliseconds()")) if number > 1 else None
         except TooLate:
             own = False
-        tab.wait_for_load_state("networkidle")
         if step.guess is not None:
             tab.keyboard.press("Enter")  # the figure is covered until it is opened
+        tab.evaluate(FRAMES)
         seen = tab.evaluate(SEEN) if own else UNSEEN
         yield {"name": f"{lab.slug} {number}", "own": own, "ms": milliseconds, **seen}
 
