@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 ASSETS = ROOT / "assets"
 WIDGETS = ROOT / "explorer" / "widgets"
 LIMIT = 9_500_000  # bytes of one checkpoint file
+WHOLE = 200 * 2**20  # bytes of all that is shipped
 labs = pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
 
 
@@ -111,6 +112,10 @@ def test_the_checkpoint_is_small_and_counted(lab: Lab) -> None:
         files = list(path.parent.glob("model*.safetensors"))
         assert files
         assert max(file.stat().st_size for file in files) <= LIMIT
+
+
+def test_all_that_is_shipped_is_at_most_200_megabytes() -> None:
+    assert sum(path.stat().st_size for path in ASSETS.rglob("*") if path.is_file()) <= WHOLE
 
 
 @pytest.mark.parametrize("lab", [lab for lab in LABS if lab.probe is not None], ids=lambda lab: lab.slug)
