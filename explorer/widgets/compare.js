@@ -63,7 +63,7 @@ export function mount(root, props) {
       pick.replaceChildren(...labs.map(({ short }) => el("option", { text: t(short) })));
       pick.selectedIndex = labs.indexOf(labOf(wanted[at]));
     });
-    return { box, frame, pick, view, line, whole, seen: "" };
+    return { box, frame, pick, view, line, whole, seen: "", told: null };
   });
 
   function show(at, url) {
@@ -143,13 +143,18 @@ export function mount(root, props) {
     const seen = found.map(({ node,
         url }) => `${node.dataset.drawn} ${node.dataset.run} ${node.dataset.state} ${url.href}`);
     if (seen.every((text, at) => text === sides[at].seen)) return;
-    const moved = found.findIndex(({ url }, at) => sides[at].seen && TOGETHER.some((key) =>
+    const changed = found.map(({ url }, at) => TOGETHER.filter((key) =>
       url.searchParams.get(key) !== wanted[at].searchParams.get(key)));
+    const moved = found.findIndex(({ url }, at) => sides[at].told && changed[at].some((key) =>
+      url.searchParams.get(key) !== sides[at].told[key.slice(1)]));
     found.forEach(({ url }, at) => {
       wanted[at] = url;
-      sides[at].seen = seen[at];
+      Object.assign(sides[at], { seen: seen[at], told: changed[at].length ? {} : sides[at].told ?? {} });
     });
-    const lock = (at, look) => sides[at].frame.contentWindow.postMessage({ look }, location.origin);
+    const lock = (at, look) => {
+      sides[at].told = look; // where it goes because of this, it has not moved by itself
+      sides[at].frame.contentWindow.postMessage({ look }, location.origin);
+    };
     if (moved >= 0)
       lock(1 - moved, Object.fromEntries(TOGETHER.map((key) => [key.slice(1), wanted[moved].searchParams.get(key)])));
     write();
