@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from explorer.lab import FIGURE, Lab
 from explorer.widgets.base import files, vendor_file
 from tests.browser.conftest import Visit
+from tests.browser.waiting import exact
 from tests.contract.conftest import ON_ITS_PAGE
 from tests.contract.test_a_walk_through_every_lab import settled
 from tests.fitting import figures_stand
@@ -101,7 +102,7 @@ def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(visit: Visit, o
     settled(page)
     expect(page.locator(".tfe-exports").first).to_be_attached()
     figures_stand(page)
-    page.wait_for_load_state("networkidle")
+    exact(page)
     with closing(page):  # what it gives away, it would go on to keep
         files = _saved(page, tmp_path, lab)
     assert {kind.split()[1] for kind in files} >= {"PNG", "SVG", "HTML", "CSV"}, "the lab's views offer their files"
