@@ -1,6 +1,7 @@
 """Checkpoints: `assets/<slug>/<variant>/model.json` beside `model.safetensors`; written together, read strictly.
 
-What is too large for one file stands in several, `model-1.safetensors` and so on, larger tensors in parts of some rows each.
+What is too large for one file stands in several, `model-1.safetensors` and so on, larger tensors in parts of some rows each. Of the
+parameters of networks that are many and alike, matrices may stand in eight bits: whole numbers, and of each row what one of them is worth.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from models.folders import ASSETS as ASSETS
 
 LARGEST = 9_500_000  # bytes of one file: more would need large-file storage on a Space
 PART = "#"  # in the name of a part of a tensor, before its number
+WORTH = "@worth"  # at the end of the name of what the whole numbers of a matrix are worth, row by row
 
 ConfigT = TypeVar("ConfigT")
 
@@ -104,7 +106,7 @@ def with_figure(facts: dict[str, Any], figure: dict[str, Any], protocol: str, ke
 def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: torch.dtype = torch.float16, *, shards: bool = False) -> None:
     """Write parameters in half precision and the facts beside them (config, recipe, finished, …; count and hash are added).
 
-    shards: in several files.
+    dtype: another precision; torch.int8: matrices in eight bits, all else in half precision. shards: in several files.
 
     CheckpointError where an unfinished model would replace a finished one, where a value does not survive half precision, or
     where the file would be too large.
@@ -112,10 +114,13 @@ def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: to
     if not facts["finished"] and (where / "model.json").is_file() and read_facts(where).get("finished"):
         raise CheckpointError(f"{where.name} holds a finished model: an unfinished one does not replace it")
     where.mkdir(parents=True, exist_ok=True)
-    small = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in state.items()}
+    half = torch.float16 if dtype == torch.int8 else dtype
+    small = {name: tensor.detach().to("cpu", half).contiguous() for name, tensor in state.items()}
+    count = sum(tensor.numel() for tensor in small.values())
     broken = [name for name, tensor in small.items() if not torch.isfinite(tensor).all()]
     if broken:
-        raise CheckpointError(f"not finite in {dtype}: {', '.join(broken)}")
+        raise CheckpointError(f"not finite in {half}: {', '.join(broken)}")
+    small = _in_eight_bits(small) if dtype == torch.int8 else small
     for i, some in enumerate(_shards(small) if shards else [small]):
         part = where / "model.safetensors.part"
         save_file(some, part)
@@ -123,8 +128,19 @@ def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: to
             raise CheckpointError(f"{part.stat().st_size:,} bytes of parameters: at most {LARGEST:,} are allowed")
         part.chmod(0o644)  # the library makes files that only their owner can read
         part.replace(where / (f"model-{i + 1}.safetensors" if shards else "model.safetensors"))
-    count = sum(tensor.numel() for tensor in small.values())
     write_facts(where, {**facts, "parameters": count, "sha256": digest(*_files(where))})
+
+
+def _in_eight_bits(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Matrices as whole numbers from -127 to 127 and, of each row, what one of them is worth: float32, (rows, 1, …)."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in state.items():
+        if tensor.dim() < 2:
+            found[name] = tensor
+            continue
+        found[name + WORTH] = tensor.float().abs().amax(tuple(range(1, tensor.dim())), keepdim=True).clamp_min(1e-30) / 127
+        found[name] = (tensor.float() / found[name + WORTH]).round().to(torch.int8)
+    return found
 
 
 def config_of(kind: type[ConfigT], values: dict[str, Any]) -> ConfigT:
@@ -147,11 +163,12 @@ def restore(where: Path, model: nn.Module) -> None:
     for name in sorted(stored, key=lambda name: int(name.partition(PART)[2] or 0)):
         parts.setdefault(name.partition(PART)[0], []).append(stored[name])
     state = {name: torch.cat(some) if len(some) > 1 else some[0] for name, some in parts.items()}
+    worth = {name.removesuffix(WORTH): state.pop(name) for name in [*state] if name.endswith(WORTH)}
     count = sum(tensor.numel() for tensor in state.values())
     if count != facts["parameters"]:
         raise _damaged(f"{where.name}: {count:,} parameters stored, {facts['parameters']:,} described")
     try:
-        model.load_state_dict({name: tensor.float() for name, tensor in state.items()}, strict=True)
+        model.load_state_dict({name: tensor.float() * worth.get(name, 1.0) for name, tensor in state.items()}, strict=True)
     except RuntimeError as error:
         raise _damaged(f"{where.name}: {error}") from error
 

@@ -77,6 +77,7 @@ class Task:
     chosen: str = "val"  # the split that learning rates, and all else, are chosen on
     reported: str = "test"  # the split of its figure in README
     target: float | None = None  # what its figure must reach
+    dtype: torch.dtype = torch.float16  # in which its parameters are shipped; see `checkpoint.save`
     own: str = ""  # which data of somebody's own it can learn from instead (`models.own.KINDS`)
 
     def on(self, device: torch.device) -> Self:
@@ -237,7 +238,7 @@ class Lab(Generic[TaskT]):
             "training_device": result.device,
         }
         where = own.assets / self.slug / variant if own else checkpoint.folder(self.slug, variant, seed)
-        checkpoint.save(where, result.state, facts)
+        checkpoint.save(where, result.state, facts, task.dtype)
         (where / "training.json").write_text(json.dumps(result.log) + "\n", encoding="utf-8")
         plan.finish(where)
         return where

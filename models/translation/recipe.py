@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import torch
+
 from models import training, translating
 from models.captions import read
 from models.driver import Asked, Job, Lab, Measured, Plan, Task, published
@@ -42,10 +44,12 @@ class Recipe(translating.Recipe):
 
 
 SMALL = Recipe(Schedule(steps=3000, warmup=225, cooldown=1500, average=5, every=75), rate=None)  # a rate for each by a search
-VARIANTS = {"base": Task(recipe=Recipe(), config=Config(), published=PUBLISHED, own="pairs", **TASK)} | {
-    name: Task(recipe=SMALL, config=AblatedConfig(residual=name.removeprefix("residual_")), **TASK) for name in NETWORKS[:-1]
+ABLATED = {name: AblatedConfig(residual=name.removeprefix("residual_")) for name in NETWORKS[:-1]} | {
+    NETWORKS[-1]: AblatedConfig(positions="learned")
 }
-VARIANTS[NETWORKS[-1]] = Task(recipe=SMALL, config=AblatedConfig(positions="learned"), **TASK)
+VARIANTS = {"base": Task(recipe=Recipe(), config=Config(), published=PUBLISHED, own="pairs", **TASK)} | {
+    name: Task(recipe=SMALL, config=config, dtype=torch.int8, **TASK) for name, config in ABLATED.items()
+}
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:

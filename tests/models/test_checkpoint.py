@@ -35,6 +35,19 @@ def test_what_was_saved_comes_back_to_half_precision(tmp_path: Path) -> None:
     assert [one.name for one in folders] == ["base", "base-seed3"], "seeds live beside each other"
 
 
+def test_a_matrix_in_eight_bits_comes_back_to_half_a_step_of_its_row(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    model, again = nn.Conv1d(5, 7, 3), nn.Conv1d(5, 7, 3)
+    with torch.no_grad():
+        model.weight[2] = 0
+    checkpoint.save(tmp_path, model.state_dict(), {"finished": True}, torch.int8)
+    checkpoint.restore(tmp_path, again)
+    torch.testing.assert_close(again.bias, model.bias.half().float())
+    step = model.weight.half().float().abs().amax((1, 2), keepdim=True) / 127
+    assert ((again.weight - model.weight.half()).abs() <= step / 2 * 1.001).all() and (again.weight != model.weight.half()).any()
+    assert checkpoint.read_facts(tmp_path)["parameters"] == 7 * 5 * 3 + 7
+
+
 def test_a_changed_file_is_not_loaded(tmp_path: Path) -> None:
     model = written(tmp_path)
     path = tmp_path / "model.safetensors"
