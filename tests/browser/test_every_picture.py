@@ -64,6 +64,7 @@ PICTURES: dict[str, tuple[Place, str, str]] = {
 CHINESE = re.compile("[一-鿿]")
 ONE = {"heads": ("ArrowRight",)}  # of a few heads the others come back to the same
 KEYS = ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft")  # to another place also where one stands at the last
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"  # what the last key asks for is drawn
 BOTTOM = """(name) => Math.max(...[...document.querySelectorAll(`.tfe-${name} :is(canvas, .tfe-words)`)]
     .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().bottom))"""
 
@@ -110,10 +111,11 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
         page.keyboard.press(key)
     assert picture.shown() == before
     picture.press(*keys)
+    page.evaluate(FRAMES)
     becomes(page, lambda: picture.shown() != before and not picture.shown().endswith("waits"), True)
     exact(page)
     there, said = picture.shown(), picture.words.first.inner_text()
-    picture.open(page.url).drawn(there)
+    picture.open(page.evaluate("location.href")).drawn(there)
     expect(picture.words.first).to_have_text(said)
     locked = looked(page)
     picture.press("Escape")
