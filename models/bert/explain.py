@@ -62,29 +62,25 @@ def _encoded(text: str, pieces: Pieces) -> Encoded:
     return found
 
 
-def drawn(text: Encoded, pieces: Pieces, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(piece,) what is read of a text that training draws, one piece of it at least, and the numbers in DRAWN."""
-    (given,), _, (wanted,) = hide([text.ids], pieces, np.random.default_rng(seed), least=True)
-    ways = [wanted == NONE, given == pieces.mask, given != wanted]
-    return given, np.select(ways, [0, DRAWN.index("mask"), DRAWN.index("other")], DRAWN.index("kept"))
+def drawn(request: Request, text: Encoded, pieces: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(piece,) what is read of a text that a request hides words of, and the numbers in DRAWN. As training draws, one piece at least."""
+    if request.way == WAYS[1]:
+        (given,), _, (wanted,) = hide([text.ids], pieces, np.random.default_rng(request.seed), least=True)
+        ways = [wanted == NONE, given == pieces.mask, given != wanted]
+        return given, np.select(ways, [0, DRAWN.index("mask"), DRAWN.index("other")], DRAWN.index("kept"))
+    kinds = (np.isin(text.word, request.hidden) & (text.word >= 0)).astype(np.int64)
+    return np.where(kinds, pieces.mask, text.ids), kinds
 
 
 def _given(request: Request) -> _Given:
     """Check a request. InputError says what was given and what is accepted."""
     fields.check(request)
     model, pieces = load(request.variant).model, pieces_of(request.variant)
-    check_heads(
-        [one for one in request.silenced if one[0] == request.variant], {request.variant: (len(model.layers), model.config.n_heads)}
-    )
+    own = [one for one in request.silenced if one[0] == request.variant]
+    check_heads(own, {request.variant: (len(model.layers), model.config.n_heads)})
     text = _encoded(request.text, pieces)
-    given, kinds = text.ids.copy(), np.zeros(len(text.ids), np.int64)
-    if request.variant == VARIANTS[0]:
-        if request.way == WAYS[1]:
-            given, kinds = drawn(text, pieces, request.seed)
-        else:
-            kinds = (np.isin(text.word, request.hidden) & (text.word >= 0)).astype(np.int64)
-            given = np.where(kinds, pieces.mask, given)
-    other = _encoded(request.other, pieces) if request.variant == VARIANTS[1] and request.other.strip() else None
+    given, kinds = drawn(request, text, pieces) if model.config.predicts else (text.ids, np.zeros_like(text.ids))
+    other = _encoded(request.other, pieces) if not model.config.predicts and request.other.strip() else None
     return _Given(request, model, pieces, text, given, kinds, other)
 
 
@@ -122,56 +118,45 @@ def _allowed(one: _Given) -> NDArray[np.bool_]:
     return seen(side, word, len(one.given))
 
 
+def _said(one: _Given, rows: NDArray[np.int64], places: NDArray[np.int64], allowed: NDArray[np.bool_] | None = None) -> Tensor:
+    """(row, piece) log p of each piece in one place of every row. places: (row,); allowed: (row, position), or None where all are read."""
+    said = []
+    for first in range(0, len(rows), MAX_PIECES):
+        some = slice(first, first + MAX_PIECES)
+        behind = _read(one, rows[some], None if allowed is None else allowed[some])
+        said.append(one.model.logits(behind[torch.arange(len(behind)), torch.from_numpy(places[some])]).float().log_softmax(-1).cpu())
+    return torch.cat(said)
+
+
 def _guesses(one: _Given) -> tuple[Guess, ...]:
     """What stands in the place of each drawn piece, from both sides and from either."""
-    places = np.flatnonzero(one.drawn)
+    places, length, sides = np.flatnonzero(one.drawn), len(one.given), len(SIDES)
     if not len(places):
         return ()
-    length = len(one.given)
     allowed = np.stack([seen(side, _word(one, place), length) for place in places.tolist() for side in SIDES])
-    said = []
-    for first in range(0, len(allowed), 32):
-        some = allowed[first : first + 32]
-        behind = _read(one, np.tile(one.given, (len(some), 1)), some)
-        own = torch.from_numpy(places.repeat(len(SIDES))[first : first + 32]).to(behind.device)
-        said.append(one.model.logits(behind[torch.arange(len(some), device=behind.device), own]).float().softmax(-1))
-    shares = torch.cat(said)
-    shares[:, list(one.pieces.special)] = 0  # no text has these
+    shares = _said(one, np.tile(one.given, (len(allowed), 1)), places.repeat(sides), allowed).exp().view(len(places), sides, -1)
+    shares[..., list(one.pieces.special)] = 0  # no text has these
     found = []
-    for at, place in enumerate(places.tolist()):
-        here = shares[at * len(SIDES) : (at + 1) * len(SIDES)]
+    for place, here in zip(places.tolist(), shares, strict=True):
         p, best = here.topk(BEST)
-        own = here[:, one.text.ids[place]]
-        found.append(
-            Guess(
-                position=place,
-                truth=one.text.shown[place],
-                best=tuple(tuple(one.pieces.shown(row)) for row in best.tolist()),
-                p=frozen(p),
-                truth_p=frozen(own),
-            )
-        )
+        words = tuple(tuple(one.pieces.shown(side)) for side in best.tolist())
+        found.append(Guess(place, one.text.shown[place], words, frozen(p), frozen(here[:, one.text.ids[place]])))
     return tuple(found)
 
 
 def nats(one: _Given) -> NDArray[np.float32]:
     """(piece,) −log p of each while it alone is hidden and both sides are read; 0 for [CLS] and [SEP]."""
-    count = len(one.text.ids)
-    inner = np.arange(1, count - 1)
+    inner = np.arange(1, len(one.text.ids) - 1)
     rows = np.tile(one.text.ids, (len(inner), 1))
-    rows[np.arange(len(inner)), inner] = one.pieces.mask
-    said = one.model.logits(_read(one, rows)[torch.arange(len(inner)), torch.from_numpy(inner)]).float().log_softmax(-1)
-    own = said[torch.arange(len(inner)), torch.from_numpy(one.text.ids[1:-1]).to(said.device)]
-    return np.pad(-own.cpu().numpy(), 1)
+    rows[inner - 1, inner] = one.pieces.mask
+    return np.pad(-_said(one, rows, inner)[inner - 1, one.text.ids[inner]].numpy(), 1)
 
 
 def norms(model: Encoder, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """(layer, head, key) ‖W_O v‖ of values (layer, head, key, d_head): what a head adds per unit of weight (Kobayashi et al., 2020)."""
-    heads, width = values.shape[1], values.shape[-1]
-    matrices: list[Tensor] = [layer.self_attention.project_out.weight for layer in model.layers]  # type: ignore[union-attr,misc]
-    out = torch.stack(matrices)
-    out = out.view(len(out), out.shape[1], heads, width).transpose(1, 2).cpu()  # (layer, head, d_model, d_head)
-    return np.asarray((torch.from_numpy(values) @ out.transpose(-1, -2)).norm(dim=-1).numpy())
+    matrices = np.stack([layer.self_attention.project_out.weight.cpu().numpy() for layer in model.layers])
+    out = matrices.reshape(*matrices.shape[:2], *values.shape[1::2]).transpose(0, 2, 3, 1)  # (layer, head, d_head, d_model)
+    return np.asarray(np.linalg.norm(values @ out, axis=-1), np.float32)
 
 
 def sentence(behind: Tensor) -> Tensor:

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import encoder
-from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
 from models.layers.feedforward import FeedForward
 from models.layers.masks import keys_allowed
@@ -61,7 +60,7 @@ class Encoder(nn.Module):
         self.types = nn.Embedding(config.types, config.d_model) if config.types else None
         self.norm = nn.LayerNorm(config.d_model, EPSILON)
         self.dropout = Dropout(config.dropout)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
+        self.layers: Any = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
         if config.predicts:
             self.dense = nn.Linear(config.d_model, config.d_model)
             self.dense_norm = nn.LayerNorm(config.d_model, EPSILON)
@@ -76,15 +75,13 @@ class Encoder(nn.Module):
         nn.init.normal_(self.words.weight, std=self.config.d_model**-0.5)
         with torch.no_grad():
             self.places.weight.copy_(sinusoids(self.config.max_positions, self.config.d_model) * (2 / self.config.d_model) ** 0.5)
-        for module in self.modules():
-            if isinstance(module, MultiHeadAttention):
-                for block, gain in zip(module.project_in.weight.chunk(3), (1.0, 1.0, BRANCH), strict=True):
-                    nn.init.xavier_uniform_(block, gain)
-                nn.init.zeros_(module.project_in.bias)
-            if isinstance(module, Layer):
-                for linear in (module.self_attention.project_out, module.feed_forward.outer):
-                    nn.init.xavier_uniform_(linear.weight, BRANCH)
-                    nn.init.zeros_(linear.bias)
+        for layer in self.layers:
+            attention, outer = layer.self_attention, layer.feed_forward.outer
+            out, projected = (attention.project_out.weight, outer.weight), attention.project_in.weight.chunk(3)
+            for weight, gain in zip((*out, *projected), (BRANCH, BRANCH, 1.0, 1.0, BRANCH), strict=True):
+                nn.init.xavier_uniform_(weight, gain)
+            for linear in (attention.project_in, attention.project_out, outer):
+                nn.init.zeros_(linear.bias)
 
     def climb(
         self, pieces: Tensor, allowed: Tensor | None = None, gains: Tensor | None = None, trace: Trace = OFF, positions: bool = True

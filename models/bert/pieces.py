@@ -31,8 +31,8 @@ class Pieces(Vocabulary):
         super().__init__(tokenizer)
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        numbers: list[int] = [tokenizer.token_to_id(name) for name in SPECIAL]  # type: ignore[misc]
-        self.pad, self.unknown, self.cls, self.sep, self.mask = numbers
+        self.special: tuple[int, ...] = tuple(map(tokenizer.token_to_id, SPECIAL))  # type: ignore[arg-type]  # of what is no text
+        self.pad, self.unknown, self.cls, self.sep, self.mask = self.special
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int) -> Pieces:
@@ -44,17 +44,10 @@ class Pieces(Vocabulary):
         tokenizer.train_from_iterator(texts, trainer)
         return cls(tokenizer)
 
-    @property
-    def special(self) -> tuple[int, ...]:
-        """The numbers of pieces that are no text."""
-        return self.pad, self.unknown, self.cls, self.sep, self.mask
-
     def encode(self, text: str) -> Encoded:
         """A text between [CLS] and [SEP]."""
         found = self._tokenizer.encode(text, add_special_tokens=False)
-        shown = [
-            text[a:b] if one == self.unknown else name for one, name, (a, b) in zip(found.ids, found.tokens, found.offsets, strict=True)
-        ]
+        shown = [text[a:b] if name == SPECIAL[1] else name for name, (a, b) in zip(found.tokens, found.offsets, strict=True)]
         ids = np.array([self.cls, *found.ids, self.sep], np.int64)
         return Encoded(ids, (SPECIAL[2], *shown, SPECIAL[3]), np.array([-1, *found.word_ids, -1], np.int64))
 

@@ -25,7 +25,7 @@ from models.bert.records import SIDES
 from models.captions import read as read_captions
 from models.characters import books
 from models.corpus import corpus, unwrapped
-from models.driver import Asked, Job, Lab, Measured, Plan
+from models.driver import Asked, Job, Lab, Measured, Plan, Task
 from models.training import Schedule
 from models.windows import NONE, any_windows
 
@@ -54,13 +54,6 @@ class Recipe(driver.Recipe):
 
     windows: int = 24  # of running text, in each batch
     sentences: int = 48  # captions and sentences by themselves, in each batch
-
-
-@dataclass(frozen=True)
-class Task(driver.Task):
-    """What a variant learns."""
-
-    config: Config
 
 
 MLM = Task(
@@ -137,7 +130,7 @@ def fixed(rows: Sequence[Row], pieces: Pieces) -> tuple[Row, Row, Row]:
 @torch.no_grad()
 def guessed(model: Encoder, hidden: tuple[Row, Row, Row], side: str = SIDES[0]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """−log p of every hidden piece, in nats, and whether the likeliest guess is that piece; (hidden,). side: what may be read."""
-    nats, right, device = [], [], model.words.weight.device
+    nats, right = [], []
     given, allowed, wanted = hidden
     if side != SIDES[0]:  # a row for each hidden piece, of which that one alone is asked
         rows, columns = np.nonzero(wanted != NONE)
@@ -145,14 +138,12 @@ def guessed(model: Encoder, hidden: tuple[Row, Row, Row], side: str = SIDES[0]) 
         one_side = index <= columns[:, None] if side == SIDES[1] else index >= columns[:, None]
         given, allowed = given[rows], allowed[rows] & one_side
         wanted = np.where(index == columns[:, None], wanted[rows], NONE)
-    for first in range(0, len(given), 64):
-        some = slice(first, first + 64)
-        here = torch.from_numpy(wanted[some])
-        behind = model(torch.from_numpy(given[some]).to(device), torch.from_numpy(allowed[some]).to(device))
-        said = model.logits(behind[(here != NONE).to(device)]).float().cpu()
-        nats.append(F.cross_entropy(said, here[here != NONE], reduction="none").numpy())
-        right.append((said.argmax(-1) == here[here != NONE]).numpy())
-    return np.concatenate(nats), np.concatenate(right)
+    device, parts = model.words.weight.device, (given, allowed, wanted)
+    for some, may, said in zip(*(torch.from_numpy(part).to(device).split(64) for part in parts), strict=True):  # type: ignore[no-untyped-call]
+        logits, truth = model.logits(model(some, may)[said != NONE]).float(), said[said != NONE]
+        nats.append(F.cross_entropy(logits, truth, reduction="none"))
+        right.append(logits.argmax(-1) == truth)
+    return torch.cat(nats).cpu().numpy(), torch.cat(right).cpu().numpy()
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:

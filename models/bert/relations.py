@@ -30,14 +30,13 @@ MOST = 64  # pieces of a sentence
 SENTENCES = 120  # captions of which patterns are told
 CLASSES = "classes.json"  # beside the networks
 TREEBANK = "UD English-EWT, training part, github.com/UniversalDependencies/UD_English-EWT at 15d613d8, CC BY-SA 4.0"
-Pair = tuple[str, int, int]  # a relation, its dependent and its governor
 
 
 class Sentence(NamedTuple):
-    """One tree: its words, and each relation between two of them."""
+    """One tree: its words, and each relation between two of them, its dependent before its governor."""
 
     words: tuple[str, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[tuple[str, int, int], ...]
 
 
 def blocks(data: Path, split: str) -> Iterator[list[list[str]]]:
@@ -106,24 +105,18 @@ def patterns(weights: NDArray[np.floating[Any]], ids: NDArray[np.int64]) -> Arra
 
     weights: (layer, head, query, key). What stands one to the left of the first piece is no piece, and not asked for; so to the right.
     """
-    count = len(ids)
     inner = weights[:, :, 1:-1].astype(np.float32)
-    same = (ids[1:-1, None] == ids).astype(np.float32)
-    found = np.zeros((*weights.shape[:2], len(PATTERNS)), np.float32)
-    if count > 2:
-        found[..., 2:] = np.stack((inner[..., 0].mean(-1), inner[..., -1].mean(-1), (inner * same).sum(-1).mean(-1)), -1)
-    if count > 3:
-        place = np.arange(1, count - 2)
-        found[..., 0] = inner[:, :, place, place].mean(-1)  # query place + 1, whose row of `inner` is `place`
-        found[..., 1] = inner[:, :, place - 1, place + 1].mean(-1)
-    return found
+    beside = [np.diagonal(weights, step, 2, 3)[..., 1:-1].astype(np.float32) for step in (-1, 1)]
+    same = (inner * (ids[1:-1, None] == ids)).sum(-1)
+    return np.stack([given.sum(-1) / max(1, given.shape[-1]) for given in (*beside, inner[..., 0], inner[..., -1], same)], -1)
 
 
-def hits(model: Encoder, pieces: Pieces, trees: Sequence[Sentence]) -> Iterator[tuple[str, str, int, NDArray[np.bool_]]]:
-    """Of every relation of RELATIONS, both ways: (relation, way, distance to the right one, (layer, head) is the word looked at most it?).
-
-    Trees of more than MOST pieces are left out.
+def tally(model: Encoder, pieces: Pieces, trees: Sequence[Sentence]) -> dict[str, tuple[NDArray[np.int64], Counter[int]]]:
+    """Of each relation of RELATIONS: (way, layer, head) how often the word that is looked at most is the right one, by WAYS, and how often
+    the governor is so far behind its dependent. Trees of more than MOST pieces are left out.
     """
+    right: dict[str, Any] = defaultdict(int)
+    distances: dict[str, Counter[int]] = defaultdict(Counter)
     for tree in trees:
         ids, word = pieces.encode_words(tree.words)
         if len(ids) > MOST or set(word) - {-1} != set(range(len(tree.words))):
@@ -134,40 +127,28 @@ def hits(model: Encoder, pieces: Pieces, trees: Sequence[Sentence]) -> Iterator[
         best = weights.argmax(-1)
         for relation, dependent, governor in tree.pairs:
             if relation in RELATIONS:
-                for way, a, b in zip(WAYS, (dependent, governor), (governor, dependent), strict=True):
-                    yield relation, way, b - a, best[:, :, a] == b
-
-
-def tally(found: Iterator[tuple[str, str, int, NDArray[np.bool_]]]) -> dict[tuple[str, str], tuple[NDArray[Any], Counter[int]]]:
-    """Of each relation and way: (layer, head) how often it was right, and how often each distance is."""
-    right: dict[tuple[str, str], Any] = defaultdict(int)
-    distances: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)
-    for relation, way, distance, hit in found:
-        right[relation, way] = right[relation, way] + hit.astype(np.int64)
-        distances[relation, way][distance] += 1
-    return {key: (right[key], distances[key]) for key in right}
+                right[relation] += np.stack((best[:, :, dependent] == governor, best[:, :, governor] == dependent)).astype(np.int64)
+                distances[relation][governor - dependent] += 1
+    return {relation: (right[relation], distances[relation]) for relation in right}
 
 
 def table(model: Encoder, pieces: Pieces, data: Path) -> list[dict[str, Any]]:
     """Of each relation the way, head (from 0) and distance that are best on dev, and what they reach on test."""
-    dev, test = (tally(hits(model, pieces, treebank(data, split))) for split in ("dev", "test"))
+    dev, test = (tally(model, pieces, treebank(data, split)) for split in ("dev", "test"))
     rows = []
-    for relation in RELATIONS:
-        ways = []
-        for way in WAYS:
-            if (relation, way) not in dev or (relation, way) not in test:
-                continue
-            (right, distances), (again, others) = dev[relation, way], test[relation, way]
-            count, asked = sum(distances.values()), sum(others.values())
-            layer, head = map(int, np.unravel_index(int(right.argmax()), right.shape))
-            distance = distances.most_common(1)[0][0]
-            row = {"relation": relation, "way": way, "layer": layer, "head": head, "dev": right.max() / count, "n": asked}
-            row |= {"test": again[layer, head] / asked, "distance": distance, "distance_test": others[distance] / asked}
-            ways.append((row["dev"] - distances[distance] / count, row))
-        if ways:
-            best = max(ways, key=lambda one: one[0])[1]
-            rows.append({key: round(float(value), 4) if isinstance(value, np.floating | float) else value for key, value in best.items()})
+    for relation in (one for one in RELATIONS if one in dev and one in test):
+        (right, distances), (again, others) = dev[relation], test[relation]
+        way, layer, head = highest(right)
+        distance, n = distances.most_common(1)[0][0], others.total()
+        row = {"relation": relation, "way": WAYS[way], "layer": layer, "head": head}
+        row |= {"dev": round(float(right.max() / distances.total()), 4), "n": n, "test": round(float(again[way, layer, head] / n), 4)}
+        rows.append(row | {"distance": -distance if way else distance, "distance_test": round(others[distance] / n, 4)})
     return rows
+
+
+def highest(scores: NDArray[Any]) -> tuple[int, ...]:
+    """The place of the largest score, the first of several."""
+    return tuple(map(int, np.unravel_index(int(scores.argmax()), scores.shape)))
 
 
 def pattern_heads(model: Encoder, pieces: Pieces, data: Path) -> list[dict[str, Any]]:
@@ -179,7 +160,7 @@ def pattern_heads(model: Encoder, pieces: Pieces, data: Path) -> list[dict[str, 
     chosen, reported = means
     found = []
     for kind, name in enumerate(PATTERNS):
-        layer, head = map(int, np.unravel_index(int(chosen[..., kind].argmax()), chosen.shape[:2]))
+        layer, head = highest(chosen[..., kind])
         found.append({"pattern": name, "layer": layer, "head": head, "test": round(float(reported[layer, head, kind]), 4)})
     return found
 
