@@ -157,12 +157,7 @@ class Learning:
             torch.manual_seed(self.seed * 100_003 + self.step)  # of dropout
             verdicts = self.judge([self.rows[i] for i in chosen])
             F.cross_entropy(verdicts, truth).backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.judge.parameters(), 1.0)
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = self.schedule.rate(self.step)
-            optimizer.step()
-            optimizer.zero_grad()
+        training.descend(self.judge, self.optimizers, self.schedule.rate(self.step), self.schedule.clip)
         self.averaged.update_parameters(self.judge)
         return int((verdicts.argmax(-1) == truth).sum())
 
@@ -191,10 +186,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Subject:
-    """Whose curve it is. judge(pretrained, seed): the network with a verdict to learn; encode: (piece,) of each text."""
+    """Whose curve it is. kind: of its judge; known(): the trained network; encode: (piece,) of each text."""
 
     slug: str
-    judge: Callable[[bool, int], Judge]
+    kind: type[Judge]
+    known: Callable[[], Any]
     encode: Callable[[list[str]], list[Row]]
 
 
@@ -209,7 +205,8 @@ def trained(subject: Subject, data: Path, way: str, labels: int, number: int, ra
         return Run(way, labels, number, rate, labels, valid, test, round(time.perf_counter() - begin, 1))
     rows = {split: subject.encode([text for text, _ in one]) for split, one in splits.items()}
     truth = {split: [label for _, label in one] for split, one in splits.items()}
-    learning = Learning(subject.judge(way == WAYS[0], number), rows["train"], truth["train"], rate, number)
+    begins = judge(subject.kind, subject.known(), way == WAYS[0], number)
+    learning = Learning(begins, rows["train"], truth["train"], rate, number)
 
     def share(judge: Judge, split: str) -> float:
         *_, last = right(judge, rows[split], truth[split])

@@ -8,7 +8,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +89,16 @@ class NextSymbol(nn.Module):
 def adam(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer]:
     """Adam for everything (Kingma and Ba, 2015), with the constants of Vaswani et al. (2017), §5.3."""
     return [torch.optim.Adam(objective.parameters(), lr=schedule.peak, betas=(0.9, 0.98), eps=1e-9, fused=True)]
+
+
+def descend(objective: nn.Module, optimizers: Iterable[torch.optim.Optimizer], rate: float, clip: float) -> None:
+    """One step down the gradients, none of them left. rate: the learning rate; clip: the largest norm of all gradients together."""
+    nn.utils.clip_grad_norm_(objective.parameters(), clip)
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step()
+        optimizer.zero_grad()
 
 
 class _Single(TorchFunctionMode):
@@ -284,15 +294,10 @@ def train(
                 out_of_time = True
                 break
             step, inside = step + 1, inside + 1
-            for group in (group for optimizer in chosen for group in optimizer.param_groups):
-                group["lr"] = schedule.rate(step)
             with _kernel(device):
                 loss, targets = wrapped(todo[share[inside - 1]].to(fabric.device))
                 fabric.backward(loss / targets)
-            nn.utils.clip_grad_norm_(objective.parameters(), schedule.clip)
-            for optimizer in chosen:
-                optimizer.step()
-                optimizer.zero_grad()
+            descend(objective, chosen, schedule.rate(step), schedule.clip)
             loss_sum, count, speed_count = loss_sum + float(loss.detach()), count + int(targets), speed_count + int(targets)
             seconds = before + time.monotonic() - start
             if fabric.is_global_zero and (step % schedule.every == 0 or step == schedule.steps):

@@ -21,28 +21,22 @@ def guessed(stream: Row, given: Row, wanted: Row, kinds: int) -> NDArray[np.int6
     """
     rows, columns = np.nonzero(wanted != NONE)
     common = np.bincount(stream, minlength=kinds) / len(stream) * COMMON
-    found: list[tuple[Row, Row, NDArray[np.float64]]] = []  # of each side: where the pieces of each place begin and end; pieces; shares
+    around = np.pad(given, ((0, 0), (2, 2)), constant_values=-kinds * kinds)  # what stands beyond an end is like nothing
+    found = []  # of each side: its share; where the pieces of each place begin and end; pieces, and how often they stood there
     for side, share in zip(SIDES, SHARES, strict=True):
         asked, learned = np.zeros(len(rows), np.int64), np.zeros(len(stream), np.int64)
-        inside = np.ones(len(rows), np.bool_)
         for step in side:
-            at = columns + step
-            inside &= (at >= 0) & (at < given.shape[1])
-            asked = asked * kinds + given[rows, at.clip(0, given.shape[1] - 1)]
+            asked = asked * kinds + around[rows, columns + 2 + step]
             learned = learned * kinds + np.roll(stream, -step)
-        asked[~inside] = -1
-        names, which = np.unique(asked, return_inverse=True)
-        place = np.searchsorted(names, learned).clip(0, len(names) - 1)
-        here = names[place] == learned
-        pairs, often = np.unique(place[here] * kinds + stream[here], return_counts=True)
-        totals = np.bincount(pairs // kinds, often, len(names))
-        begins = np.searchsorted(pairs, np.arange(len(names) + 1) * kinds)
-        found.append((np.stack((begins[which], begins[which + 1])), pairs % kinds, share * often / totals[pairs // kinds]))
+        here = np.isin(learned, asked)
+        pairs, often = np.unique(learned[here] * kinds + stream[here], return_counts=True)
+        begins, ends = (np.searchsorted(pairs, (asked + more) * kinds) for more in (0, 1))
+        found.append((share, begins, ends, pairs % kinds, often))
     best = np.zeros(len(rows), np.int64)
     for i in range(len(rows)):
         score = common.copy()
-        for bounds, pieces, shares in found:
-            some = slice(int(bounds[0, i]), int(bounds[1, i]))
-            score[pieces[some]] += shares[some]
+        for share, begins, ends, pieces, often in found:
+            some = slice(begins[i], ends[i])
+            score[pieces[some]] += share * often[some] / max(1, often[some].sum())
         best[i] = score.argmax()
     return best

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from models import fields
 from models.arrays import frozen
-from models.bert.hiding import hide
+from models.bert.hiding import Row, hide
 from models.bert.model import Encoder
 from models.bert.pieces import Encoded, Pieces
 from models.bert.pretrained import load, pieces_of
@@ -36,8 +36,8 @@ class _Given(NamedTuple):
     model: Encoder
     pieces: Pieces
     text: Encoded
-    given: NDArray[np.int64]
-    drawn: NDArray[np.int64]
+    given: Row
+    drawn: Row
     other: Encoded | None
 
 
@@ -62,7 +62,7 @@ def _encoded(text: str, pieces: Pieces) -> Encoded:
     return found
 
 
-def drawn(request: Request, text: Encoded, pieces: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def drawn(request: Request, text: Encoded, pieces: Pieces) -> tuple[Row, Row]:
     """(piece,) what is read of a text that a request hides words of, and the numbers in DRAWN. As training draws, one piece at least."""
     if request.way == WAYS[1]:
         (given,), _, (wanted,) = hide([text.ids], pieces, np.random.default_rng(request.seed), least=True)
@@ -84,13 +84,10 @@ def _given(request: Request) -> _Given:
     return _Given(request, model, pieces, text, given, kinds, other)
 
 
-def seen(side: str, word: NDArray[np.int64], length: int) -> NDArray[np.bool_]:
+def seen(side: str, word: Row, length: int) -> NDArray[np.bool_]:
     """(piece,) what may be read with one side of a word, the places of its pieces, blanked; all where no word is named."""
-    index = np.arange(length)
-    if side == SIDES[0] or not len(word):
-        return np.ones(length, np.bool_)
-    found: NDArray[np.bool_] = index <= word[-1] if side == SIDES[1] else index >= word[0]
-    return found
+    index, last, first = np.arange(length), max(word, default=length), min(word, default=0)
+    return {"both": index >= 0, "left": index <= last, "right": index >= first}[side]
 
 
 def _shown(one: _Given) -> tuple[str, ...]:
@@ -98,7 +95,7 @@ def _shown(one: _Given) -> tuple[str, ...]:
     return tuple(now if kind else was for was, now, kind in zip(one.text.shown, one.pieces.shown(one.given), one.drawn, strict=True))
 
 
-def _read(one: _Given, ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None = None, trace: Trace = OFF) -> Tensor:
+def _read(one: _Given, ids: Row, allowed: NDArray[np.bool_] | None = None, trace: Trace = OFF) -> Tensor:
     """(row, piece, d_model) of rows of pieces, under what the request changes."""
     device = one.model.words.weight.device
     mask = None if allowed is None or allowed.all() else torch.from_numpy(allowed).to(device)
@@ -106,7 +103,7 @@ def _read(one: _Given, ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None
     return one.model(torch.from_numpy(ids).to(device), mask, gain, trace, one.request.positions)  # type: ignore[no-any-return]
 
 
-def _word(one: _Given, place: int) -> NDArray[np.int64]:
+def _word(one: _Given, place: int) -> Row:
     """The pieces of the hidden word that a piece belongs to; where training's draw hides single pieces, that piece alone."""
     return np.array([place]) if one.request.way == WAYS[1] else np.flatnonzero(one.text.word == one.text.word[place])
 
@@ -118,7 +115,7 @@ def _allowed(one: _Given) -> NDArray[np.bool_]:
     return seen(side, word, len(one.given))
 
 
-def _said(one: _Given, rows: NDArray[np.int64], places: NDArray[np.int64], allowed: NDArray[np.bool_] | None = None) -> Tensor:
+def _said(one: _Given, rows: Row, places: Row, allowed: NDArray[np.bool_] | None = None) -> Tensor:
     """(row, piece) log p of each piece in one place of every row. places: (row,); allowed: (row, position), or None where all are read."""
     said = []
     for first in range(0, len(rows), MAX_PIECES):
@@ -166,8 +163,7 @@ def sentence(behind: Tensor) -> Tensor:
 
 def shares(first: Tensor, second: Tensor) -> Tensor:
     """(piece, other piece) what each pair adds to the cosine of two sentence vectors: their product over lengths and counts."""
-    found: Tensor = first @ second.T / (first.mean(0).norm() * second.mean(0).norm() * len(first) * len(second))
-    return found
+    return (first @ second.T).div(first.mean(0).norm() * second.mean(0).norm() * len(first) * len(second))
 
 
 @alone

@@ -25,14 +25,4 @@ class Judge(polarity.Judge):
         return [*self.model.climb(read, there)], there & (read != pieces.cls)
 
 
-def judge(pretrained: bool, seed: int) -> polarity.Judge:
-    """The shipped encoder with a verdict to learn; or the same network that has learned nothing, drawn by `seed`."""
-    return polarity.judge(Judge, load(OURS).model, pretrained, seed)
-
-
-def encoded(texts: list[str]) -> list[polarity.Row]:
-    """(piece,) of each text."""
-    return pieces_of(OURS).encode_all(texts)
-
-
-SUBJECT = polarity.Subject(SLUG, judge, encoded)
+SUBJECT = polarity.Subject(SLUG, Judge, lambda: load(OURS).model, lambda texts: pieces_of(OURS).encode_all(texts))

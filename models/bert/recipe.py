@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from models import driver, polarity, training
@@ -21,7 +22,7 @@ from models.bert.model import Config, Encoder
 from models.bert.pieces import Pieces
 from models.bert.polarity import SUBJECT
 from models.bert.pretrained import PIECES, SLUG, read
-from models.bert.records import SIDES
+from models.bert.records import SIDES, Array
 from models.captions import read as read_captions
 from models.characters import books
 from models.corpus import corpus, unwrapped
@@ -91,19 +92,14 @@ def blanked(allowed: Row, wanted: Row, generator: np.random.Generator) -> None:
             allowed[row, gone], wanted[row, gone] = False, NONE
 
 
-class Objective(nn.Module):
-    """What training minimises: −log p of the pieces that were drawn, and of no other."""
+def drawn(model: Encoder, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Logits in the place of every drawn piece of a batch, (drawn, piece), and which it is, (drawn,)."""
+    found = [(model(given, allowed)[wanted != NONE], wanted[wanted != NONE]) for given, allowed, wanted in batch]
+    behind, wanted = (torch.cat(both) for both in zip(*found, strict=True))
+    return model.logits(behind), wanted
 
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        assert isinstance(model, Encoder)
-        self.model = model
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of drawn pieces."""
-        behind = [(self.model(given, allowed)[wanted != NONE], wanted[wanted != NONE]) for given, allowed, wanted in batch]
-        said, wanted = (torch.cat(both) for both in zip(*behind, strict=True))
-        return F.cross_entropy(self.model.logits(said).float(), wanted, reduction="sum"), torch.tensor(len(wanted), device=wanted.device)
+Objective = partial(training.NextSymbol, said=drawn)  # what training minimises: −log p of the pieces that were drawn, and of no other
 
 
 def cut(text: Row, window: int, pieces: Pieces) -> list[Row]:
@@ -117,18 +113,13 @@ def captions(data: Path, split: str, pieces: Pieces) -> list[Row]:
     return [pieces.row(one) for one in pieces.encode_all(read_captions(data, split)[0])]
 
 
-def sentences(texts: Sequence[str]) -> list[str]:
-    """Sentences of running text."""
-    return [one for text in texts for one in re.split(r"(?<=[.!?])[\"')]*\s+", text) if one.strip()]
-
-
 def fixed(rows: Sequence[Row], pieces: Pieces) -> tuple[Row, Row, Row]:
     """Rows as `hide` gives them with fixed masks: the same pieces hidden whoever is asked."""
     return hide(rows, pieces, np.random.default_rng(FIXED_SEED), only_masks=True)
 
 
 @torch.no_grad()
-def guessed(model: Encoder, hidden: tuple[Row, Row, Row], side: str = SIDES[0]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def guessed(model: Encoder, hidden: tuple[Row, Row, Row], side: str = SIDES[0]) -> tuple[Array, NDArray[np.bool_]]:
     """−log p of every hidden piece, in nats, and whether the likeliest guess is that piece; (hidden,). side: what may be read."""
     nats, right = [], []
     given, allowed, wanted = hidden
@@ -152,7 +143,8 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     learned, described = corpus(job.data), read_captions(job.data, "train")[0]
     pieces = Pieces.train([*learned, *described], config.vocabulary)
     texts = pieces.encode_all(learned)
-    alone = [pieces.row(one) for one in pieces.encode_all(sentences(learned))]
+    sentences = [one for text in learned for one in re.split(r"(?<=[.!?])[\"')]*\s+", text) if one.strip()]
+    alone = [pieces.row(one) for one in pieces.encode_all(sentences)]
     groups = [sorted((one for one in group if 5 <= len(one) <= LONGEST), key=len) for group in (captions(job.data, "train", pieces), alone)]
     held_out = [
         cut(pieces.encode_all([unwrapped(book.text) for book in books(job.data, "valid")])[0], config.max_positions, pieces)[:60],

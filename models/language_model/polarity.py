@@ -59,7 +59,7 @@ def curve(data: Path, runs: Path) -> Path:
     shipped = {split: subset(reviews(data, split), most, 0) for split, most in LIVE.items()}
     with gzip.GzipFile(folders.lab(SLUG, checkpoint.ASSETS) / SENTENCES, "wb", mtime=0) as file:
         file.write(json.dumps({"source": polarity.SOURCE, **shipped}, ensure_ascii=False).encode())
-    return polarity.curve(polarity.Subject(SLUG, judge, encoded), data, runs)
+    return polarity.curve(polarity.Subject(SLUG, Judge, lambda: load("words").model, encoded), data, runs)
 
 
 # ---- in the page -------------------------------------------------------------------------------------------------------------------

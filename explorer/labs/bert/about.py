@@ -45,15 +45,14 @@ def found() -> list[Found]:
     """What was found in MiniLM's heads, patterns first."""
     known = facts().get("minilm", {})
 
-    def head(one: Mapping[str, Any]) -> str:
-        return f"{one['layer'] + 1}.{one['head'] + 1}"
+    def of(key: str, name: Text, one: Mapping[str, Any]) -> Found:
+        return Found(key, name, f"{one['layer'] + 1}.{one['head'] + 1}", one["test"], one.get("distance"), one.get("distance_test"))
 
-    patterns = [Found(one["pattern"], texts.PATTERN[one["pattern"]], head(one), one["test"]) for one in known.get("patterns", ())]
+    patterns = [of(one["pattern"], texts.PATTERN[one["pattern"]], one) for one in known.get("patterns", ())]
     relations = []
     for one in known.get("relations", ()):
         a, b = texts.RELATION[one["relation"]][:: 1 if one["way"] == "governor" else -1]
-        name = filled(texts.TO, a=a, b=b)
-        relations.append(Found(one["relation"], name, head(one), one["test"], one["distance"], one["distance_test"]))
+        relations.append(of(one["relation"], filled(texts.TO, a=a, b=b), one))
     return [*patterns, *sorted(relations, key=lambda one: -(one.points or 0))]
 
 
@@ -64,10 +63,9 @@ def pairs() -> tuple[Pair, ...]:
     figure = own.get("mlm", {}).get("figure")
     reached: list[Pair] = []
     if figure:
-        note = filled(texts.CAPTIONS, captions=f"{figure['masked_accuracy_captions']:.2f}")
-        beaten = {"novels": figure["trigrams_novels"], "captions": figure["trigrams_captions"], "left": figure["left_only_novels"]}
-        why = filled(texts.COUNTING, **{name: f"{value:.2f}" for name, value in beaten.items()})
-        reached.append(Pair(filled(texts.METRIC, split=labels.split(figure["split"])), f"{figure['value']:.2f}", note, why))
+        said = {name: f"{value:.2f}" for name, value in figure.items() if isinstance(value, float)}
+        note, why = filled(texts.CAPTIONS, **said), filled(texts.COUNTING, **said)
+        reached.append(Pair(filled(texts.METRIC, split=labels.split(figure["split"])), said["value"], note, why))
     beside = filled(texts.OF_MINILM, size=f"{known['minilm']['parameters'] / 1e6:.1f}") if "minilm" in known else ""
     return about.pairs(own, Pair(labels.CARD["data"], texts.DATA), reached, beside)
 

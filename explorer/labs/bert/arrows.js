@@ -22,10 +22,13 @@ const TEXT = {
   right: { en: "from the right {p}", zh: "来自右边 {p}" },
   hidden: { en: "hidden", zh: "遮住" },
   both: { en: "both sides", zh: "两边" },
-  only: { left: { en: "left side alone", zh: "只看左边" }, right: { en: "right side alone", zh: "只看右边" } },
-  as: { left: { en: "as a language model", zh: "如同语言模型" }, right: { en: "the left is blanked", zh: "左边被遮挡" } },
+  only_left: { en: "left side alone", zh: "只看左边" },
+  only_right: { en: "right side alone", zh: "只看右边" },
+  as_left: { en: "as a language model", zh: "如同语言模型" },
+  as_right: { en: "the left is blanked", zh: "左边被遮挡" },
   chance: { en: "probability of {word}", zh: "{word} 的概率" },
-  without: { left: { en: "{a} → {b} without the right side", zh: "去掉右边：{a} → {b}" }, right: { en: "{a} → {b} without the left side", zh: "去掉左边：{a} → {b}" } },
+  worth_left: { en: "{a} → {b} without the right side", zh: "去掉右边：{a} → {b}" },
+  worth_right: { en: "{a} → {b} without the left side", zh: "去掉左边：{a} → {b}" },
   query: { en: "hidden word", zh: "遮住的词" },
   key: { en: "looked at", zh: "看向的词" },
   special: { en: "special token", zh: "特殊词元" },
@@ -60,15 +63,14 @@ const TEXT = {
 };
 const SEEN = 0.045; // weight from which on a piece is named as looked at
 const MOST = 5; // guesses that are drawn
-const FATES = ["", "mask", "other", "kept"];
+// What became of a piece (DRAWN of models/bert/records.py), and its colour.
+const FATES = [{}, { name: "mask", hue: "query" }, { name: "other", hue: "bad" }, { name: "kept", hue: "out" }];
+const FILLS = { ink2: { fill: "sunk", line: "line" }, ink3: { line: "line", dash: [3, 3] } }; // where nothing is told
 
 const quoted = (piece) => `“${piece}”`;
 const upTo = (n) => Array.from({ length: n }, (_, i) => String(i + 1));
-const options = (names) => names.map((value) => ({ value, label: value === "mean" ? t(TEXT.mean) : value }));
-const COLOURS = { mask: "query", other: "bad", kept: "out" };
-const colourOf = (run, i) => COLOURS[FATES[run.fates[i]]];
 /** What stands on a piece: its text, that it is hidden, or what is read in its place. */
-const face = (run, i) => (FATES[run.fates[i]] === "mask" ? t(TEXT.hidden) : run.read[i]);
+const face = (run, i) => (run.fates[i] === 1 ? t(TEXT.hidden) : run.read[i]);
 const named = (run, at) => (run.special[at] ? run.pieces[at] : placed(run.pieces[at], at));
 const inView = (run, look) => (run.hidden.includes(look.pos) ? look.pos : (run.hidden[0] ?? null));
 const guessOf = (run, at) => run.guesses.find(({ pos }) => pos === at);
@@ -78,20 +80,20 @@ async function read(value) {
   const weights = await unpack(value.weights);
   const [, layers, heads] = weights.shape;
   const [hidden, special] = [value.guesses.map(({ pos }) => pos), value.words.map((word) => word < 0)];
-  return { ...value, weights, layers, heads, hidden, special, count: value.pieces.length };
+  const names = { layer: upTo(layers), of: ["mean", ...upTo(heads)] };
+  return { ...value, weights, names, hidden, special, count: value.pieces.length };
 }
 
 /** Weights of the hidden piece in view to all, of a head or the mean of a layer; null where nothing is hidden. */
 function row(run, look) {
   const at = inView(run, look);
   if (at === null) return null;
-  const rows = (look.of === "mean" ? upTo(run.heads) : [look.of])
+  const rows = (look.of === "mean" ? run.names.of.slice(1) : [look.of])
     .map((head) => run.weights.slice(run.hidden.indexOf(at), look.layer - 1, head - 1));
   return run.pieces.map((_, key) => rows.reduce((sum, one) => sum + one[key], 0) / rows.length);
 }
 
-/** What is asked so that the word of a piece alone is hidden; so that it too is hidden, or shown again. */
-const hides = (run, at) => ({ hidden: String(run.words[at]), way: "hide" });
+/** What is asked so that the word of a piece is hidden too, or shown again. */
 function toggles(run, at) {
   const now = [...new Set(run.hidden.map((one) => run.words[one]))];
   return { hidden: flipped(now, run.words[at]).join(","), way: "hide" };
@@ -100,105 +102,91 @@ function toggles(run, at) {
 /** Where the pieces stand: in a row, in a column on a phone. */
 function place(run, pen) {
   const { big, narrow, width, tall } = pen;
-  const size = big ? 20 : 14;
-  const small = big ? 20 : 12;
-  const bars = big ? 30 : 25;
+  const [size, small, bars] = big ? [20, 20, 30] : [14, 12, 25];
   if (narrow) {
-    const step = 30;
-    const box = (at) => ({ x0: 0, x1: 172, y0: 8 + at * step, y1: 34 + at * step });
-    return { size, small, bars, box, foot: 16 + run.count * step, wide: width };
+    const box = (i) => ({ x0: 0, x1: 172, y0: 8 + i * 30, y1: 34 + i * 30 });
+    return { size, small, bars, box, foot: 16 + run.count * 30, wide: width };
   }
-  const widths = (label, gap) => run.pieces.map((piece, at) =>
-    Math.max(label, pen.measure(run.fates[at] ? face(run, at) : piece, { size, weight: 650 }) + gap));
-  const total = (list) => list.reduce((a, b) => a + b, 0) + 3 * (run.count - 1);
-  let wants = widths(big ? 92 : 54, 14); // "12 · .03"
-  const close = total(wants) > width; // then the weights alone stand under the pieces
-  if (close) wants = widths(big ? 40 : 30, 6);
-  const sum = total(wants);
-  const more = Math.max(0, Math.min(big ? 90 : 56, (width - sum) / run.count));
-  const ends = [];
-  wants.forEach((want, at) => ends.push((ends[at - 1] ?? 0) + want + more + 3));
-  const wide = ends.at(-1) - 3;
-  const high = big ? 40 : 28;
-  const rest = high + (big ? 34 : 26) + 24 + (MOST + 1.4) * bars;
+  const sum = (list) => list.reduce((a, b) => a + b, -3); // 3 px between two of them
+  const widths = (label, gap) => run.pieces.map((_, i) =>
+    3 + Math.max(label, pen.measure(face(run, i), { size, weight: 650 }) + gap));
+  const roomy = widths(big ? 92 : 54, 14); // "12 · .03"
+  const close = sum(roomy) > width; // then the weights alone stand under the pieces
+  const wants = close ? widths(big ? 40 : 30, 6) : roomy;
+  const more = Math.max(0, Math.min(big ? 90 : 56, (width - sum(wants)) / run.count));
+  const ends = wants.map((_, i) => sum(wants.slice(0, i + 1)) + (i + 1) * more);
+  const [high, under] = big ? [40, 34] : [28, 26];
+  const rest = high + under + 24 + (MOST + 1.4) * bars;
   const sky = run.hidden.length ? Math.max(90, Math.min(tall ? tall - rest : 132, big ? 230 : 150)) : 12;
-  const box = (at) => ({ x0: ends[at] - wants[at] - more - 3, x1: ends[at] - 3, y0: sky, y1: sky + high });
-  return { size, small, bars, box, sky, close, foot: sky + high + (big ? 34 : 26), wide };
+  const box = (i) => ({ x0: ends[i] - wants[i] - more + 3, x1: ends[i], y0: sky, y1: sky + high });
+  return { size, small, bars, box, sky, close, foot: sky + high + under, wide: ends.at(-1) };
 }
+
+/** Where arrows leave a piece, and where they reach the hidden one. */
+const edge = (pen, { x0, x1, y0, y1 }) => (pen.narrow ? [x1, (y0 + y1) / 2] : [(x0 + x1) / 2, y0]);
 
 function scene(run, look, pen) {
   const at = place(run, pen);
-  const [from, weights] = [inView(run, look), row(run, look)];
-  const here = weights ?? [];
-  const colours = run.pieces.map((_, i) => colourOf(run, i) ?? (!run.allowed[i] ? "ink3"
-    : !run.special[i] && here[i] >= SEEN ? "key" : "ink2"));
-  const fills = (i) => {
-    if (colours[i] === "ink3") return { line: "line", dash: [3, 3] };
-    if (colours[i] === "ink2") return { fill: "sunk", line: "line" };
-    return { fill: `${colours[i]}-soft`, line: colours[i], width: i === from ? 2.5 : 1 };
-  };
+  const [from, here] = [inView(run, look), row(run, look) ?? []];
+  const colourOf = (i) => FATES[run.fates[i]].hue
+    ?? (!run.allowed[i] ? "ink3" : !run.special[i] && here[i] >= SEEN ? "key" : "ink2");
   const order = [...here.keys()].filter((i) => i !== from && run.allowed[i]).sort((a, b) => here[a] - here[b]);
   for (const i of order) arrow(run, pen, at, from, i, here[i]);
-  if (from !== null) tip(pen, at.box(from));
+  if (from !== null)
+    pen.path(`M${edge(pen, at.box(from))}${pen.narrow ? "l11,-7v14Z" : "l-7,-11h14Z"}`, { fill: "key" });
   run.pieces.forEach((piece, i) => {
-    const box = at.box(i);
+    const [box, colour, hidden] = [at.box(i), colourOf(i), run.fates[i] > 0];
     const [middle, y] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2];
-    const hidden = run.fates[i] > 0;
-    pen.rect(box, { radius: 5, ...fills(i) });
-    const style = { size: at.size, weight: hidden || here[i] >= SEEN ? 650 : 400, colour: colours[i] };
+    pen.rect(box, { radius: 5,
+      ...(FILLS[colour] ?? { fill: `${colour}-soft`, line: colour, width: i === from ? 2.5 : 1 }) });
+    const style = { size: at.size, weight: hidden || here[i] >= SEEN ? 650 : 400, colour };
     const told = !here.length || !run.allowed[i] ? String(i) : at.close ? short(here[i]) : `${i} · ${short(here[i])}`;
-    const under = { size: at.small, colour: "ink3" };
     if (pen.narrow) {
-      pen.text(box.x0 + 8, y, hidden ? face(run, i) : piece, { ...style, room: 96 });
-      pen.text(box.x1 - 6, y, told, { ...under, align: "right", colour: "ink2" });
+      pen.text(box.x0 + 8, y, face(run, i), { ...style, room: 96 });
+      pen.text(box.x1 - 6, y, told, { size: at.small, align: "right" });
     } else {
-      pen.text(middle, y, hidden ? face(run, i) : piece, { ...style, align: "center", room: box.x1 - box.x0 - 6 });
-      pen.text(middle, box.y1 + (pen.big ? 17 : 13), told, { ...under, align: "center" });
+      pen.text(middle, y, face(run, i), { ...style, align: "center", room: box.x1 - box.x0 - 6 });
+      pen.text(middle, box.y1 + (pen.big ? 17 : 13), told, { size: at.small, align: "center", colour: "ink3" });
     }
     if (look.pos === i && !hidden) pen.rect(box, { line: "ink", width: 2, dash: [3, 3], radius: 5 });
     pen.hit({ ...box, y1: box.y1 + (pen.narrow ? 0 : at.small + 8), pos: i, ...acts(run, i, from),
       card: () => [here.length ? t(TEXT.card, { piece: named(run, i), w: weight(here[i]) }) : named(run, i),
-        ...(run.fates[i] ? [t(TEXT.stands, { truth: quoted(piece), read: quoted(run.read[i]) })] : [])] });
+        ...(hidden ? [t(TEXT.stands, { truth: quoted(piece), read: quoted(run.read[i]) })] : [])] });
   });
-  if (!weights) return pen.size(at.wide, at.foot);
-  const sum = (keys) => keys.reduce((all, i) => all + here[i], 0);
-  const sides = [sum(order.filter((i) => i < from)), sum(order.filter((i) => i > from))];
-  const beside = { size: at.small, halo: "panel" };
-  if (!pen.narrow) for (const [n, align] of ["left", "right"].entries())
-    pen.text(n * at.wide, at.small / 2 + 2, t(TEXT[align], { p: number(sides[n]) }), { ...beside, align });
-  const box = at.box(from);
+  if (from === null) return pen.size(at.wide, at.foot);
+  const sides = { left: order.filter((i) => i < from), right: order.filter((i) => i > from) };
+  if (!pen.narrow) for (const [align, keys] of Object.entries(sides)) {
+    const p = number(keys.reduce((sum, i) => sum + here[i], 0));
+    pen.text(align === "left" ? 0 : at.wide, at.small / 2 + 2, t(TEXT[align], { p }),
+      { size: at.small, halo: "panel", align });
+  }
+  const { x0, x1 } = at.box(from);
   // Where the picture is wider than there is room, the guesses stand where the hidden piece comes into view.
-  const left = box.x1 <= pen.width ? 0 : Math.min(at.wide - pen.width, box.x0 - pen.width / 2);
-  pen.size(Math.max(at.wide, pen.width), guesses(run, from, pen, at, left), left ? { x0: box.x0, x1: box.x1 } : null);
+  const left = x1 <= pen.width ? 0 : Math.min(at.wide - pen.width, x0 - pen.width / 2);
+  pen.size(Math.max(at.wide, pen.width), guesses(run, from, pen, at, left), left ? { x0, x1 } : null);
 }
 
 /** What a click on a piece does: it is hidden, or shown again. */
 function acts(run, i, from) {
   if (run.special[i]) return {};
-  const [too, word] = [{ set: toggles(run, i) }, { set: hides(run, i) }];
-  if (!run.hidden.includes(i)) return { ...word, add: too, does: t(TEXT.hide) };
+  const too = { set: toggles(run, i) };
+  if (!run.hidden.includes(i))
+    return { set: { hidden: String(run.words[i]), way: "hide" }, add: too, does: t(TEXT.hide) };
   return i === from ? { ...too, does: t(TEXT.show) } : { look: { pos: i }, add: too, does: t(TEXT.look) };
 }
 
 /** The arrow from a piece to the hidden one. */
 function arrow(run, pen, at, from, i, w) {
-  const [a, b] = [at.box(i), at.box(from)];
+  const [[x0, y0], [x1, y1]] = [edge(pen, at.box(i)), edge(pen, at.box(from))];
   const style = { line: run.special[i] ? "control" : "key", width: Math.max(0.75, (pen.big ? 30 : 22) * w), cap: "butt",
     alpha: w >= SEEN ? 0.85 : 0.5 };
   if (pen.narrow) {
-    const [x, y0, y1] = [a.x1, (a.y0 + a.y1) / 2, (b.y0 + b.y1) / 2];
-    const out = x + Math.min(1.3 * (pen.width - x), 26 + 0.75 * Math.abs(y1 - y0));
-    return pen.path(`M${x},${y0}C${out},${y0} ${out},${y1} ${x + 9},${y1}`, style);
+    const out = x0 + Math.min(1.3 * (pen.width - x0), 26 + 0.75 * Math.abs(y1 - y0));
+    return pen.path(`M${x0},${y0}C${out},${y0} ${out},${y1} ${x1 + 9},${y1}`, style);
   }
-  const [x0, x1, y] = [(a.x0 + a.x1) / 2, (b.x0 + b.x1) / 2, a.y0];
-  const far = Math.abs(x1 - x0) / Math.max(1, Math.max(x1, pen.width - x1));
-  const up = y - (22 + (1.28 * (at.sky - at.small - 16) - 22) * Math.min(1, far) ** 0.6);
-  pen.path(`M${x0},${y}C${x0},${up} ${x1},${up} ${x1},${y - 7}`, style);
-}
-
-function tip(pen, box) {
-  const [x, y] = pen.narrow ? [box.x1, (box.y0 + box.y1) / 2] : [(box.x0 + box.x1) / 2, box.y0];
-  pen.path(`M${x},${y}${pen.narrow ? "l11,-7v14Z" : "l-7,-11h14Z"}`, { fill: "key" });
+  const far = Math.abs(x1 - x0) / Math.max(1, x1, pen.width - x1);
+  const up = y0 - (22 + (1.28 * (at.sky - at.small - 16) - 22) * Math.min(1, far) ** 0.6);
+  pen.path(`M${x0},${y0}C${x0},${up} ${x1},${up} ${x1},${y1 - 7}`, style);
 }
 
 /** The likeliest words from both sides and from one, and the difference for the true one. Returns where it ends. */
@@ -208,38 +196,36 @@ function guesses(run, from, pen, at, left) {
   const wide = pen.narrow ? pen.width : (pen.width - 2 * gap) / 3;
   const bold = { size: at.size, weight: 650, colour: "ink" };
   const small = { size: at.small, colour: "ink3" };
-  let y = at.foot + 8;
-  pen.line(left, y, left + pen.width, y, { line: "line" });
-  y += 8;
-  const column = (x, top, title, note, list, best) => {
+  const [first, deep] = [at.foot + 16, (MOST + 1.2) * at.bars];
+  const spot = (n) => (pen.narrow ? [left, first + n * deep] : [left + n * (wide + gap), first]); // a phone: in a column
+  const best = Math.max(guess.both.p[0], guess.side.p[0]);
+  pen.line(left, first - 8, left + pen.width, first - 8, { line: "line" });
+  const column = (n, title, note, list) => {
+    const [x, top] = spot(n);
     pen.text(x, top + at.bars / 2, title, bold);
     const more = pen.measure(title, bold) + 8;
     pen.text(x + more, top + at.bars / 2, note, { ...small, room: wide - more });
     const words = Math.min(0.42 * wide, 10 + Math.max(...list.pieces.map((one) => pen.measure(one, bold))));
     const room = wide - words - (pen.big ? 60 : 44);
-    list.pieces.slice(0, MOST).forEach((piece, n) => {
-      const mid = top + (n + 1.5) * at.bars;
-      const right = piece === guess.truth;
-      const style = { weight: right ? 650 : 400, colour: right ? "out" : "ink" };
+    list.pieces.forEach((piece, i) => {
+      const mid = top + (i + 1.5) * at.bars;
+      const style = piece === guess.truth ? { weight: 650, colour: "out" } : { weight: 400, colour: "ink" };
       pen.text(x + words - 8, mid, piece, { size: at.size, align: "right", room: words - 8, ...style });
-      const [x0, x1] = [x + words, x + words + Math.max(2, (room * list.p[n]) / best)];
-      const fill = right ? "out" : n ? "control" : "accent";
+      const [x0, x1] = [x + words, x + words + Math.max(2, (room * list.p[i]) / best)];
+      const fill = piece === guess.truth ? "out" : i ? "control" : "accent";
       pen.rect({ x0, x1, y0: mid - at.bars * 0.32, y1: mid + at.bars * 0.32 }, { fill });
-      pen.text(x1 + 6, mid, weight(list.p[n]), { ...style, size: at.small, colour: "ink" });
+      pen.text(x1 + 6, mid, weight(list.p[i]), { ...style, size: at.small, colour: "ink" });
     });
-    return top + (MOST + 1.2) * at.bars;
   };
-  const best = Math.max(guess.both.p[0], guess.side.p[0]);
-  const next = pen.narrow ? 0 : wide + gap; // on a phone one stands below the other
-  const second = column(left, y, t(TEXT.both), "", guess.both, best);
-  const third = column(left + next, next ? y : second, t(TEXT.only[run.side]), t(TEXT.as[run.side]), guess.side, best);
+  column(0, t(TEXT.both), "", guess.both);
+  column(1, t(TEXT[`only_${run.side}`]), t(TEXT[`as_${run.side}`]), guess.side);
   const [a, b] = guess.true.map((p) => rounded(p, 2));
-  const [x, top] = [left + 2 * next, next ? y : third];
+  const [x, top] = spot(2);
   pen.text(x, top + at.bars / 2, t(TEXT.chance, { word: quoted(guess.truth) }), { ...small, room: wide });
   pen.text(x, top + at.bars * 1.75, plus(b - a), { ...bold, size: pen.big ? 44 : 28, weight: 700, face: "title" });
-  const worth = t(TEXT.without[run.side], { a: number(a), b: number(b) });
+  const worth = t(TEXT[`worth_${run.side}`], { a: number(a), b: number(b) });
   pen.text(x, top + at.bars * 3.1, worth, { ...small, colour: "ink2", room: wide });
-  return next ? third : top + 4 * at.bars;
+  return pen.narrow ? top + 4 * at.bars : top + deep;
 }
 
 function sentence(run, look) {
@@ -267,7 +253,7 @@ function sentence(run, look) {
 
 /** Buttons for the piece in view: what a click does in the picture, for a keyboard and a finger. */
 function below(run, { pos }, _lock, ask) {
-  const at = pos !== null && pos < run.count && !run.special[pos] ? pos : inView(run, { pos });
+  const at = run.special[pos] === false ? pos : inView(run, { pos });
   const name = at !== null && t(run.hidden.includes(at) ? TEXT.showIt : TEXT.hideIt, { piece: named(run, at) });
   const draws = run.way === "draw";
   const seed = draws ? (run.seed % run.last) + 1 : run.seed;
@@ -283,15 +269,13 @@ function table(run, look) {
 }
 
 function arrays(run) {
-  const guessed = ["both", "side"].flatMap((name) => {
-    const data = run.guesses.flatMap((guess) => guess[name].p);
-    return [[`guessed_${name}`, run.guesses.flatMap((guess) => guess[name].pieces)],
-      [`p_${name}`, { shape: [data.length], data, axes: ["guess"] }]];
-  });
+  const { shape, data } = run.weights;
+  const all = (side, what) => run.guesses.flatMap((guess) => guess[side][what]);
+  const list = (numbers, axis) => ({ shape: [numbers.length], data: numbers, axes: [axis] });
   return {
-    weights: { shape: run.weights.shape, data: run.weights.data, axes: ["hidden", "layer", "head", "key"] },
-    pieces: run.pieces, read: run.read,
-    hidden: { shape: [run.hidden.length], data: run.hidden, axes: ["hidden"] }, ...Object.fromEntries(guessed),
+    weights: { shape, data, axes: ["hidden", "layer", "head", "key"] }, pieces: run.pieces, read: run.read,
+    hidden: list(run.hidden, "hidden"), guessed_both: all("both", "pieces"), p_both: list(all("both", "p"), "guess"),
+    guessed_side: all("side", "pieces"), p_side: list(all("side", "p"), "guess"),
   };
 }
 
@@ -303,11 +287,8 @@ export default {
   across: "layer",
   resets: ["pos", "layer", "of"],
   read,
-  bounds: (run) => ({
-    pos: { count: run.count, pick: run.pick.pos },
-    layer: { names: upTo(run.layers), pick: run.pick.layer },
-    of: { names: ["mean", ...upTo(run.heads)] },
-  }),
+  bounds: ({ count, names, pick }) =>
+    ({ pos: { count, pick: pick.pos }, layer: { names: names.layer, pick: pick.layer }, of: { names: names.of } }),
   units: (run, { layer, of }) => t(TEXT.units, { layer, head: t(of === "mean" ? TEXT.mean : TEXT.head, { n: of }) }),
   scene,
   sentence,
@@ -315,15 +296,14 @@ export default {
   arrays,
   below,
   press: (run, { pos }) => (pos === null || run.special[pos] ? null : { set: toggles(run, pos) }),
-  choices: (run) => (run.hidden.length ? [
-    { key: "layer", label: t(TEXT.layers), shown: true, options: options(upTo(run.layers)) },
-    { key: "of", label: t(TEXT.heads), shown: true, options: options(["mean", ...upTo(run.heads)]) },
-  ] : []),
+  choices: ({ hidden, names }) => (hidden.length ? [["layer", TEXT.layers], ["of", TEXT.heads]] : [])
+    .map(([key, label]) => ({ key, label: t(label), shown: true,
+      options: names[key].map((value) => ({ value, label: t(TEXT[value] ?? value) })) })),
   legend(run) {
     const box = (text, hue) => ({ text: t(text), mark: { fill: `${hue}-soft`, line: hue, radius: 3 } });
     const blank = { text: t(TEXT.blank), mark: { line: "control", dash: [3, 3], radius: 3 } };
     return [
-      ...Object.entries(run.way === "draw" ? COLOURS : { query: "query" }).map(([name, hue]) => box(TEXT[name], hue)),
+      ...(run.way === "draw" ? FATES.slice(1).map(({ name, hue }) => box(TEXT[name], hue)) : [box(TEXT.query, "query")]),
       ...(run.allowed.every(Boolean) ? [] : [blank]),
       box(TEXT.key, "key"),
       { text: t(TEXT.special), mark: { fill: "control" } },

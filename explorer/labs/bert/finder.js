@@ -34,6 +34,7 @@ const TEXT = {
 
 const JOBS = ["pattern", "all", "relation"];
 const COLUMNS = ["head", "here", "offset", "test", "points"];
+const [STRONG, SPARED] = [["head", "points"], ["here", "offset"]]; // which are bold; which a phone has no room for
 const WORD = /^[^[]*\p{L}/u; // no [CLS], no full stop
 
 const dotted = (head) => head.replace(".", "·");
@@ -54,14 +55,16 @@ function scene(run, look, pen) {
   const found = rowsOf(run, look);
   const row = big ? Math.max(34, Math.min(72, tall / (found.length + 1))) : 27; // a hall's rows fill its screen
   const size = big ? (row > 44 ? 26 : 20) : 13;
-  const head = { size: big ? size : 12, weight: 650, colour: "ink2" };
-  const cells = found.map((one) =>
-    ({ ...numbers(one), head: dotted(one.head), points: one.points === null ? "" : plus(one.points, 0) }));
-  const told = COLUMNS.filter((name) => name === "head" || cells.some((one) => one[name].length > 1)); // not "–" alone
-  const longest = (texts) => 16 + Math.max(...texts.map((text) => pen.measure(text, { size, weight: 650 })));
-  const needs = told.map((name) => longest([t(TEXT[name]), ...cells.map((one) => one[name])]));
-  const names = longest([t(TEXT.finds), ...found.map((one) => t(one.name))]);
-  const room = big ? Math.max(0.3 * width, width - 40 - needs.reduce((a, b) => a + b, names))
+  const header = Object.fromEntries(["finds", ...COLUMNS].map((name) => [name, t(TEXT[name])]));
+  const cells = found.map((one) => ({ ...numbers(one), finds: t(one.name), head: dotted(one.head),
+    points: one.points === null ? "" : plus(one.points, 0) }));
+  const columns = COLUMNS.filter((name) => cells.some((one) => one[name].length > 1) // not "–" alone
+    && !(width < 360 && SPARED.includes(name)));
+  const air = big || width < 900 ? 16 : 36;
+  const needs = (name) =>
+    air + Math.max(...[header, ...cells].map((one) => pen.measure(one[name], { size, weight: 650 })));
+  const ends = columns.map(needs).reduceRight((all, need) => [all[0] - need, ...all], [width - 6]);
+  const room = big ? Math.max(0.3 * width, ends[0] - needs("finds") - 34)
     : narrow || width < 620 ? width : Math.min(0.36 * width, 400);
   const grid = (layer, head_) => ({ data: mapOf(run, layer, head_), rows: run.count, columns: run.count });
   const made = drawTiles(pen, 0, 0, room, { ...run, grid, tall, one(layer, head_) {
@@ -72,19 +75,13 @@ function scene(run, look, pen) {
   const beside = room < width;
   const left = beside ? (big ? made.width + 36 : room + 28) : 0;
   let y = beside ? 0 : made.height + 16;
-  const wide = width - left;
-  const columns = big ? told : wide < 360 ? ["head", "test", "points"] : COLUMNS;
-  const each = Math.min(84, ((narrow ? 0.52 : 0.62) * wide) / columns.length);
-  const wides = big ? needs : columns.map(() => each);
-  const ends = columns.map((_, n) => width - 6 - wides.slice(n + 1).reduce((a, b) => a + b, 0));
-  const first = ends[0] - wides[0] - left;
-  const line = (what, values, style, of = () => style) => {
-    pen.text(left + 4, y + row / 2, what, { size, ...style, room: first - 2 });
-    columns.forEach((name, n) =>
-      pen.text(ends[n], y + row / 2, values[name], { size, align: "right", room: wides[n] - 4, ...of(name) }));
+  const line = (one, style, strong = style) => {
+    pen.text(left + 4, y + row / 2, one.finds, { size, ...style, room: ends[0] - left - 2 });
+    columns.forEach((name, n) => pen.text(ends[n + 1], y + row / 2, one[name],
+      { size, align: "right", ...(STRONG.includes(name) ? strong : style) }));
     y += row;
   };
-  line(t(TEXT.finds), Object.fromEntries(columns.map((name) => [name, t(TEXT[name])])), head);
+  line(header, { size: big ? size : 12, weight: 650, colour: "ink2" });
   found.forEach((one, n) => {
     const box = { x0: left, x1: width, y0: y, y1: y + row };
     const locked = one.head === look.head;
@@ -92,8 +89,7 @@ function scene(run, look, pen) {
     pen.line(left, y, width, y, { line: "line" });
     pen.hit({ ...box, look: { head: one.head }, card: () => [t(one.name), ...details(one)] });
     const colour = locked ? "query" : "ink";
-    line(t(one.name), cells[n], { colour, weight: locked ? 650 : 400 },
-      (name) => ({ colour, weight: ["head", "points"].includes(name) ? 650 : 400 }));
+    line(cells[n], { colour, weight: locked ? 650 : 400 }, { colour, weight: 650 });
   });
   pen.line(left, y, width, y, { line: "line" });
   pen.size(width, Math.max(y, made.height) + 4);
@@ -107,16 +103,14 @@ const said = (run, head) => run.rows.filter((one) => one.head === head).map((one
 
 /** The strongest look of a head from one word to another. */
 function strongest(run, head) {
-  let best = { w: -1 };
-  mapOf(run, ...headOf(head)).forEach((w, i) => {
-    const [from, to] = [Math.floor(i / run.count), i % run.count];
-    if (from !== to && WORD.test(run.pieces[from]) && WORD.test(run.pieces[to]) && w > best.w) best = { from, to, w };
-  });
-  return best;
+  const map = mapOf(run, ...headOf(head));
+  const words = run.pieces.map((piece, i) => (WORD.test(piece) ? i : -1)).filter((i) => i >= 0);
+  return words.flatMap((from) => words.map((to) => ({ from, to, w: map[from * run.count + to] })))
+    .reduce((best, one) => (one.from !== one.to && one.w > best.w ? one : best), { w: -1 });
 }
 
 function sentence(run, look) {
-  const found = run.rows.find((one) => one.head === look.head && (look.job === "all" || kindOf(one) === look.job));
+  const found = rowsOf(run, look).find((one) => one.head === look.head);
   const { from, to, w } = strongest(run, look.head);
   const here = w < 0 ? [] : parts(TEXT.strongest, { from: { text: placed(run.pieces[from], from), role: "query" },
     to: { text: placed(run.pieces[to], to), role: "key" }, w: weight(w) });
@@ -132,11 +126,6 @@ function table(run, look) {
   return { caption: t(TEXT.caption), columns, rows, here: found.findIndex((one) => one.head === look.head) };
 }
 
-function arrays(run) {
-  const { shape, data } = run.weights;
-  return { weights: { shape, data, axes: ["layer", "head", "query", "key"] }, pieces: run.pieces };
-}
-
 export default {
   looks: { head: "head", job: "choice" },
   question: { en: "Which head does what?", zh: "哪个头做什么？" },
@@ -150,7 +139,8 @@ export default {
   scene,
   sentence,
   table,
-  arrays,
+  arrays: ({ weights: { shape, data }, pieces }) =>
+    ({ weights: { shape, data, axes: ["layer", "head", "query", "key"] }, pieces }),
   choices: () => [oneOf("job", TEXT.which, JOBS.map((key) => ({ key, name: TEXT[key] })))],
   same: () => true,
 };

@@ -17,7 +17,6 @@ from models.bert.records import EXAMPLES, OFFERED, Explanation, Request
 from models.plane import Head
 
 EXPLAIN = "models.bert.explain:explain"
-VECTORS = "models.bert.explain:vectors"
 PLANES = "models.bert.explain:planes"
 FIRST = (Head("mlm", 1, 1), Head("minilm", 1, 1))  # of whose queries the plane tells most
 
@@ -42,7 +41,7 @@ def program() -> Program[Request, Explanation]:
             in_one_plane(
                 PLANES, texts.NAMES, sizes(about.facts()), *FIRST, name="bert", of=lambda request: {request.variant: request.variant}
             ),
-            in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
+            in_bertviz(VIEWS, views.bertviz, neuron="models.bert.explain:vectors"),
             noted(texts),
         ),
         change=Change(views.difference),

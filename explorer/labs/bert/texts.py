@@ -195,11 +195,12 @@ DATA: Final = _("17 novels, captions", "17 部小说、图片说明")
 DATA_NOTE: Final = _("MiniLM: 1 G sentence pairs", "MiniLM：10 亿个句对")
 METRIC: Final = _("hidden words found, {split}", "找到的遮住词，{split}")
 OF_MINILM: Final = _("MiniLM {size} M", "MiniLM {size} M")
-CAPTIONS: Final = _("novels · captions {captions}", "小说 · 图片说明 {captions}")
+CAPTIONS: Final = _("novels · captions {masked_accuracy_captions}", "小说 · 图片说明 {masked_accuracy_captions}")
 COUNTING: Final = _(
-    "Trigrams counted on both sides find {novels} of the novel's and {captions} of the captions'. From the left side alone the network "
-    "finds {left} of the novel's.",
-    "两边的三元组计数在小说中找到 {novels}，在图片说明中找到 {captions}。只看左边时，网络在小说中找到 {left}。",
+    "Trigrams counted on both sides find {trigrams_novels} of the novel's and {trigrams_captions} of the captions'. From the left side "
+    "alone the network finds {left_only_novels} of the novel's.",
+    "两边的三元组计数在小说中找到 {trigrams_novels}，在图片说明中找到 {trigrams_captions}。"
+    "只看左边时，网络在小说中找到 {left_only_novels}。",
 )
 CURVE_UNITS: Final = _("nats per hidden piece on held-out text, lower is better", "留出文本上每个遮住词片的纳特，越低越好")
 CURVE_AXES: Final = (

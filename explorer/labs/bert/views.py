@@ -97,26 +97,17 @@ def arrows(seen: Explanation, request: Request, state: str) -> Value:
     side = "right" if request.side == "right" else "left"
     asked = {"query": query(request), "source": request.text, "way": request.way, "seed": request.seed, "last": MAX_SEED, "side": side}
     pieces = {"pieces": list(seen.pieces), "read": list(seen.read), "words": seen.word.tolist(), "fates": seen.drawn.tolist()}
-    return {
-        "state": state,
-        **asked,
-        **pieces,
-        "allowed": seen.allowed.tolist(),
-        "weights": pack(np.ascontiguousarray(seen.weights[:, :, hidden].transpose(2, 0, 1, 3)).astype(np.float32)),
-        "guesses": [_guess(one, side) for one in seen.guesses],
-        "pick": {"pos": hidden[0] if hidden else None, "layer": str(len(seen.weights))},
-    }
+    weights = pack(np.moveaxis(seen.weights[:, :, hidden], 2, 0))
+    run = {**asked, **pieces, "allowed": seen.allowed.tolist(), "weights": weights, "guesses": [_guess(one, side) for one in seen.guesses]}
+    return {"state": state, **run, "pick": {"pos": hidden[0] if hidden else None, "layer": str(len(seen.weights))}}
 
 
 def _guess(one: Guess, side: str) -> Value:
     """What is guessed for one hidden piece."""
-
-    def likeliest(at: int) -> Value:
-        return {"pieces": list(one.best[at]), "p": np.round(one.p[at].astype(float), 5).tolist()}
-
-    at = SIDES.index(side)
-    true = [round(float(one.truth_p[n]), 5) for n in (0, at)]
-    return {"pos": one.position, "truth": one.truth, "both": likeliest(0), "side": likeliest(at), "true": true}
+    sides = [0, SIDES.index(side)]
+    both, alone = ({"pieces": list(one.best[at]), "p": np.round(one.p[at].astype(float), 5).tolist()} for at in sides)
+    true = np.round(one.truth_p[sides].astype(float), 5).tolist()
+    return {"pos": one.position, "truth": one.truth, "both": both, "side": alone, "true": true}
 
 
 # ---- heads -------------------------------------------------------------------------------------------------------------------------
@@ -125,7 +116,7 @@ def _guess(one: Guess, side: str) -> Value:
 def finder(seen: Explanation, request: Request, state: str) -> Value:
     """All heads of the pretrained encoder, and what was found in them."""
     rows = [{**vars(one), "name": dict(one.name), "here": live(seen, one), "points": one.points} for one in about.found()]
-    read = {"pieces": list(seen.pieces), "weights": pack(seen.weights.astype(np.float32))}
+    read = {"pieces": list(seen.pieces), "weights": pack(seen.weights)}
     return {"state": state, "query": query(request), **read, "rows": rows, "pick": {"head": telling()}}
 
 
@@ -166,14 +157,14 @@ def _cell(seen: Explanation) -> dict[str, Any]:
     if seen.variant == "minilm":
         layer, head = (int(one) - 1 for one in telling().split("."))
         inside = attention.pick(replace(kind, weights=kind.weights[layer : layer + 1, head : head + 1]))
-        return {"kind": kind.key, "layer": layer, "head": head, "row": inside["row"], "col": inside["col"]}
+        return {**inside, "layer": layer, "head": head}
     if not seen.guesses:
         return attention.pick(kind)
     row = seen.guesses[0].position
     looks = kind.weights[:, :, row].copy()
     looks[:, :, [0, row, -1]] = 0
-    layer, head, col = (int(one) for one in np.unravel_index(int(looks.argmax()), looks.shape))
-    return {"kind": kind.key, "layer": layer, "head": head, "row": row, "col": col}
+    places = map(int, np.unravel_index(int(looks.argmax()), looks.shape))
+    return {"kind": kind.key, "row": row, **dict(zip(("layer", "head", "col"), places, strict=True))}
 
 
 def pick(seen: Explanation, _request: Request) -> Value:
@@ -206,37 +197,36 @@ def sink(seen: Explanation, _request: Request, _state: str) -> Value:
 
 def similarity(seen: Explanation, _request: Request, _state: str) -> Value:
     """The cosine of two sentences, and what each piece of both adds to it."""
-    alone = seen.similarity is None
-    sides = [] if alone else [(seen.pieces, seen.shares.sum(1)), (seen.other, seen.shares.sum(0))]
-    rows = [[f"{piece}·{at}" for at, piece in enumerate(pieces)] for pieces, _ in sides]
-    most = max((float(np.abs(adds).max()) for _, adds in sides), default=1)
+    bare = {**theme.titled(("", "")), "margin": {"l": 90, "r": 12, "t": 24, "b": 24}, "bargap": 0.2}
+    if seen.similarity is None:
+        bare |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
+        words = (texts.SIMILAR, texts.SIMILAR_UNITS, texts.SIMILAR_NONE)
+        return shown("similarity", lambda _: {"data": [], "layout": bare}, words, texts.SIMILAR_COLUMNS, [], height=16)
+    sides = [(seen.pieces, seen.shares.sum(1).astype(float)), (seen.other, seen.shares.sum(0).astype(float))]
+    most = max(float(np.abs(adds).max()) for _, adds in sides)
 
     def draw_(language: str) -> Value:
-        frame, data = {**theme.titled(("", "")), "margin": {"l": 90, "r": 12, "t": 24, "b": 24}, "bargap": 0.2}, []
-        frame |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}} if alone else {}
-        for n, (names, (_, adds), title) in enumerate(zip(rows, sides, texts.SIMILAR_AXES[language], strict=False)):
-            end, fixed = str(n + 1) if n else "", theme.titled((title, ""))
-            across = {"domain": [0.58 * n, 0.58 * n + 0.42], "range": [min(0.0, float(adds.min())) * 1.2, 1.3 * most], "nticks": 4}
-            frame[f"xaxis{end}"] = {**fixed["xaxis"], **across, "anchor": f"y{end}", "side": "top", "fixedrange": True}
-            up = {"autorange": "reversed", "tickmode": "array", "tickvals": names, "ticktext": names, "showgrid": False}
-            frame[f"yaxis{end}"] = {**fixed["yaxis"], **up, "anchor": f"x{end}", "fixedrange": True}
-            bars = {"x": adds.astype(float).tolist(), "y": names, "xaxis": f"x{end}", "yaxis": f"y{end}", "orientation": "h"}
-            look = {"marker": {"color": ("var(--query)", "var(--key)")[n]}, "hovertemplate": "%{y}: %{x:.3f}<extra></extra>"}
-            said = {"text": [two(float(one)) for one in adds], "textposition": "outside", "cliponaxis": False}
-            data.append({"type": "bar", **bars, **look, **said, "textfont": {"size": 11, "color": "var(--ink2)"}})
+        frame, data = dict(bare), []
+        for n, ((pieces, adds), title) in enumerate(zip(sides, texts.SIMILAR_AXES[language], strict=True)):
+            end, names = "2" if n else "", [f"{piece}·{at}" for at, piece in enumerate(pieces)]
+            across = {"domain": [0.58 * n, 0.58 * n + 0.42], "range": [min(0.0, adds.min()) * 1.2, 1.3 * most]}
+            top = {"nticks": 4, "anchor": f"y{end}", "side": "top", "fixedrange": True}
+            frame |= {f"xaxis{end}": {**theme.titled((title, ""))["xaxis"], **across, **top}}
+            frame |= {f"yaxis{end}": {**theme.rows(names), "anchor": f"x{end}"}}
+            bars = {"type": "bar", "x": adds.tolist(), "orientation": "h", "xaxis": f"x{end}", "yaxis": f"y{end}"}
+            said = {"text": list(map(two, adds)), "textposition": "outside", "cliponaxis": False}
+            look = {"marker": {"color": ("var(--query)", "var(--key)")[n]}, "textfont": {"size": 11, "color": "var(--ink2)"}}
+            data.append({**bars, **said, **look, "customdata": names, "hovertemplate": "%{customdata}: %{x:.3f}<extra></extra>"})
         return {"data": data, "layout": frame}
 
-    says = texts.SIMILAR_NONE
-    if seen.similarity is not None:
-        one, other = (f"“{pieces[int(adds.argmax())]}” ({int(adds.argmax())})" for pieces, adds in sides)
-        says = filled(texts.SIMILAR_SAYS, cosine=two(seen.similarity), one=one, other=other)
-    table: list[tuple[Any, ...]] = [
+    one, other = (f"“{pieces[adds.argmax()]}” ({adds.argmax()})" for pieces, adds in sides)
+    words = (texts.SIMILAR, texts.SIMILAR_UNITS, filled(texts.SIMILAR_SAYS, cosine=two(seen.similarity), one=one, other=other))
+    table = [
         (name, at, piece, round(float(adds[at]), 4))
-        for name, (pieces, adds) in zip((texts.FIRST, texts.SECOND), sides, strict=False)
+        for name, (pieces, adds) in zip((texts.FIRST, texts.SECOND), sides, strict=True)
         for at, piece in enumerate(pieces)
     ]
-    words = (texts.SIMILAR, texts.SIMILAR_UNITS, says)
-    return shown("similarity", draw_, words, texts.SIMILAR_COLUMNS, table, height=60 + 22 * max(map(len, rows)) if rows else 16)
+    return shown("similarity", draw_, words, texts.SIMILAR_COLUMNS, table, height=60 + 22 * max(len(seen.pieces), len(seen.other)))
 
 
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
@@ -250,19 +240,18 @@ def difference(seen: tuple[Explanation, Explanation], _measured: tuple[None, Non
     if not before.guesses:
         number = change.Number(-float(before.nats[1:-1].mean()), -float(after.nats[1:-1].mean()))
         return change.moved(number, texts.ALONE, [], texts.READS, texts.READS_SAME, what=what)
-    sides = (0, SIDES.index(request.side))
-    p = [[float(one.truth_p[at]) for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
-    best = [[one.best[at][0] for one in run.guesses] for run, at in zip(seen, sides, strict=True)]
-    was, now = (float(np.log(np.maximum(one, TINY)).mean()) for one in p)
-    guess = ", ".join(f"“⟦o:{one}⟧”" for one in best[1])
-    rows: list[change.Row] = []
-    for n, one in enumerate(before.guesses):
+    side, rows = SIDES.index(request.side), list[change.Row]()
+    pairs = list(zip(before.guesses, after.guesses, strict=True))
+    p = [(float(one.truth_p[0]), float(again.truth_p[side])) for one, again in pairs]
+    best = [(one.best[0][0], again.best[side][0]) for one, again in pairs]
+    for one, shares, words in zip(before.guesses, p, best, strict=True):
         head = filled(texts.AT, at=one.position)
-        rows.append(change.Row(head, filled(texts.TRUTH, piece=one.truth), f"p_{one.position}", p[0][n], p[1][n]))
-        words = best[0][n], best[1][n]
+        rows.append(change.Row(head, filled(texts.TRUTH, piece=one.truth), f"p_{one.position}", *shares))
         verdict, kind = (texts.SAME, "same") if words[0] == words[1] else (texts.OTHER_ONE, "other")
         rows.append(change.Row(head, texts.GUESS, f"guess_{one.position}", *words, verdict=verdict, kind=kind))
-    return change.moved(change.Number(was, now), texts.NUMBER, rows, texts.MOVES, texts.STAYS, what=what, guess=guess)
+    number = change.Number(*np.log(np.maximum(p, TINY)).mean(0).tolist())
+    guess = ", ".join(f"“⟦o:{word}⟧”" for _, word in best)
+    return change.moved(number, texts.NUMBER, rows, texts.MOVES, texts.STAYS, what=what, guess=guess)
 
 
 def _turned(before: Explanation, after: Explanation, what: Text) -> change.Difference:
