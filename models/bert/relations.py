@@ -171,7 +171,6 @@ def measured(asked: Asked[Any]) -> Measured:
     rows, heads = table(model, pieces, asked.data), pattern_heads(model, pieces, asked.data)
     above = sum(row["test"] - row["distance_test"] >= BETTER for row in rows)
     figure = {"metric": "relations that a head finds", "split": asked.split, "value": above, "n": len(rows)}
-    figure |= {"relations_above_offset": above}
-    figure |= {f"{one['pattern']}_head": one["test"] for one in heads}
+    figure |= {"relations_above_offset": above} | {f"{one['pattern']}_head": one["test"] for one in heads}
     said = [f"{row['relation']} {row['layer'] + 1}·{row['head'] + 1} {row['test']:.2f} ({row['distance_test']:.2f})" for row in rows]
     return Measured(figure, f"{above} relations: {', '.join(said)}", facts=lambda: {"relations": rows, "patterns": heads}, higher=True)
