@@ -214,11 +214,4 @@ def skew(made: Made, layer: int, head: int, first: int = 0, size: int = SKEWED) 
         raise IndexError(f"events 0 … {made.queries.shape[2] - 1}, not {first}")
     query = torch.from_numpy(made.queries[layer, head, first : first + size].astype(np.float32))
     steps = skewing(query, torch.from_numpy(made.table[layer, head].astype(np.float32)))
-    return SkewSteps(
-        product=steps.product.numpy(),
-        padded=steps.padded.numpy(),
-        reshaped=steps.reshaped.numpy(),
-        sliced=steps.sliced.numpy(),
-        direct=steps.direct.numpy(),
-        allowed=steps.allowed.numpy(),
-    )
+    return SkewSteps(**{name: tensor.numpy() for name, tensor in vars(steps).items()})

@@ -3,10 +3,10 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
-import { agreed, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { KINDS } from "../../widgets/lib/looking.js";
 import { colour, ink, shade } from "../../widgets/lib/pen.js";
-import { rounded } from "../../widgets/lib/signs.js";
+import { rounded, tiny } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   product: { en: "query × distance", zh: "查询 × 距离" },
@@ -74,13 +74,6 @@ const WRITTEN = 2.1; // a cell is so many times as wide as its digits are tall w
 /** 1.234 -> "1.23", with a real minus sign and no minus before a zero. */
 const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
 
-/** "1.2 × 10⁻⁷"; "0" for none. */
-function tiny(value) {
-  if (value === 0) return "0";
-  const exponent = Math.floor(Math.log10(value));
-  return `${(value / 10 ** exponent).toFixed(1)} × 10${String(exponent).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])}`;
-}
-
 async function read(value) {
   if (!value.product) return null;
   const arrays = await Promise.all(TENSORS.map((name) => unpack(value[name])));
@@ -116,28 +109,45 @@ export function kind(place, length) {
   return !product ? "pad" : length - 1 - product[1] > product[0] ? "garbage" : "term";
 }
 
-function scene(run, look, pen) {
-  const { length } = run;
-  const size = pen.big ? 20 : 12;
-  const [line, left, between] = [Math.round(size * 1.4), Math.round(size * 2.1), Math.round(size * 2.6)];
-  // Boards side by side, as many to a row as leave their cells wide enough; a row that goes on begins with its sign.
-  const boards = STEPS[look.sstep];
-  if (pen.big && boards.length > ACROSS) return hall(run, look, pen, boards);
-  const least = (boards.length > ACROSS ? (pen.big ? 0.8 : 1.15) : WRITTEN) * size;
+const widthOf = (boards, length) => boards.reduce((sum, name) => sum + shape(name, length)[1], 0);
+
+/**
+ * How the boards of a step stand: in which rows, how wide and high a cell is, px before a board (left) and between two,
+ * how large the signs are; and of those that stand in one row for an audience what is said above each, and how high.
+ */
+function layout(boards, length, pen, size) {
+  if (pen.big && boards.length > ACROSS) {
+    const [left, between] = [30, 28];
+    const cell = Math.floor((pen.width - 4 - boards.length * (left + between) + between) / widthOf(boards, length));
+    const said = boards.map((name) => pen.lines(t(TEXT[name]), widthOf([name], length) * cell + left, { size }));
+    const above = (Math.max(...said.map((lines) => lines.length)) + 2) * 26 + 8;
+    const tall = Math.max(9, Math.min(2 * cell, Math.floor((pen.tall - above - 30) / (length + 1))));
+    return { split: [boards], cell, tall, left, between, sign: 26, said, above };
+  }
+  // Side by side, as many to a row as leave their cells wide enough; a row that goes on begins with its sign.
+  const [left, between] = [Math.round(size * 2.1), Math.round(size * 2.6)];
   const roomOf = (count) => {
     const split = Array.from({ length: Math.ceil(boards.length / count) },
       (_, i) => boards.slice(i * count, (i + 1) * count));
     const signs = (row, i) => row.length - 1 + Number(i > 0 && count > 1);
-    const columns = (row) => row.reduce((sum, board) => sum + shape(board, length)[1], 0);
     return { split,
       room: Math.min(...split.map((row, i) =>
-          (Math.min(pen.width, 1320) - 2 - row.length * left - signs(row, i) * between) / columns(row))) };
+        (Math.min(pen.width, 1320) - 2 - row.length * left - signs(row, i) * between) / widthOf(row, length))) };
   };
+  const least = (boards.length > ACROSS ? 1.15 : WRITTEN) * size;
   const counts = [ACROSS, 3, 2].filter((count) => count <= boards.length && !(count === 3 && boards.length > ACROSS));
   const { split, room } = counts.map(roomOf).find((one) => one.room >= least) ?? roomOf(1);
   const cell = Math.min(room, pen.big ? 64 : 44);
-  const how = { run, pen, size, line, cell, tall: Math.min(cell, pen.big ? 40 : 26),
-    marks: places(look.over?.scell ?? look.scell, length) };
+  return { split, cell, tall: Math.min(cell, pen.big ? 40 : 26), left, between, sign: size * 1.5 };
+}
+
+function scene(run, look, pen) {
+  const { length } = run;
+  const size = pen.big ? 20 : 12;
+  const line = Math.round(size * 1.4);
+  const at = layout(STEPS[look.sstep], length, pen, size);
+  const { split, cell, left, between } = at;
+  const how = { ...at, run, pen, size, line, marks: places(look.over?.scell ?? look.scell, length) };
   let [y, wide] = [0, 0];
   split.forEach((row, n) => {
     const goesOn = n > 0 && split[0].length > 1;
@@ -145,38 +155,18 @@ function scene(run, look, pen) {
     row.forEach((name, i) => {
       const before = x - between / 2;
       x += left;
-      const made = board(how, name, x, y);
+      const made = board({ ...how, lines: at.said?.[i] }, name, x, y);
       if (i || goesOn)
         pen.text(before, made.middle, name === "direct" ? "=" : "→",
-        { size: size * 1.5, weight: 650, colour: "ink", align: "center" });
+          { size: at.sign, weight: 650, colour: "ink", align: "center" });
       end = Math.max(end, made.end);
-      wide = Math.max(wide, x + shape(name, length)[1] * cell);
-      x += shape(name, length)[1] * cell + between;
+      x += widthOf([name], length) * cell;
+      wide = Math.max(wide, x);
+      x += between;
     });
     y = end + (n + 1 < split.length ? line : 0);
   });
   pen.size(Math.max(pen.width, wide + 2), y);
-}
-
-/** All boards in one row for an audience, under their names. */
-function hall(run, look, pen, boards) {
-  const { length } = run;
-  const [size, line, left, between] = [20, 26, 34, 24];
-  const columns = boards.reduce((sum, name) => sum + shape(name, length)[1], 0);
-  const cell = Math.floor((pen.width - 4 - boards.length * left - (boards.length - 1) * between) / columns);
-  const said = boards.map((name) => pen.lines(t(TEXT[name]), shape(name, length)[1] * cell + left, { size }));
-  const above = (Math.max(...said.map((lines) => lines.length)) + 2) * line + 8;
-  const tall = Math.max(9, Math.min(2 * cell, Math.floor((pen.tall - above - line - 4) / (length + 1))));
-  const how = { run, pen, size, line, cell, tall, said, above, marks: places(look.over?.scell ?? look.scell, length) };
-  let [x, end] = [left, 0];
-  boards.forEach((name, i) => {
-    const made = board({ ...how, lines: said[i] }, name, x, 0);
-    if (i) pen.text(x - left - between / 2 + 8, made.middle, name === "direct" ? "=" : "→",
-      { size: size * 1.3, weight: 650, colour: "ink", align: "center" });
-    x += shape(name, length)[1] * cell + between + left;
-    end = Math.max(end, made.end);
-  });
-  pen.size(pen.width, end);
 }
 
 /**
@@ -249,11 +239,6 @@ function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, 
   return { middle: top + (count * tall) / 2, end: top + count * tall + (axis ? line + 4 : 4) };
 }
 
-/** A text with {names}: those that are {text, role} keep their role, the rest is filled in. */
-const parts = (text, values) => agreed(t(text), values).split(/(\{\w+\})/)
-  .map((part) => values[/^\{(\w+)\}$/.exec(part)?.[1]] ?? part)
-  .map((part) => (typeof part === "number" ? String(part) : part)).filter((part) => part !== "");
-
 function sentence(run, look) {
   const place = look.over?.scell ?? look.scell;
   const { length, values } = run;
@@ -271,8 +256,7 @@ function sentence(run, look) {
   };
   const list = parts(what === "term" ? SAY.term : what === "pad" ? (where.sliced ? SAY.pad : SAY.padCut) : where.sliced
     ? SAY.garbage : SAY.cut, filled);
-  const raised = (text) => text[0].toUpperCase() + text.slice(1);
-  list[0] = list[0].text ? { ...list[0], text: raised(list[0].text) } : raised(list[0]);
+  list[0] = { ...list[0], text: list[0].text[0].toUpperCase() + list[0].text.slice(1) };
   return [...list,
     ...parts(EQUAL, { all: length * length, n: (length * (length + 1)) / 2, most: tiny(run.difference) })];
 }

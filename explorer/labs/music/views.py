@@ -146,8 +146,8 @@ def pick(run: Run, _request: Request) -> Value | None:
 
 def rolls_of(run: Run, request: Request, state: str) -> Value:
     """What the rolls draw."""
-    licence, how = texts.licence(request.style), {"state": state, "pick": run.pick}
-    return rolls.done(run.seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, licence=licence, **how)
+    how: dict[str, Any] = {"names": texts.NAMES, "about": texts.ABOUT, "licence": texts.licence(request.style)}
+    return rolls.done(run.seen, request, query(request), state=state, pick=run.pick, **how)
 
 
 def heads_of(run: Run, request: Request, state: str) -> Value:

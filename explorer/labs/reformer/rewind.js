@@ -5,6 +5,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { NAME, shown } from "../../widgets/lib/maps.js";
+import { raised, tiny } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   question: { en: "Do the inputs come back from the outputs alone?", zh: "只凭输出，能否找回输入？" },
@@ -50,14 +51,6 @@ const EQUATIONS = { forward: "y₁ = x₁ + Attention(x₂),  y₂ = x₂ + FF(y
 const EXACT = 1e-18; // the left end of the axis: what is exactly equal is drawn there
 const LARGE = 1e-2;
 const PACE = 700; // ms that a step stands while it plays
-
-const raised = (number) => String(number).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
-
-/** "4.8 × 10⁻⁷"; "0" for none. */
-function tiny(value) {
-  const [digits, exponent] = value.toExponential(1).split("e");
-  return value === 0 ? "0" : `${digits}\u00a0×\u00a010${raised(Number(exponent))}`;
-}
 
 const listed = (name) => t(TEXT[name]).split("|");
 const counted = (layers) => (layers === 1 ? t(TEXT.one) : t(TEXT.many, { n: layers }));

@@ -27,6 +27,15 @@ export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %", zh: 
 export const rounded = (value, digits = 4) => Math.round(value * 10 ** digits) / 10 ** digits;
 export const count = (n) => Math.round(n).toLocaleString("en");
 
+/** An exponent: "⁻⁷". */
+export const raised = (n) => String(n).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+
+/** "4.8 × 10⁻⁷"; "0" for none. */
+export function tiny(value) {
+  const [digits, exponent] = value.toExponential(1).split("e");
+  return value === 0 ? "0" : `${digits}\u00a0×\u00a010${raised(Number(exponent))}`;
+}
+
 /** "3rd" */
 export function ordinal(n) {
   if (lang() === "zh") return String(n);
