@@ -70,30 +70,25 @@ def value(
     return {**run, "models": models, "pick": dict(pick), "looked": None if look is None else dict(look)}
 
 
-def looked(*, query: str, model: str, layer: int, head: int, turn: int, seen: Any) -> Value:
-    """One head and round, what the event `look` asks for; layer, head and turn from 0. seen: a `models.reformer.records.Hashing`.
+def looked(address: Value, seen: Any) -> Value:
+    """One head and round, what the event `look` asks for. address: its detail. seen: a `models.reformer.records.Hashing`.
 
     Weights are sent by the place of the query and by what it may see: (place, slot), slot j being place (c − 1) · chunk + j for a query of
     chunk c. A slot before the first place, or behind the last, is 0.
     """
     chunk = min(seen.chunk, len(seen.order))
-    return {
-        **_address(query, model, layer, head, turn + 1),
-        "rotated": pack(np.asarray(seen.rotated, np.float32), unit=False),
-        "chunk": chunk,
-        "weights": pack(slots(seen.weights, seen.order, chunk)),
-        "error": None,
-    }
+    rotated, weights = pack(np.asarray(seen.rotated, np.float32), unit=False), pack(slots(seen.weights, seen.order, chunk))
+    return {**address, "kind": KIND, "rotated": rotated, "chunk": chunk, "weights": weights, "error": None}
 
 
-def together(*, query: str, model: str, layer: int, head: int, weights: Array) -> Value:
+def together(address: Value, weights: Array) -> Value:
     """All rounds of one head: what `look` asks for with round 0. weights: (query, key) of all that any round sees."""
-    return {**_address(query, model, layer, head, ALL), "weights": pack(np.asarray(weights, np.float32)), "error": None}
+    return {**address, "kind": KIND, "weights": pack(np.asarray(weights, np.float32)), "error": None}
 
 
-def unseen(*, query: str, model: str, layer: int, head: int, turn: int, error: Text) -> Value:
-    """Why what was asked for cannot be had; turn from 0, −1 for all rounds."""
-    return {**_address(query, model, layer, head, turn + 1), "error": dict(error)}
+def unseen(address: Value, error: Text) -> Value:
+    """Why what was asked for cannot be had."""
+    return {**address, "kind": KIND, "error": dict(error)}
 
 
 def slots(weights: Array, order: Whole, chunk: int) -> NDArray[np.float32]:
@@ -104,7 +99,3 @@ def slots(weights: Array, order: Whole, chunk: int) -> NDArray[np.float32]:
     there = (other >= 0) & (other < length)
     key = order[np.clip(other, 0, length - 1)]
     return np.where(there, np.asarray(weights, np.float32)[order[:, None], key], np.float32(0))
-
-
-def _address(query: str, model: str, layer: int, head: int, turn: int) -> Value:
-    return {"kind": KIND, "query": query, "model": model, "head": f"{layer + 1}.{head + 1}", "round": turn}

@@ -18,51 +18,29 @@ The value:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, spelled
 
 Text = Mapping[str, str]
 Value = dict[str, object]
 
 
-def boards(
-    model: Text,
-    place: tuple[int, int],
-    size: tuple[int, int],
-    *,
-    log_full: NDArray[np.floating],
-    first: NDArray[np.integer],
-    table: NDArray[np.floating],
-    pairs: NDArray[np.floating],
-    ran: tuple[int, int],
-    tokens: Sequence[str],
-    pos: int | None = None,
-    **more: object,
-) -> Value:
-    """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
+def boards(model: Text, place: tuple[int, int], size: tuple[int, int], *, pos: int | None = None, **told: Any) -> Value:
+    """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are. told: all else of it.
 
     log_full: (query, key) log of the weights of everything before, 0 where a query may not look; what some rounds see follows from it by
     another softmax. first: the same shape, the round from 1 on in which a pair first met, 0 for pairs that no round lets meet, for the
     query itself and for its future. table, pairs: (round, kind) missed weight, and pairs that met, in per cent.
     ran: (rounds, buckets) of the run, (0, …) where it did not hash. tokens: (position,) what stands there. pos: the query that is told of
-    before anybody chose; None: the one in the second half that misses most in the rounds of the run. more: kinds, chosen, trained, chunk
-    and seed of the value.
+    before anybody chose; None: the one in the second half that misses most in the rounds of the run.
     """
-    half = len(tokens) // 2
-    lost = np.where((first > 0) & (first <= max(1, ran[0])), 0, np.tril(np.exp(log_full), -1)).sum(1)
-    return {
-        "model": dict(model),
-        **dict(zip(("layer", "head", "layers", "heads"), (*place, *size), strict=True)),
-        "log_full": pack(np.asarray(np.tril(log_full, -1), np.float32), unit=False),
-        "first": pack(np.asarray(first, np.uint8) / np.float32(255)),  # as if they were weights: whole numbers would travel as 32 bits
-        "table": pack(np.clip(np.asarray(table, np.float32), 0, 100), unit=False),
-        "pairs": pack(np.asarray(pairs, np.float32), unit=False),
-        "ran": list(ran),
-        "tokens": list(tokens),
-        "pos": half + int(lost[half:].argmax()) if pos is None else pos,
-        **more,
-    }
+    first, log_full, half = told["first"], told["log_full"], len(told["tokens"]) // 2
+    lost = np.where((first > 0) & (first <= max(1, told["ran"][0])), 0, np.tril(np.exp(log_full), -1)).sum(1)
+    told |= {"log_full": np.tril(log_full, -1), "table": np.clip(told["table"], 0, 100)}
+    told["first"] = pack(np.asarray(first, np.uint8) / np.float32(255))  # as if they were weights: whole numbers would travel as 32 bits
+    where = dict(zip(("layer", "head", "layers", "heads"), (*place, *size), strict=True))
+    return spelled({"model": model, **where, **told, "pos": half + int(lost[half:].argmax()) if pos is None else pos})  # type: ignore[no-any-return]

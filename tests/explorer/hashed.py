@@ -172,10 +172,10 @@ def answer(kind: str, query: str, model: str, head: str, turn: int) -> dict[str,
     """What the page answers to a look."""
     made = next(one for one in models(kind)[2] if one.variant == model)
     layer, column = (int(n) - 1 for n in head.split("."))
-    address: dict[str, Any] = {"query": query, "model": model, "layer": layer, "head": column}
+    address: dict[str, object] = {"query": query, "model": model, "head": head, "round": turn}
     if turn == hashing.ALL:
-        return hashing.together(**address, weights=weights(made, layer, column))
-    return hashing.looked(**address, turn=turn - 1, seen=look(made, layer, column, turn - 1))
+        return hashing.together(address, weights(made, layer, column))
+    return hashing.looked(address, look(made, layer, column, turn - 1))
 
 
 def value(kind: str = "word", state: str = "stored", query: str = "") -> dict[str, object]:

@@ -182,14 +182,14 @@ def test_weights_by_place_and_slot_are_all_weights_of_a_round() -> None:
 def test_a_look_says_what_it_is_of_and_a_chunk_is_never_longer_than_the_sequence() -> None:
     made = hashed.models("word")[2][0]
     wide = replace(hashed.look(made, 0, 2, 3), chunk=200)
-    look: Any = hashing.looked(query="q=1", model="lsh_4", layer=0, head=2, turn=3, seen=wide)
+    look: Any = hashing.looked({"query": "q=1", "model": "lsh_4", "head": "1.3", "round": 4}, wide)
     assert [look[name] for name in ("kind", "query", "model", "head", "round", "chunk")] == ["hashing", "q=1", "lsh_4", "1.3", 4, 53]
     np.testing.assert_allclose(scaled(look["rotated"]), wide.rotated, atol=1e-6)
     every: Any = hashed.answer("word", "", "lsh_4", "1.1", hashing.ALL)
     assert every["round"] == 0
     np.testing.assert_allclose(scaled(every["weights"]), hashed.weights(made, 0, 0), atol=1e-4)
     error = {"en": "Gone.", "zh": "已不在。"}
-    lost = hashing.unseen(query="", model="lsh_4", layer=0, head=0, turn=-1, error=error)
+    lost = hashing.unseen({"query": "", "model": "lsh_4", "head": "1.1", "round": hashing.ALL}, error)
     assert lost["round"] == 0 and lost["error"] == error
 
 

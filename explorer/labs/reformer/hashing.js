@@ -298,31 +298,23 @@ function completes(run, look, { key, to, ...patch }, { add }) {
 }
 
 // ── numbers ──
+/** [position, token, bucket, place, chunk, may look at, looks hardest at, weight] of every position. */
 function positions(run, look) {
-  const { round, detail } = sceneOf(run, look);
-  return Array.from(run.tokens, (_, i) => {
+  const { model, round, detail } = sceneOf(run, look);
+  return model.rounds ? run.tokens.map((token, i) => {
     const best = detail?.weights ? ranked(rowOf(round, detail.weights.data, i), 1)[0] : null;
-    return { i, bucket: round.buckets[i], place: round.rank[i], chunk: round.number(i) + 1, sight: sight(round, i),
-      key: best?.key ?? null,
-      weight: best ? Number(best.w.toFixed(5)) : null };
-  });
+    return [i, token, round.buckets[i], round.rank[i], round.number(i) + 1, sight(round, i), best?.key ?? null,
+      best ? Number(best.w.toFixed(5)) : null];
+  }) : [];
 }
 
-function table(run, look) {
-  const columns = t(TEXT.columns).split("|");
-  if (!modelOf(run, look).rounds) return { caption: t(TEXT.caption), columns, rows: [] };
-  const rows = positions(run, look).map(({ i, key, weight, ...one }) =>
-    [i, shown(run.tokens[i]), one.bucket, one.place, one.chunk, one.sight,
-    key === null ? null : nameOf(run, key), weight]);
-  return { caption: t(TEXT.caption), columns, rows, here: look.pos.at(-1) ?? null };
-}
+const table = (run, look) => ({ caption: t(TEXT.caption), columns: t(TEXT.columns).split("|"),
+  rows: positions(run, look).map(([i, token, ...rest]) =>
+    [i, shown(token), ...rest.with(4, rest[4] === null ? null : nameOf(run, rest[4]))]),
+  here: look.pos.at(-1) ?? null });
 
-function lines(run, look) {
-  const columns = ["position", "token", "bucket", "place", "chunk", "may_look_at", "looks_hardest_at", "weight"];
-  if (!modelOf(run, look).rounds) return { columns, rows: [] };
-  return { columns, rows: positions(run, look).map(({ i, ...one }) =>
-    [i, run.tokens[i], one.bucket, one.place, one.chunk, one.sight, one.key, one.weight]) };
-}
+const lines = (run, look) => ({ rows: positions(run, look),
+  columns: ["position", "token", "bucket", "place", "chunk", "may_look_at", "looks_hardest_at", "weight"] });
 
 function arrays(run, look) {
   const { model, layer, head, rounds, round, turn, seen, detail, matrix } = sceneOf(run, look);

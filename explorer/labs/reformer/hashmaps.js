@@ -6,9 +6,8 @@ import { shown } from "../../widgets/lib/maps.js";
 import { shade } from "../../widgets/lib/pen.js";
 import { SPOT, caption, clamp, styleOf, ticks } from "./hashboards.js";
 import { ranked, window_ } from "./hashnumbers.js";
+import { pooled, triangle } from "./triangle.js";
 import { TEXT, cardOf, cardOfPair, cardOfRound, nameOf, percent } from "./hashwords.js";
-
-const MOST = 512; // cells on a side that are drawn; of more, squares of them are one
 
 // ── 4 · chunks ──
 export const chunks = {
@@ -233,8 +232,8 @@ export const back = {
     const box = { x0: map.x, x1: map.x + map.side, y0: map.y, y1: map.y + map.side };
     caption(s, 0, size, turn < 0 ? t(TEXT.mapAll, { n: model.rounds }) : t(TEXT.mapOne, { n: turn + 1 }),
         t(TEXT.mapUnits), box.x1);
-    future(pen, box, s.kept("map", () => joined(n,
-        (q, k) => (s.seen[q * n + k] ? (s.matrix ? s.matrix[q * n + k] : 0) : Number.NaN))));
+    triangle(pen, box, s.kept("map", () => pooled(n,
+        (q, k) => (s.seen[q * n + k] ? (s.matrix ? s.matrix[q * n + k] : 0) : Number.NaN), 512)));
     pen.path(`M${box.x0},${box.y0}V${box.y1}H${box.x1}`, { line: "control" });
     for (let i = 0; i < n; i += 1)
       s.rect(map.x - at.band - 3, map.y + i * map.unit, at.band, Math.max(0.6, map.unit - (map.unit > 5 ? 1 : 0)),
@@ -276,31 +275,6 @@ export const back = {
         card: () => cardOfRound(turn, s.comparedBy(turn)) });
   },
 };
-
-/**
- * (query, key) numbers of a lower triangle, a square of cells as the largest of them: {data, rows, columns}; NaN where
- * there is none.
- */
-function joined(n, of, most = MOST) {
-  const by = Math.ceil(n / most);
-  const size = Math.ceil(n / by);
-  const data = new Float32Array(size * size).fill(Number.NaN);
-  for (let q = 0; q < n; q += 1)
-    for (let k = 0; k <= q; k += 1) {
-      const [value, at] = [of(q, k), Math.floor(q / by) * size + Math.floor(k / by)];
-      if (value === value && !(data[at] >= value)) data[at] = value;
-    }
-  return { data, rows: size, columns: size };
-}
-
-/** A map whose future is no part of it. */
-function future(pen, { x0, x1, y0, y1 }, how) {
-  const unit = (x1 - x0) / how.rows;
-  pen.cells({ x0, x1, y0, y1 }, how);
-  let d = `M${x0 + unit},${y0}H${x1}V${y1 - unit}`;
-  for (let q = how.rows - 2; q >= 0; q -= 1) d += `H${(x0 + (q + 1) * unit).toFixed(1)}V${(y0 + q * unit).toFixed(1)}`;
-  pen.path(`${d}z`, { fill: "panel" });
-}
 
 /** A line on either side of the cells (i, i − |w|), from the first letter to the last, and what they are. */
 function diagonal({ run: { word: w }, big, size, pen, text }, { x, y, side, unit }) {
@@ -346,8 +320,8 @@ function rounds(s, tiles) {
     const here = one === turn;
     const seen = s.seenIn(one);
     const scale = ["sunk", one < 0 ? "accent" : "ink2"];
-    future(pen, { x0: x, x1: x + side, y0: y, y1: y + side },
-      { ...s.kept(`tile ${one}`, () => joined(n, (q, k) => seen[q * n + k], 256)), scale });
+    triangle(pen, { x0: x, x1: x + side, y0: y, y1: y + side },
+      { ...s.kept(`tile ${one}`, () => pooled(n, (q, k) => seen[q * n + k], 256)), scale });
     const grow = here ? 2 : 0;
     s.rect(x - grow, y - grow, side + 2 * grow, side + 2 * grow,
       { line: here ? "accent" : "line", width: here ? (big ? 4 : 2.5) : 1, radius: 3 });

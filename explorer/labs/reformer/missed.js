@@ -7,6 +7,7 @@ import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { shown } from "../../widgets/lib/maps.js";
 import { shade } from "../../widgets/lib/pen.js";
+import { pooled, triangle } from "./triangle.js";
 
 const TEXT = {
   follows: {
@@ -94,18 +95,6 @@ function seen(run, rounds) {
   return run.kept;
 }
 
-/** A map with squares of so many cells made one: the largest of them, NaN where all are. */
-function pooled(map, length, by) {
-  if (by === 1) return map;
-  const size = Math.ceil(length / by);
-  const data = new Float32Array(size * size).fill(Number.NaN);
-  map.forEach((value, at) => {
-    const i = Math.floor(at / length / by) * size + Math.floor((at % length) / by);
-    if (!(data[i] >= value) && value === value) data[i] = value;
-  });
-  return data;
-}
-
 /**
  * The heaviest missed pair of a square of cells, else the heaviest of all, as [query, key]; null where it holds none.
  */
@@ -172,11 +161,8 @@ function maps(run, look, pen, at, locked) {
     write(x, y - line - 0.8 * font, t(TEXT[which]), { colour: "ink", weight: 650 });
     write(x, y - 0.8 * font, which === "full" ? t(TEXT.everything)
       : t(TEXT.setting, { r: rounds, b: look.missedbuckets }));
-    const stairs = Array.from({ length: size }, (_, n) => `V${y + (n + 1) * cell}`)
-      .map((d, n) => `H${x + (n + 1) * cell}${d}`).join("");
-    pen.path(`M${x},${y}${stairs}H${x}Z`, { fill: "sunk" }); // what is never met; the future stays empty
-    pen.cells({ x0: x, x1: x + side, y0: y, y1: y + side }, { data: pooled(data, length, by), rows: size, columns: size,
-        gamma: 0.8, empty: "none" });
+    triangle(pen, { x0: x, x1: x + side, y0: y, y1: y + side },
+      { ...pooled(length, (row, key) => data[row * length + key], MANY), gamma: 0.8 });
     pen.path(`M${x},${y}V${y + side}H${x + side}Z`, { line: "control" });
     const square = (row, column, one) => {
       const [mx, my] = [x + (number(column) + 0.5) * cell, y + (number(row) + 0.5) * cell];

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import gradio as gr
 
@@ -33,35 +33,31 @@ def hashing(value: Mapping[str, object] | None = None) -> gr.HTML:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is looked at: one round of a head of a run, from 0, or all together, −1. wished: which wish of its page it is."""
+    """What is looked at: one round of a head of a run, from 0, or all together, −1. address: the same as it was asked for, and which wish
+    of its page it is: the answer says it again."""
 
     run: str
     model: str
     layer: int
     head: int
     turn: int
-    wished: Mapping[str, object]
+    address: Value
 
     @classmethod
     def of(cls, detail: object) -> Asked:
         """Reads the event's detail; nonsense, which can only come from a made-up request, becomes a head that no run has."""
         given = detail if isinstance(detail, Mapping) else {}
+        address = {name: given[name] for name in ("query", "model", "head", "round", "wished") if name in given}
         run, model, head, turn = (given.get(name) for name in ("query", "model", "head", "round"))
-        layer, number = place_of(head) or (99, 99)
         at = turn - 1 if isinstance(turn, int) and hashes.ALL <= turn < 99 else 99
-        wished = {"wished": given["wished"]} if "wished" in given else {}
-        return cls(run if isinstance(run, str) else "", str(model), layer, number, at, wished)
-
-    def told(self, value: Callable[..., Value], **what: Any) -> Value:
-        """The value that says what it is of."""
-        return {**value(query=self.run, model=self.model, layer=self.layer, head=self.head, **what), **self.wished}
+        return cls(run if isinstance(run, str) else "", str(model), *(place_of(head) or (99, 99)), at, address)
 
 
 def looked_at(found: Found[Request, Explanation], asked: Asked) -> Value:
     """One round of a head, or all of them together."""
     if asked.turn < 0:
-        return asked.told(hashes.together, weights=views.together(found.run, asked.model, asked.layer, asked.head))
-    return asked.told(hashes.looked, turn=asked.turn, seen=found.answer)
+        return hashes.together(asked.address, views.together(found.run, asked.model, asked.layer, asked.head))
+    return hashes.looked(asked.address, found.answer)
 
 
 # Rounds of heads that were not looked at yet are asked for, and arrive through a companion of the picture.
@@ -69,7 +65,7 @@ LOOK: Look[Request, Explanation] = Look(
     "look",
     Asked.of,
     looked_at,
-    lambda asked, text: asked.told(hashes.unseen, turn=asked.turn, error=text),
+    lambda asked, text: hashes.unseen(asked.address, text),
     into="looked",
     function=lambda asked: None if asked.turn < 0 else HASHINGS,
     wish=lambda found, asked: Place(found.request, asked.model, asked.layer, asked.head, asked.turn),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,8 +121,8 @@ def hashed(seen: Explanation, request: Request, state: str) -> Value:
     turn = meeting(seen, request, pick)
     kept, stored_, look = first(), hashings(), None
     if kept is not None and seen is kept.seen and stored_ is not None and pick["model"] == seen.read[0].variant:
-        address: dict[str, Any] = {"query": query(request), "model": str(pick["model"]), "layer": layer, "head": head, "turn": turn}
-        look = hashing.looked(**address, seen=stored_.rounds[layer][head][turn])
+        address = {"query": query(request), "model": pick["model"], "head": pick["head"], "round": turn + 1}
+        look = hashing.looked(address, stored_.rounds[layer][head][turn])
     return hashing.value(
         tokens=spelled_tokens(seen),
         wanted=seen.wanted,

@@ -1,48 +1,52 @@
-"""What the folded panels do alike: find the run in view, the model and the head that are meant, ask the engine, and say in words what
-cannot be answered."""
+"""What the folded panels do alike: they ask about the model and the head of the run in view."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from explorer.engine import Function
+from explorer.labels import Text
 from explorer.labs.reformer import views
-from explorer.widgets.folded import Question, place_of
-from models.reformer.records import Explanation, Read, Request
+from explorer.views import Found, View, unfolded
+from explorer.widgets.folded import Question, Value, place_of
+from explorer.widgets.stage import asked
+from models.reformer.records import Explanation, Place, Read, Request
 
 
-@dataclass(frozen=True)
-class Wish:
-    """model: in view. layer, head: from 0. number: of buckets, 0 for the run's own. "" and None: as on arrival."""
-
-    model: str = ""
-    layer: int | None = None
-    head: int | None = None
-    number: int = 0
-
-
-def wished(question: Question) -> Wish:
-    """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
+def place(seen: Explanation, run: Request, question: Question) -> Place:
+    """The model, the layer and the head that are meant, and a number of buckets, 0 for the run's own. What is not said, or makes no sense,
+    is what is looked at on arrival."""
     given = question.wish if isinstance(question.wish, Mapping) else {}
-    model, head, layer, buckets = (given.get(name) for name in ("model", "head", "layer", "buckets"))
-    place = place_of(head)
-    return Wish(
-        model=model if isinstance(model, str) else "",
-        layer=place[0] if place else _whole(layer),
-        head=place[1] if place else None,
-        number=_whole(buckets) or 0,
-    )
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 256 else None
-
-
-def chosen(seen: Explanation, request: Request, wish: Wish) -> tuple[Read, int, int]:
-    """The model, layer and head that are meant; what there is not is what is looked at on arrival."""
-    pick = views.telling(seen, request)
-    read = next((one for one in seen.read if one.variant == (wish.model or pick["model"])), seen.read[0])
-    arrival = [int(n) - 1 for n in str(pick["head"]).split(".")]
+    pick = views.telling(seen, run)
+    read = next((one for one in seen.read if one.variant == (given.get("model") or pick["model"])), seen.read[0])
+    first = place_of(pick["head"]) or (0, 0)
+    layer, head = place_of(given.get("head")) or (_whole(given.get("layer"), first[0]), first[1])
     layers, heads = read.queries.shape[:2]
-    layer, head = (here if asked is None else asked for asked, here in zip((wish.layer, wish.head), arrival, strict=True))
-    return read, min(layer, layers - 1), min(head, heads - 1)
+    return Place(run, read.variant, min(layer, layers - 1), min(head, heads - 1), _whole(given.get("buckets"), 0))
+
+
+def _whole(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 256 else otherwise
+
+
+def read_of(seen: Explanation, place: Place) -> Read:
+    """What the model of a place made of the run."""
+    return next(one for one in seen.read if one.variant == place.variant)
+
+
+def panel(
+    name: str, texts: Mapping[str, Text], value: Callable[[Explanation, Any, Place], Value], function: Function
+) -> View[Request, Explanation]:
+    """A panel about a place of the run in view. name: also its picture's. value(run, what the function answers, place): what it draws."""
+
+    def of(found: Found[Request, Explanation], question: Question) -> Place:
+        return place(found.run, found.request, question)
+
+    return unfolded(
+        name,
+        lambda: asked(name, texts=texts, picture=f"reformer/{name}"),
+        lambda found, question: value(found.run, found.answer, of(found, question)),
+        function=function,
+        wish=of,
+    )

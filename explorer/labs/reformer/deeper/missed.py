@@ -10,33 +10,19 @@ from explorer.labels import filled
 from explorer.labs.lined import lined
 from explorer.labs.reformer import about, texts, views
 from explorer.labs.reformer.deeper import asking
-from explorer.views import View, unfolded
-from explorer.widgets.folded import Question, Value
-from explorer.widgets.stage import asked
-from models.reformer.records import Explanation, Missed, Request
+from explorer.widgets.folded import Value
+from models.reformer.records import Explanation, Missed
 from models.reformer.records import Place as Head
 
 MISSES = "models.reformer.asked:misses"
 
 
-def wanted(seen: Explanation, run: Request, question: Question) -> Head:
-    """The head that a question is about, and the number of buckets."""
-    wish = asking.wished(question)
-    read, layer, head = asking.chosen(seen, run, wish)
-    return Head(run, read.variant, layer, head, wish.number)
-
-
 def value(seen: Explanation, found: Missed, place: Head) -> Value:
     """What the panel draws of a head."""
-    read = next(one for one in seen.read if one.variant == place.variant)
+    read = asking.read_of(seen, place)
     ran, size = (read.buckets.shape[2], read.kinds), (read.queries.shape[0], read.queries.shape[1])
-    told: dict[str, Any] = {
-        "chunk": read.chunk,
-        "seed": seen.seed,
-        "trained": about.rounds(place.variant),
-        "tokens": views.spelled_tokens(seen),
-    }
-    drawn = boards(texts.NAMES[place.variant], (place.layer, place.head), size, ran=ran, **told, **vars(found))
+    told: dict[str, Any] = {**vars(found), "ran": ran, "trained": about.rounds(place.variant), "tokens": views.spelled_tokens(seen)}
+    drawn = boards(texts.NAMES[place.variant], (place.layer, place.head), size, chunk=read.chunk, seed=seen.seed, **told)
     return {**drawn, "below": {"figures": [{"figure": by_rounds(found, ran)}]}}
 
 
@@ -55,10 +41,4 @@ def by_rounds(found: Missed, ran: tuple[int, int]) -> Value:
     return lined("missed-by-rounds", lines, axes, words, (texts.ROUNDS_COLUMN,), ticks=ticks, up="zero", mark=mark, height=240)
 
 
-PANEL: View[Request, Explanation] = unfolded(
-    "missed",
-    lambda: asked("missed", texts=texts.MISSED, picture="reformer/missed"),
-    lambda found, question: value(found.run, found.answer, wanted(found.run, found.request, question)),
-    function=MISSES,
-    wish=lambda found, question: wanted(found.run, found.request, question),
-)
+PANEL = asking.panel("missed", texts.MISSED, value, MISSES)

@@ -23,11 +23,9 @@ from explorer.labs.lined import lined
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
 from explorer.packing import pack
-from explorer.views import View, unfolded
 from explorer.widgets.figure import shown
-from explorer.widgets.folded import Question, Value
-from explorer.widgets.stage import asked
-from models.reformer.records import Backwards, Explanation, InChunks, Place, Request
+from explorer.widgets.folded import Value
+from models.reformer.records import Backwards, Explanation, InChunks, Place
 
 BACKWARDS = "models.reformer.asked:backwards"
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results"
@@ -104,15 +102,9 @@ NO_PEERS: Final = _(
 )
 
 
-def wanted(seen: Explanation, run: Request, question: Question) -> Place:
-    """The model and the layer that a question is about."""
-    read, layer, _ = asking.chosen(seen, run, asking.wished(question))
-    return Place(run, read.variant, layer)
-
-
 def value(seen: Explanation, found: Backwards, place: Place) -> Value:
     """What the panel draws of a model."""
-    read = next(one for one in seen.read if one.variant == place.variant)
+    read = asking.read_of(seen, place)
     told: dict[str, Any] = {"tokens": views.spelled_tokens(seen), "hashed": bool(read.buckets.shape[2]), "layer": place.layer}
     told |= {"reversible": measured("reversible"), "lsh": measured("lsh_attention")}
     return boards(texts.NAMES[read.variant], parts=found.parts, **told, **vars(found.rewound))
@@ -201,10 +193,4 @@ def _peers(found: memory.Measured) -> Value:
     return _barred("memory-attention", Group(PEERS_GROUP, bars), words, (WAY, PEAK, SHARE), cells)
 
 
-PANEL: View[Request, Explanation] = unfolded(
-    "rewind",
-    lambda: asked("rewind", texts=TITLES, picture="reformer/rewind"),
-    lambda found, question: value(found.run, found.answer, wanted(found.run, found.request, question)),
-    function=BACKWARDS,
-    wish=lambda found, question: wanted(found.run, found.request, question),
-)
+PANEL = asking.panel("rewind", TITLES, value, BACKWARDS)

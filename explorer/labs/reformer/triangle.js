@@ -1,0 +1,26 @@
+// Maps of queries and the keys before them.
+
+/**
+ * (query, key) numbers of a lower triangle on `most` cells a side; of more, squares of them are one, the largest:
+ * {data, rows, columns}; NaN where there is none.
+ */
+export function pooled(n, of, most) {
+  const by = Math.ceil(n / most);
+  const size = Math.ceil(n / by);
+  const data = new Float32Array(size * size).fill(Number.NaN);
+  for (let q = 0; q < n; q += 1)
+    for (let k = 0; k <= q; k += 1) {
+      const [value, at] = [of(q, k), Math.floor(q / by) * size + Math.floor(k / by)];
+      if (value === value && !(data[at] >= value)) data[at] = value;
+    }
+  return { data, rows: size, columns: size };
+}
+
+/** A map whose future is no part of it. */
+export function triangle(pen, { x0, x1, y0, y1 }, how) {
+  const unit = (x1 - x0) / how.rows;
+  pen.cells({ x0, x1, y0, y1 }, how);
+  let d = `M${x0 + unit},${y0}H${x1}V${y1 - unit}`;
+  for (let q = how.rows - 2; q >= 0; q -= 1) d += `H${(x0 + (q + 1) * unit).toFixed(1)}V${(y0 + q * unit).toFixed(1)}`;
+  pen.path(`${d}z`, { fill: "panel" });
+}
