@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from models import fields, folders
 from models.errors import InputError, check_models
 from models.fields import anything, characters, choice, heads, number, shown
-from models.layers.patterns import KINDS, Pattern
+from models.layers.patterns import KINDS
+from models.layers.patterns import Pattern as Pattern
 from models.pixels import Levels as Pixels
 from models.pixels import packed, unpacked
 from models.results import Again as Again

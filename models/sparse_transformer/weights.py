@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models.layers.patterns import Factor
+from models.layers.patterns import Factor as Factor
 from models.looking import Overview as Overview
 from models.looking import Tally, softmax, within
 from models.sparse_transformer.records import Array, Made

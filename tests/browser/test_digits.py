@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.figures import digits as figure
+from explorer.labs.sparse_transformer import drawn as figure
 from explorer.labs.sparse_transformer import texts
 from models.sparse_transformer.weights import look
 from tests.browser.staged import NEW, Picture, alone, heard, listen, opening
@@ -32,7 +32,7 @@ async def grow() -> AsyncGenerator[dict[str, object], None]:
             if stop > reached[variant]:
                 told.append(drawn_digits.steps(variant, reached[variant], stop))
             reached[variant] = stop
-        yield figure.growing(VARIANTS, told, query="v=2", keep=drawn_digits.KEEP, whole=drawn_digits.whole())
+        yield figure.growing(dict.fromkeys(VARIANTS, (4, 4)), told, query="v=2", keep=drawn_digits.KEEP, whole=drawn_digits.whole())
         await asyncio.sleep(0.05 if pace else 0.5)
     yield drawn_digits.value(query="v=2", state="live", pick=PICK, **drawn_digits.addresses())
 

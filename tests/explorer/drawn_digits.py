@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures import digits
+from explorer.labs.sparse_transformer import drawn as digits
 from explorer.looks import Look, looks
 from models.layers.patterns import Pattern
 from models.sparse_transformer.records import SIDE, Made, Step

@@ -12,9 +12,9 @@ import pytest
 from explorer import controls
 from explorer.controls import query, thresholds
 from explorer.engine import Engine
-from explorer.figures import digits as figure
 from explorer.labels import filled
 from explorer.labs.sparse_transformer import about, change, page, texts, views
+from explorer.labs.sparse_transformer import drawn as figure
 from explorer.labs.sparse_transformer.change import Changed, sentence
 from explorer.looks import LEVELS, looks
 from explorer.picture_files import FILE
@@ -278,7 +278,7 @@ def test_the_telling_pixel_was_made_and_its_head_is_sure_of_one_that_is_not_besi
 
 def test_what_grows_holds_the_rows_that_were_given_and_all_steps_so_far() -> None:
     steps = [drawn_digits.steps("strided", 0, 300), drawn_digits.steps("dense", 0, 410), drawn_digits.steps("strided", 300, 420)]
-    value = figure.growing(("strided", "dense", "fixed"), steps, query="v=2", keep=14, whole=drawn_digits.whole())
+    value = figure.growing(dict.fromkeys(("strided", "dense", "fixed"), (4, 4)), steps, query="v=2", keep=14, whole=drawn_digits.whole())
     strided, dense, fixed = json.loads(json.dumps(value))["models"]
     assert [model["count"] for model in (strided, dense, fixed)] == [420, 410, 0]
     one, symbols = drawn_digits.made("strided"), unpacked(strided["symbols"])

@@ -1,6 +1,6 @@
 // The same digit made by several models side by side: it grows pixel by pixel; every pixel shows what it could look at
 // and what a head looked at when it was made, and below each digit stands where every head looks, on the mean. The
-// value: explorer/figures/digits.py.
+// value: drawn.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from explorer import runs
 from explorer.controls import Control, Drawings, query
-from explorer.figures import attention, digits
+from explorer.figures import attention
 from explorer.figures import reading as passage
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.guided import Shown, guided
-from explorer.labs.sparse_transformer import about, texts
+from explorer.labs.sparse_transformer import about, drawn, texts
 from explorer.looks import Look, looks
 from models.pixels import SHIPPED, shipped
 from models.sparse_transformer.records import (
@@ -125,20 +125,8 @@ def progress(steps: Sequence[Step], request: Request) -> Text:
 
 def digits_growing(steps: Sequence[Step], request: Request) -> Value:
     """What the digits draw while they are made. steps: all so far."""
-    models = about.heads()
-    variants = [variant for variant in MODELS["digit"] if variant in models]
-    layers, heads_ = models[variants[0]] if variants else (1, 1)
-    return digits.growing(
-        variants,
-        steps,
-        query=query(request),
-        same=_input(request),
-        keep=request.keep,
-        whole=given(request),
-        layers=layers,
-        heads=heads_,
-        names=texts.MODELS,
-    )
+    sizes = {variant: size for variant, size in about.heads().items() if variant in MODELS["digit"]}
+    return drawn.growing(sizes, steps, query=query(request), same=_input(request), keep=request.keep, whole=given(request))
 
 
 def text_growing(steps: Sequence[Step], request: Request) -> Value:
@@ -177,7 +165,7 @@ def pick(run: Run, _request: Request) -> Value | None:
 def digits_of(run: Run, request: Request, state: str) -> Value:
     """What the digits draw."""
     seen = run.seen
-    return digits.value(
+    return drawn.value(
         seen.made,
         state=state,
         query=query(request),
@@ -187,7 +175,6 @@ def digits_of(run: Run, request: Request, state: str) -> Value:
         looks=run.addresses,
         rollouts={made.variant: keep_rollout(made) for made in seen.made},
         pick=run.pick,
-        names=texts.MODELS,
     )
 
 
@@ -251,7 +238,7 @@ def telling(seen: Explanation, request: Request) -> Value | None:
     """What is locked on arrival, where something is to be seen: a model, a pixel and a head that is sure of a place far from it, or a
     character and a head that looks far to say it."""
     if request.task == "digit":
-        return digits.telling(seen.made, look)
+        return drawn.telling(seen.made, look)
 
     def rows(read: Read, layer: int, head: int, which: Sequence[int]) -> Array:
         return look(read.made, layer, head, which)
@@ -271,7 +258,7 @@ def keep(made: Made) -> str:
 
 def keep_rollout(made: Made) -> str:
     """The address of what a run's layers bring together, from the first up to one of them."""
-    rolled = digits.Rollout(made)
+    rolled = drawn.Rollout(made)
 
     def rows(layer: int, head: int, which: range) -> Array:
         return rolled.rows(layer, head, list(which))

@@ -11,17 +11,19 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.labs.sparse_transformer import texts
 from explorer.packing import Packed, raw
+from models.sparse_transformer.records import SIDE, Array, Made, Pattern, Step
+from models.sparse_transformer.weights import Factor, factor_of
 
-Array = NDArray[np.float32]
 Text = Mapping[str, str]
 
-SIDE = 28  # rows and columns of a digit
 PIXELS = SIDE * SIDE
 UP, ACROSS = 7, 15  # rows and columns of a map by displacement: the query's row and six above it, seven to each side
 FINE = 4096  # a nat travels as so many steps of 16 bits: up to 16 nats a pixel
@@ -29,110 +31,7 @@ WORST = 2.5  # nats where the surprise scale ends
 ROWS = 112  # rows of a whole map that are made at once
 LIKELY = 48  # positions that `telling` looks at, at most
 
-NAMES: Mapping[str, Text] = {
-    "strided": {"en": "strided", "zh": "跨步"},
-    "dense": {"en": "dense", "zh": "稠密"},
-    "fixed": {"en": "fixed", "zh": "固定"},
-}
-
-
-class Factor(Protocol):
-    """One set of earlier positions for each position: `models.layers.patterns.Factor` and whatever has the same parts."""
-
-    @property
-    def name(self) -> str:
-        """all, row, column, strided, block, summary or fixed."""
-
-    def allowed(self, length: int) -> NDArray[np.bool_]:
-        """(query, key) bool."""
-
-    def __hash__(self) -> int:
-        """Equal factors allow the same."""
-
-
-Kind = TypeVar("Kind", bound=Factor, covariant=True)
-
-
-class Pattern(Protocol[Kind]):
-    """Two factors and their use: `models.layers.patterns.Pattern`."""
-
-    @property
-    def kind(self) -> str:
-        """full, strided or fixed."""
-
-    @property
-    def stride(self) -> int:
-        """Positions."""
-
-    @property
-    def summary(self) -> int:
-        """Positions at the end of each block that later blocks see."""
-
-    def of_heads(self, use: str, layer: int, n_heads: int) -> tuple[tuple[int, Kind], ...]:
-        """(count of heads, factor), from the first head on."""
-
-
-class Made(Protocol):
-    """What one model has read and made: `models.sparse_transformer.records.Made` and whatever has the same parts."""
-
-    @property
-    def variant(self) -> str:
-        """Its name, as in the address."""
-
-    @property
-    def pattern(self) -> Pattern[Factor]:
-        """What it attended with."""
-
-    @property
-    def use(self) -> str:
-        """How its heads share the two factors."""
-
-    @property
-    def symbols(self) -> NDArray[np.int16]:
-        """(position,) pixels, 0 or 1."""
-
-    @property
-    def given(self) -> NDArray[np.bool_]:
-        """(position,) which of them were given."""
-
-    @property
-    def nats(self) -> Array:
-        """(position,) what each cost."""
-
-    @property
-    def unusual(self) -> bool:
-        """What was given is unlike what was learned from."""
-
-    @property
-    def queries(self) -> NDArray[np.float16]:
-        """(layer, head, position, d_head)."""
-
-    @property
-    def keys(self) -> NDArray[np.float16]:
-        """(layer, head, position, d_head)."""
-
-
-class Step(Protocol):
-    """Some positions read or made by one model: `models.sparse_transformer.records.Step` and whatever has the same parts."""
-
-    @property
-    def variant(self) -> str:
-        """Whose they are."""
-
-    @property
-    def first(self) -> int:
-        """Position of the first."""
-
-    @property
-    def symbols(self) -> NDArray[np.int16]:
-        """Pixels, 0 or 1."""
-
-    @property
-    def nats(self) -> Array:
-        """What each cost."""
-
-
-Rows = Callable[[Any, int, int, Sequence[int]], Array]
+Rows = Callable[[Made, int, int, Sequence[int]], Array]
 
 
 # ---- whole maps of weights ---------------------------------------------------------------------------------------------------------
@@ -143,17 +42,6 @@ def _bars(factor: Factor, length: int) -> Array:
     """(query, key) what is added to scores: 0 where a query may look, −∞ elsewhere."""
     bars: Array = np.where(factor.allowed(length), np.float32(0), np.float32(-np.inf))
     return bars
-
-
-def factor_of(made: Made, layer: int, head: int) -> Factor:
-    """What a head attends with. IndexError where there is no such head."""
-    first = 0
-    heads = made.queries.shape[1]
-    for count, factor in made.pattern.of_heads(made.use, layer, heads):
-        first += count
-        if head < first:
-            return factor
-    raise IndexError(f"head {head} of {heads}")
 
 
 def weights(made: Made, layer: int, head: int) -> Array:
@@ -272,19 +160,17 @@ def value(
     same: str = "",
     whole: ArrayLike | None = None,
     kind: int = -1,
-    looks: Mapping[str, str] | None = None,
-    rollouts: Mapping[str, str] | None = None,
-    mean: Mapping[str, Offsets] | None = None,
+    looks: Mapping[str, str] = MappingProxyType({}),
+    rollouts: Mapping[str, str] = MappingProxyType({}),
     pick: Mapping[str, object] | None = None,
-    names: Mapping[str, Text] = NAMES,
 ) -> dict[str, object]:
     """A finished run.
 
     made: by each model that is there, in the order they stand. state: "stored", "live" or "stale". query: the permalink of the request;
     same: what it has in common with runs of the same digit, in which a lock stays. whole: (28, 28) the digit as it was given, the rows that
     were not kept too. kind: which digit a held-out one is.
-    looks: by variant, the address of exact rows of weights; rollouts: that of `Rollout.rows`, which has one head. mean: by variant, from
-    `offsets`; of models that are left out it is computed here. pick: what is locked on arrival, from `telling`.
+    looks: by variant, the address of exact rows of weights; rollouts: that of `Rollout.rows`, which has one head. pick: what is locked on
+    arrival, from `telling`.
     ValueError for anything but 784 pixels, or where a given one comes after one that was made.
     """
     if not made:
@@ -294,58 +180,46 @@ def value(
         given = int(one.given.sum())
         if one.symbols.shape != (PIXELS,) or not one.given[:given].all():
             raise ValueError(f"{one.variant}: {one.symbols.shape} pixels, {given} of them given; {PIXELS}, the given ones first, are meant")
-        found = (mean or {}).get(one.variant) or offsets(one)
-        layers, heads = one.queries.shape[:2]
+        found, size = offsets(one), one.queries.shape[:2]
         parts.append(
             {
-                **_model(one.variant, one.symbols, one.nats, PIXELS, given, layers, heads, names),
+                **_model(one.variant, one.symbols, one.nats, PIXELS, given, size),
                 "note": note(one.pattern),
                 "stride": one.pattern.stride,
                 "summary": one.pattern.summary,
-                "factors": [_factors(one, layer) for layer in range(layers)],
+                "factors": [[factor_of(one, layer, head).name for head in range(size[1])] for layer in range(size[0])],
                 "unusual": bool(one.unusual),
                 "offsets": _offsets(found.maps),
                 "beyond": [[round(float(share), 3) for share in row] for row in found.beyond],
-                "look": (looks or {}).get(one.variant),
-                "roll": (rollouts or {}).get(one.variant),
+                "look": looks.get(one.variant),
+                "roll": rollouts.get(one.variant),
             }
         )
     return {**_run(state, query, same, whole, parts), "kind": kind, "pick": dict(pick or {})}
 
 
 def growing(
-    variants: Sequence[str],
-    steps: Sequence[Step],
-    *,
-    query: str,
-    keep: int,
-    whole: ArrayLike | None = None,
-    same: str = "",
-    layers: int = 4,
-    heads: int = 4,
-    state: str = "running",
-    names: Mapping[str, Text] = NAMES,
+    sizes: Mapping[str, tuple[int, int]], steps: Sequence[Step], *, query: str, keep: int, whole: ArrayLike | None = None, same: str = ""
 ) -> dict[str, object]:
-    """A run under way, or stopped (state "stopped"): all steps so far, so that a coalesced update loses nothing.
+    """A run under way: all steps so far, so that a coalesced update loses nothing.
 
-    variants: of the models that are there, in the order they stand. keep: rows of `whole`, (28, 28), that are given; they stand there
-    before any step tells what they cost.
+    sizes: (layers, heads) of the models that are there, in the order they stand. keep: rows of `whole`, (28, 28), that are given; they
+    stand there before any step tells what they cost.
     """
     parts = []
-    for variant in variants:
+    for variant, size in sizes.items():
         symbols, nats = np.zeros(PIXELS, np.int16), np.zeros(PIXELS, np.float32)
         given = keep * SIDE if whole is not None else 0
         if whole is not None:
             symbols[:given] = np.asarray(whole).reshape(-1)[:given]
         read = 0
         for step in steps:
-            if step.variant != variant:
-                continue
-            here = slice(step.first, step.first + len(step.symbols))
-            symbols[here], nats[here] = step.symbols, step.nats
-            read = max(read, here.stop)
-        parts.append({**_model(variant, symbols, nats, read, given, layers, heads, names), "note": None})
-    return {**_run(state, query, same, whole, parts), "kind": -1, "pick": None}
+            if step.variant == variant:
+                here = slice(step.first, step.first + len(step.symbols))
+                symbols[here], nats[here] = step.symbols, step.nats
+                read = max(read, here.stop)
+        parts.append({**_model(variant, symbols, nats, read, given, size), "note": None})
+    return {**_run("running", query, same, whole, parts), "kind": -1, "pick": None}
 
 
 def telling(made: Sequence[Made], rows: Rows) -> dict[str, object] | None:
@@ -379,7 +253,7 @@ def telling(made: Sequence[Made], rows: Rows) -> dict[str, object] | None:
     return {"model": one.variant, "head": f"{layer + 1}.{head + 1}", "pos": position}
 
 
-def note(pattern: Pattern[Factor]) -> dict[str, str]:
+def note(pattern: Pattern) -> Text:
     """In a few words, what a pattern lets a pixel see."""
     length, columns = pattern.stride, pattern.summary
     return {
@@ -387,11 +261,6 @@ def note(pattern: Pattern[Factor]) -> dict[str, str]:
         "strided": {"en": f"row and column, stride {length}", "zh": f"行与列，步长 {length}"},
         "fixed": {"en": f"block of {length}, summary of {columns}", "zh": f"长 {length} 的块，摘要 {columns} 列"},
     }[pattern.kind]
-
-
-def _factors(made: Made, layer: int) -> list[str]:
-    heads = made.queries.shape[1]
-    return [factor.name for count, factor in made.pattern.of_heads(made.use, layer, heads) for _ in range(count)]
 
 
 def _run(state: str, query: str, same: str, whole: ArrayLike | None, models: list[dict[str, Any]]) -> dict[str, object]:
@@ -409,23 +278,20 @@ def _run(state: str, query: str, same: str, whole: ArrayLike | None, models: lis
     }
 
 
-def _model(
-    variant: str, symbols: NDArray[Any], nats: Array, count: int, given: int, layers: int, heads: int, names: Mapping[str, Text]
-) -> dict[str, Any]:
+def _model(variant: str, symbols: NDArray[Any], nats: Array, count: int, given: int, size: tuple[int, ...]) -> dict[str, Any]:
     """Of what one model has: its pixels, their costs, and how many of both there are."""
     if nats.shape != symbols.shape:
         raise ValueError(f"{variant}: {symbols.shape} pixels with {nats.shape} nats")
     both = [float(nats[: min(given, count)].sum()), float(nats[given:count].sum()) if count > given else 0.0]
     return {
         "key": variant,
-        "name": dict(names.get(variant, {"en": variant, "zh": variant})),
+        "name": dict(texts.MODELS[variant]),
         "symbols": raw((symbols > 0).astype(np.uint8)),
         "nats": raw(np.clip(np.rint(nats * FINE), 0, 65_535).astype("<u2"), 1 / FINE),
         "count": count,
         "given": given,
         "cost": {"given": round(both[0], 3), "made": round(both[1], 3), "whole": round(sum(both), 3)},
-        "layers": layers,
-        "heads": heads,
+        **dict(zip(("layers", "heads"), size, strict=True)),
     }
 
 
