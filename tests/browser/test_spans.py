@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from explorer.figures import image
-from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
+from explorer.labs.image_transformer import drawn as image
 from explorer.labs.image_transformer import texts
+from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles, known, reach
 from explorer.looks import Look, looks
 from tests.browser.staged import NEW, Picture, alone, heard, joined, listen, opening
 from tests.browser.waiting import addressed, becomes, looked, note, noted, quiet

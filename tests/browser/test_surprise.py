@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from explorer.figures import image
+from explorer.labs.image_transformer import drawn as image
 from explorer.labs.image_transformer import texts
 from tests.browser.staged import alone, opening
 from tests.browser.waiting import addressed

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures import image
+from explorer.labs.image_transformer import drawn as image
 from explorer.labs.image_transformer import views
 from explorer.labs.image_transformer.change import HEADS
 from models.image_transformer.records import SIDE, Again, Bits, Explanation, Made, Request, Step

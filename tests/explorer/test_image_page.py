@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.figures import image
-from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
 from explorer.figures.ladder import Rung, ladder
 from explorer.lab import Picture
 from explorer.labs.heads import without as heads_in_words
 from explorer.labs.image_transformer import about, change, page, texts, views
+from explorer.labs.image_transformer import drawn as image
+from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles, known, reach
 from explorer.looks import looks
 from explorer.picture_files import FILE
 from explorer.uploads import routes

@@ -1,5 +1,5 @@
 // The order in which a picture is made, and what each pixel of it may look at: the browser's side of
-// explorer/figures/image.py's Layout.
+// drawn.py's Layout.
 
 /**
  * @param {any} pattern one of the value's patterns

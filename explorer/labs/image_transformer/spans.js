@@ -1,5 +1,5 @@
 // A picture that grows pixel by pixel, in rows and in tiles side by side: what each pixel may look at, how hard each
-// head looks, and what it can know of layer by layer. The value is made by explorer/figures/image.py; the weights of a
+// head looks, and what it can know of layer by layer. The value is made by drawn.py; the weights of a
 // layer come from the addresses that it names, all heads of a position in one row.
 
 import { unpack } from "../../widgets/lib/arrays.js";

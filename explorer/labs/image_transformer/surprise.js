@@ -1,5 +1,5 @@
 // A picture and what each model paid for each of its pixels, side by side; the same pixel is marked on all of them. The
-// value is made by explorer/figures/image.py; that of a picture which cannot be read has a sentence alone.
+// value is made by drawn.py; that of a picture which cannot be read has a sentence alone.
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from explorer import runs
 from explorer.controls import Control, Drawings, query
-from explorer.figures import image
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import Text, filled
 from explorer.labs import about, passages
 from explorer.labs.guided import Shown, guided
-from explorer.labs.image_transformer import texts
+from explorer.labs.image_transformer import drawn, texts
 from explorer.labs.image_transformer.change import sizes
 from explorer.looks import Look, looks
 from models.image_transformer.records import (
@@ -47,9 +46,9 @@ ASSETS = Path(__file__).parents[3] / "assets" / "image_transformer"
 LOOK = 3  # the layer that is looked at on arrival
 TOP_K = (1, 4, 16, 64, LEVELS)  # numbers of levels that are offered
 # How a picture is laid out while it grows, before its result brings the layout along.
-LAYOUTS: Mapping[str, tuple[image.Layout, ...]] = {
-    "grey": (image.in_rows(SIDE, SIDE, 2, MEMORY_ROWS), image.in_tiles(SIDE, SIDE, 7, FLANGE)),
-    "colour": (image.in_rows(LARGE, LARGE, 2, 4, channels=3, pattern=COLOUR),),
+LAYOUTS: Mapping[str, tuple[drawn.Layout, ...]] = {
+    "grey": (drawn.in_rows(SIDE, SIDE, 2, MEMORY_ROWS), drawn.in_tiles(SIDE, SIDE, 7, FLANGE)),
+    "colour": (drawn.in_rows(LARGE, LARGE, 2, 4, channels=3, pattern=COLOUR),),
 }
 
 
@@ -137,13 +136,13 @@ def notice(request: Request, _seen: Explanation) -> Text | None:
 # ---- a run under way ---------------------------------------------------------------------------------------------------------------
 
 
-def _layouts(request: Request) -> tuple[image.Layout, ...]:
+def _layouts(request: Request) -> tuple[drawn.Layout, ...]:
     """Of the patterns that make what is asked for, with the memory that a request leaves them."""
     if request == _plain(request):
         return LAYOUTS["colour" if request.mode == "enlarge" else "grey"]
     if request.mode == "enlarge":
-        return (image.in_rows(LARGE, LARGE, 2, request.memory_rows, channels=3, pattern=COLOUR),)
-    return (image.in_rows(SIDE, SIDE, 2, request.memory_rows), image.in_tiles(SIDE, SIDE, 7, request.flange))
+        return (drawn.in_rows(LARGE, LARGE, 2, request.memory_rows, channels=3, pattern=COLOUR),)
+    return (drawn.in_rows(SIDE, SIDE, 2, request.memory_rows), drawn.in_tiles(SIDE, SIDE, 7, request.flange))
 
 
 def _at(steps: Sequence[Step]) -> int:
@@ -161,7 +160,7 @@ def spans_growing(steps: Sequence[Step], request: Request) -> Value:
     layouts = _layouts(request)
     layers, heads = sizes()[layouts[0].pattern]
     complete = request.mode == "complete"
-    return image.growing(
+    return drawn.growing(
         layouts,
         steps,
         count=request.count,
@@ -192,7 +191,7 @@ def prepare(seen: Explanation, _request: Request) -> Run:
 
 
 def _telling(seen: Explanation) -> Mapping[str, Any]:
-    return image.telling(seen.made, {made.pattern: weights(made, min(LOOK, len(made.queries) - 1)) for made in seen.made}, LOOK)
+    return drawn.telling(seen.made, {made.pattern: weights(made, min(LOOK, len(made.queries) - 1)) for made in seen.made}, LOOK)
 
 
 def _look(made: Made) -> str:
@@ -215,7 +214,7 @@ def pick(run: Run, _request: Request) -> Value:
 def spans(run: Run, request: Request, state: str) -> Value:
     """What the mechanism draws of one finished run."""
     seen = run.seen
-    return image.value(
+    return drawn.value(
         seen.made,
         state=state,
         query=query(request),
@@ -233,8 +232,8 @@ def surprise(run: Run, request: Request, state: str) -> Value:
     """How much each model was surprised by the picture in view; a coloured one has no map."""
     seen = run.seen
     if seen.read is None or seen.surprise is None:
-        return image.no_surprise(texts.NO_SURPRISE)
-    return image.surprise(seen.read, dict(zip(MODELS, seen.surprise, strict=True)), state=state, query=query(request), unusual=seen.unusual)
+        return drawn.no_surprise(texts.NO_SURPRISE)
+    return drawn.surprise(seen.read, dict(zip(MODELS, seen.surprise, strict=True)), state=state, query=query(request), unusual=seen.unusual)
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
@@ -254,7 +253,7 @@ def thumbnail(seen: Explanation) -> Picture | None:
     made = seen.made[0]
     if made.pattern == COLOUR:
         return None
-    layout = image.laid_out(made)
+    layout = drawn.laid_out(made)
     position = int(layout.length * 0.7)
     block = layout.block(position)
     row = np.arange(SIDE)

@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.packing import Packed, raw, spelled
+from models.image_transformer.records import Array, Levels, Made, Step
 
-Array = NDArray[np.float32]
-Levels = NDArray[np.uint8]
 Text = Mapping[str, str]
 
 BITS = 2048  # a bit travels as so many steps of 16 bits: up to 32 bits a value
@@ -37,58 +35,6 @@ SHORT: Mapping[str, Text] = {
     "pixelcnn": {"en": "PixelCNN", "zh": "PixelCNN"},
     "colour": {"en": "1D", "zh": "1D"},
 }
-
-
-class Made(Protocol):
-    """What one pattern of attention has made: `models.image_transformer.records.Made` and whatever has the same parts."""
-
-    @property
-    def pattern(self) -> str:
-        """Its name, as in the address."""
-
-    @property
-    def pictures(self) -> Levels:
-        """(count, row, column) or (count, row, column, channel) levels."""
-
-    @property
-    def bits(self) -> Array:
-        """What each level cost, in the shape of the pictures."""
-
-    @property
-    def order(self) -> NDArray[np.int16]:
-        """(position,) the pixel made there."""
-
-    @property
-    def starts(self) -> NDArray[np.int16]:
-        """(block + 1,) first position of each block, and the end."""
-
-    @property
-    def memory(self) -> NDArray[np.int16]:
-        """What the blocks may see, one after another."""
-
-    @property
-    def ends(self) -> NDArray[np.int32]:
-        """(block,) where the part of each block ends."""
-
-    @property
-    def queries(self) -> NDArray[np.float16]:
-        """(layer, head, position, d_head)."""
-
-
-class Step(Protocol):
-    """Positions made since the last one: `models.image_transformer.records.Step` and whatever has the same parts."""
-
-    @property
-    def first(self) -> int:
-        """Position of the first."""
-
-    @property
-    def levels(self) -> Levels:
-        """(pattern, count, position)."""
-
-    @property
-    def bits(self) -> Array:
-        """What each level cost, in the shape of the pictures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,9 +218,8 @@ def growing(
     small: Levels | None = None,
     layers: int = 6,
     heads: int = 4,
-    state: str = "running",
 ) -> dict[str, object]:
-    """A run under way, or stopped (state "stopped"): everything that was made so far, so that a coalesced update loses nothing.
+    """A run under way: everything that was made so far, so that a coalesced update loses nothing.
 
     layouts: of the patterns, in the order of each step's first axis. steps: all steps so far. count: pictures at once. kept: rows of
     `truth` that stay; their levels are known before any step tells them.
@@ -294,7 +239,7 @@ def growing(
         shape = (count, layout.rows, layout.columns, *([layout.channels] if layout.channels > 1 else []))
         patterns.append(_pattern(layout, levels.reshape(shape), bits.reshape(shape), max(made, given), kept, layers, heads))
     return {
-        "state": state,
+        "state": "running",
         "query": query,
         "same": same,
         "patterns": patterns,
