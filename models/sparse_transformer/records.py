@@ -81,6 +81,11 @@ class Made:
     queries: Half
     keys: Half
 
+    @property
+    def text(self) -> str:
+        """What was given, and what was written after it: `drawn`."""
+        return self.drawn
+
 
 @dataclass(frozen=True)
 class Explanation:

@@ -10,7 +10,7 @@ import { keyboard } from "./notekeys.js";
 import { paintNotes } from "./noteroll.js";
 import { bringing, sent } from "../../widgets/inputs/picturegive.js";
 import { recorder } from "./takes.js";
-import { css, onTheme } from "../../widgets/lib/theme.js";
+import { onTheme } from "../../widgets/lib/theme.js";
 import { tone } from "./tone.js";
 
 const TEXT = {
@@ -245,11 +245,7 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     return t(mode === "harmonise" ? TEXT.left_melody : TEXT.left_voices, { n: left, s });
   }
 
-  function paintRoll(notes) {
-    const tokens = { sunk: css("--sunk"), line: css("--line"), control: css("--control"), ink2: css("--ink2"),
-      accent: css("--accent") };
-    paintNotes(roll, { notes, ...LINES[now().style], span: SPAN, tokens });
-  }
+  const paintRoll = (notes) => paintNotes(roll, { notes, ...LINES[now().style], span: SPAN });
 
   /**
    * The keys follow the style that stands in the bar, and what cannot be read in it: an example of another one, a file.

@@ -164,7 +164,7 @@ export function playedCells(cells, { voices, grid }) {
 /** The soprano of four voices. */
 export const sopranoOf = (cells) => cells.filter((_, i) => i % VOICES === 0);
 
-const NAMES = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "A♯", "B"];
+const NAMES = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B"];
 
 /** 60 -> "C4". */
 export const pitchName = (pitch) => `${NAMES[pitch % 12]}${Math.floor(pitch / 12) - 1}`;

@@ -3,8 +3,9 @@
 
 import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { weight } from "../../widgets/lib/signs.js";
+import { pitchName } from "./noteevents.js";
 
-export { weight };
+export { pitchName, weight };
 
 export const TEXT = {
   question: { en: "Which earlier notes does a note look back to?", zh: "一个音会回头看哪些更早的音？" },
@@ -48,7 +49,6 @@ export const TEXT = {
   farMost: { en: "Head {head} listens hardest {back} back: mean weight {w}, over {n} of {of} events.", zh: "头 {head} 最注意往回 {back}处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。" },
   oneBack: { en: "1 event", zh: "1 个事件" },
   eventsBack: { en: "{n} events", zh: "{n} 个事件" },
-  beatsBack: { en: "{n} beats", zh: "{n} 拍" },
   none: { en: "Choose a note to see which earlier notes it looked back to.", zh: "选一个音，看它回头看了哪些更早的音。" },
   noAttention: { en: "{name} has no attention: what it keeps of the motif is in the numbers of its state, and no arc can be drawn.", zh: "{name} 没有注意力：它对动机的记忆都在状态的数值里，画不出弧线。" },
   growingNote: { en: "Attention is looked at once everything is made.", zh: "全部生成后即可查看注意力。" },
@@ -67,10 +67,6 @@ export const TEXT = {
 };
 
 export const LETTERS = ["S", "A", "T", "B"];
-const NAMES = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B"];
-
-/** 60 -> "C4" */
-export const pitchName = (pitch) => `${NAMES[pitch % 12]}${Math.floor(pitch / 12) - 1}`;
 
 /** Minutes and seconds with tenths: "0:09.6". */
 export function clock(seconds) {
@@ -78,10 +74,11 @@ export function clock(seconds) {
   return `${Math.floor(tenths / 600)}:${String(Math.floor((tenths % 600) / 10)).padStart(2, "0")}.${tenths % 10}`;
 }
 
+const secondsText = (milliseconds) => t({ en: "{n} s", zh: "{n} 秒" }, { n: (milliseconds / 1000).toFixed(1) });
+
 /** Where a step of the grid lies: "bar 5, beat 2", or for piano "9.6 s". */
 export function moment({ style, grid }, step) {
-  if (style === "piano")
-    return lang() === "zh" ? `${((step * grid) / 1000).toFixed(1)} 秒` : `${((step * grid) / 1000).toFixed(1)} s`;
+  if (style === "piano") return secondsText(step * grid);
   const [bar, beat, part] = [Math.floor(step / 16) + 1, Math.floor((step % 16) / 4) + 1, step % 4];
   const inside = ["", "¼", "½", "¾"][part];
   return lang() === "zh" ? `第 ${bar} 小节第 ${beat}${inside} 拍` : `bar ${bar}, beat ${beat}${inside}`;
@@ -89,10 +86,7 @@ export function moment({ style, grid }, step) {
 
 /** How far back, in the music's own measure. */
 export function distance({ style, grid }, steps) {
-  if (style === "piano") {
-    const seconds = ((steps * grid) / 1000).toFixed(1);
-    return lang() === "zh" ? `${seconds} 秒` : `${seconds} s`;
-  }
+  if (style === "piano") return secondsText(steps * grid);
   const beats = steps / 4;
   const [whole, part] = [Math.floor(beats), ["", "¼", "½", "¾"][Math.round((beats % 1) * 4)]];
   const number = `${whole || !part ? whole : ""}${part}`;

@@ -207,43 +207,10 @@ def text_of(run: Run, request: Request, state: str) -> Value:
     return passage.value(models, given=len(request.text), segment=0, memory=0, unknown=(), query=query(request), state=state, pick=run.pick)
 
 
-@dataclass(frozen=True)
-class Read:
-    """What one model has read and written, as `figures.reading.telling` asks for it."""
-
-    made: Made
-
-    @property
-    def variant(self) -> str:
-        """Its name."""
-        return self.made.variant
-
-    @property
-    def text(self) -> str:
-        """What was given, and what was written after it."""
-        return self.made.drawn
-
-    @property
-    def nats(self) -> Array:
-        """(position,) −log p of each character."""
-        return self.made.nats
-
-    @property
-    def queries(self) -> NDArray[np.float16]:
-        """(layer, head, position, d_head)."""
-        return self.made.queries
-
-
 def telling(seen: Explanation, request: Request) -> Value | None:
     """What is locked on arrival, where something is to be seen: a model, a pixel and a head that is sure of a place far from it, or a
     character and a head that looks far to say it."""
-    if request.task == "digit":
-        return drawn.telling(seen.made, look)
-
-    def rows(read: Read, layer: int, head: int, which: Sequence[int]) -> Array:
-        return look(read.made, layer, head, which)
-
-    return passage.telling([Read(made) for made in seen.made], rows, given=len(request.text))
+    return drawn.telling(seen.made, look) if request.task == "digit" else passage.telling(seen.made, look, given=len(request.text))
 
 
 def keep(made: Made) -> str:
