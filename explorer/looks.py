@@ -78,3 +78,18 @@ class Looks(Kept[Look]):
 def looks() -> Looks:
     """The store behind ``/looks/<digest>/<layer>/<head>/<first>/<count>`` of this process."""
     return Looks()
+
+
+def digest(name: str, *arrays: NDArray[Any]) -> bytes:
+    """What follows from some arrays alone goes by this. name: what else it follows from."""
+    made = hashlib.sha256(name.encode())
+    for array in arrays:
+        made.update(str(array.shape).encode())
+        made.update(np.ascontiguousarray(array).data)
+    return made.digest()
+
+
+def keep(name: str, rows: Rows, *arrays: NDArray[Any]) -> str:
+    """The address of exact rows that are worked out from some arrays, the first of them (layer, head, query, …). name: as of `digest`."""
+    layers, heads, queries = arrays[0].shape[:3]
+    return looks().put(Look(rows, layers, heads, queries, sum(array.nbytes for array in arrays)), digest(name, *arrays))

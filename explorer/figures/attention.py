@@ -8,7 +8,7 @@ The picture is explorer/pictures/attention.js. What is looked at stands in the a
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -89,6 +89,33 @@ class Kind:
         """(query, key): True where a query may attend."""
         size = (len(self.queries), len(self.keys))
         return np.tril(np.ones(size, bool)) if self.mask == "causal" else np.ones(size, bool)
+
+
+def blocked(
+    key: str,
+    label: Mapping[str, str],
+    weights: Array,
+    by: int,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    look: Callable[[], str],
+    **how: Any,
+) -> Kind:
+    """A causal kind that the model itself has pooled, `by` queries and keys together. queries, keys: every single one; look(): the address
+    of exact rows, kept where there are too many for cells with a name each. how: as of `Kind`."""
+    blocks = Blocks(by, by, list(queries), list(keys), look()) if long(len(queries)) else None
+    return Kind(key, label, weights, queries[::by], keys[::by], mask="causal", blocks=blocks, **how)
+
+
+def cell(kind: str, pick: Mapping[str, Any], by: int, look: Callable[[int, int, Sequence[int]], Array]) -> dict[str, object]:
+    """The cell that is locked on arrival, from what a page picks: {"head" ("2.3", from 1), "pos"}, at the key that it looks at most.
+
+    by: queries and keys that stand together. look(layer, head, positions) -> (row, key): exact weights.
+    """
+    layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
+    position = int(pick["pos"])
+    column = int(look(layer, head, [position])[0].argmax())
+    return {"kind": kind, "layer": layer, "head": head, "row": position // by, "col": column // by}
 
 
 def value(
@@ -244,6 +271,20 @@ def jobs(kind: Kind, least: float = 0.4, most: int = 5) -> list[dict[str, object
         if sum(one["job"] == job for one in kept) < 2 and len(kept) < most:
             kept.append({"kind": kind.key, "layer": layer, "head": head, "job": job, "name": dict(JOBS[job]), "score": round(score, 4)})
     return kept
+
+
+def working(
+    kind: str, scores: Mapping[str, Array], names: Mapping[str, Mapping[str, str]], least: float, most: int = 2
+) -> list[dict[str, Any]]:
+    """Heads that do one recognisable thing, by scores of the lab's own, best first. scores: of each job (layer, head) from 0 to 1; names:
+    of the jobs. least: of a score that counts; most: heads of a job."""
+    found: list[dict[str, Any]] = []
+    for job, table in scores.items():
+        for place in np.argsort(-table, axis=None)[:most]:
+            layer, head = (int(n) for n in np.unravel_index(int(place), table.shape))
+            if (score := round(float(min(1, table[layer, head])), 4)) >= least:
+                found.append({"kind": kind, "layer": layer, "head": head, "job": job, "name": dict(names[job]), "score": score})
+    return sorted(found, key=lambda one: -one["score"])
 
 
 def _scores(kind: Kind) -> dict[str, NDArray[np.floating[Any]]]:

@@ -95,7 +95,7 @@ def test_the_longest_motif_still_has_a_link() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_a_melody_is_harmonised_by_models_side_by_side_with_their_sound() -> None:
-    drawn = finished(page.program(), replace(TUNE, seed=2))
+    drawn = json.loads(json.dumps(finished(page.program(), replace(TUNE, seed=2))))
     shown, bar = drawn["roll"], drawn["ask"]
     assert [(one["key"], one["name"]) for one in shown["models"]] == [(key, dict(texts.NAMES[key])) for key in MODELS["chorale"]]
     assert all(model["sound"]["wav"].startswith("/sound/") and model["look"].startswith("/looks/") for model in shown["models"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,12 @@ from explorer import runs
 from explorer.controls import Control, Page, query
 from explorer.figures import attention, masks, reading
 from explorer.figures import bertviz as drawing
-from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, texts
 from explorer.labs.guided import Shown, guided
-from explorer.looks import Look, looks
+from explorer.looks import keep
 from models.adaptive_span.records import EVERY, EXAMPLES, OFFERED, PAGES, VARIANTS, Explanation, Request, Step, check, page
 from models.adaptive_span.weights import Overview, look, overview
 
@@ -107,7 +106,7 @@ class Run:
 
 def prepare(seen: Explanation, _request: Request) -> Run:
     """A run with what all of its pictures need."""
-    return Run(seen, overview(seen), (keep(seen, "before", _before), keep(seen, "after", _after)), telling(seen))
+    return Run(seen, overview(seen), (_address(seen, "before", _before), _address(seen, "after", _after)), telling(seen))
 
 
 def pick(run: Run, _request: Request) -> Value | None:
@@ -123,18 +122,10 @@ def _after(seen: Explanation, layer: int, head: int, rows: Sequence[int]) -> Arr
     return look(seen, layer, head, rows).after
 
 
-def keep(seen: Explanation, name: str, part: Callable[[Explanation, int, int, Sequence[int]], Array]) -> str:
+def _address(seen: Explanation, name: str, part: Callable[[Explanation, int, int, Sequence[int]], Array]) -> str:
     """The address of exact weights of a run. name: before or after the mask; part: those weights."""
-    layers, heads_, length = seen.queries.shape[:3]
-    made = hashlib.sha256(f"{name} {seen.variant} {seen.span} {seen.ramp}".encode())
-    for array in (seen.queries, seen.keys, seen.z):
-        made.update(array.tobytes())
-
-    def rows(layer: int, head: int, which: range) -> Array:
-        return part(seen, layer, head, list(which))
-
-    size = sum(array.nbytes for array in (seen.queries, seen.keys, seen.table))
-    return looks().put(Look(rows, layers, heads_, length, size), made.digest())
+    named = f"{name} {seen.variant} {seen.span} {seen.ramp}"
+    return keep(named, partial(part, seen), seen.queries, seen.keys, seen.table, seen.z)
 
 
 def telling(seen: Explanation) -> Value | None:
@@ -194,30 +185,23 @@ def spans_of(run: Run, request: Request, state: str) -> Value:
 def heads(run: Run, request: Request, state: str) -> Value:
     """What the attention view draws: under the mask, and before it."""
     seen, whole, addresses, pick = run.seen, run.whole, run.addresses, run.pick
-    length = len(seen.text)
     keys = [texts.START, *seen.text[:-1]]
-    starts = range(0, length, whole.by)
     kinds = [
-        Kind(
+        attention.blocked(
             name,
             texts.KIND[name],
             pooled,
-            [seen.text[i] for i in starts],
-            [keys[i] for i in starts],
-            mask="causal",
+            whole.by,
+            seen.text,
+            keys,
+            lambda address=address: address,
             question=texts.QUESTIONS[name],
             roles=texts.ROLES,
-            blocks=Blocks(whole.by, whole.by, list(seen.text), keys, address) if attention.long(length) else None,
             first_key=-1,
         )
         for name, pooled, address in (("after", whole.pooled_after, addresses[1]), ("before", whole.pooled_before, addresses[0]))
     ]
-    place = None
-    if pick is not None:
-        layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
-        position = int(str(pick["pos"]))
-        column = int(_after(seen, layer, head, [position])[0].argmax())
-        place = {"kind": "after", "layer": layer, "head": head, "row": position // whole.by, "col": column // whole.by}
+    place = None if pick is None else attention.cell("after", pick, whole.by, partial(_after, seen))
     return attention.value(kinds, pick=place, found=jobs(seen, whole), query=query(request), state=state, silences=False)
 
 
@@ -225,16 +209,10 @@ def jobs(seen: Explanation, whole: Overview, least: float = 0.25) -> list[Value]
     """Heads that do one recognisable thing: they look at the last character, the one before it, or far."""
     far = whole.distances_after
     reach = np.minimum(seen.span, seen.z.mean(2) + seen.ramp) / seen.span
-    shares = {"written": far[..., 0], "before": far[..., 1] if far.shape[2] > 1 else np.zeros(far.shape[:2]), "far": reach}
-    found: list[Value] = []
-    for job, share in shares.items():
-        for place in np.argsort(-share, axis=None)[: 1 if job == "far" else 2]:
-            layer, head = (int(n) for n in np.unravel_index(int(place), share.shape))
-            score = round(float(min(1, share[layer, head])), 4)
-            if score >= (0.1 if job == "far" else least):
-                one = {"layer": layer, "head": head, "job": job, "name": dict(texts.JOBS[job]), "score": score}
-                found += [{"kind": name, **one} for name in texts.KIND]
-    return sorted(found, key=lambda one: -float(str(one["score"])))
+    shares = {"written": far[..., 0], "before": far[..., 1] if far.shape[2] > 1 else np.zeros(far.shape[:2])}
+    near = attention.working("after", shares, texts.JOBS, least)
+    found = [*near, *attention.working("after", {"far": reach}, texts.JOBS, 0.1, most=1)]
+    return sorted(({**one, "kind": name} for one in found for name in texts.KIND), key=lambda one: -one["score"])
 
 
 def bertviz(seen: Explanation) -> drawing.Attention:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +24,7 @@ from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
 from explorer.labs.labelled import BEGINNINGS, LABELS, labelled
 from explorer.labs.language_model import about, labels, texts
-from explorer.looks import Look, looks
+from explorer.looks import keep
 from explorer.packing import pack
 from explorer.widgets.change import Readings
 from models.language_model.records import (
@@ -207,16 +206,13 @@ def tree(seen: Explanation, request: Request, state: str) -> Value:
     }
 
 
-def keep(seen: Explanation) -> str:
+def _address(seen: Explanation) -> str:
     """The address of exact weights of a run."""
-    weights = seen.weights
-    layers, heads, length = weights.shape[:3]
 
     def rows(layer: int, head: int, which: range) -> NDArray[np.float32]:
-        return weights[layer, head, which.start : which.stop].astype(np.float32)
+        return seen.weights[layer, head, which.start : which.stop].astype(np.float32)
 
-    made = hashlib.sha256(f"language model {seen.variant}".encode() + weights.tobytes())
-    return looks().put(Look(rows, layers, heads, length, weights.nbytes), made.digest())
+    return keep(f"language model {seen.variant}", rows, seen.weights)
 
 
 def text_of(seen: Explanation, request: Request, state: str) -> Value:
@@ -227,7 +223,7 @@ def text_of(seen: Explanation, request: Request, state: str) -> Value:
     name = texts.NAMES[seen.variant]
     about_ = texts.WRITES if length > seen.given else texts.READS
     model = reading.Model(
-        seen.variant, name, about_, "".join(seen.symbols), seen.nats, keep(seen), layers, heads, profiles.astype(np.float32)
+        seen.variant, name, about_, "".join(seen.symbols), seen.nats, _address(seen), layers, heads, profiles.astype(np.float32)
     )
     unknown = np.flatnonzero(seen.unknown).tolist()
     place = pick(seen, request)
@@ -264,7 +260,7 @@ def _surprise(symbols: Sequence[str], given: int, nats: NDArray[np.float32], req
 def kind(seen: Explanation, request: Request) -> Kind:
     """The attention of all layers and heads."""
     symbols, keys = seen.symbols, (texts.START, *seen.symbols[:-1])
-    blocks = Blocks(1, 1, symbols, keys, keep(seen)) if attention.long(len(symbols)) and len(symbols) <= attention.LONGEST else None
+    blocks = Blocks(1, 1, symbols, keys, _address(seen)) if attention.long(len(symbols)) and len(symbols) <= attention.LONGEST else None
     return Kind(
         request.kind,
         texts.KIND[request.kind],

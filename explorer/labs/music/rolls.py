@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer import controls, sound
 from explorer.figures import roll
-from explorer.looks import Look, looks
-from explorer.packing import pack
+from explorer.looks import keep
+from explorer.packing import pack, spelled
 from models.music import chorales
 from models.music.notes import notes_of_events
 from models.music.records import GRID, Explanation, Half, Made, Request, Step, Whole, read_motif
@@ -56,7 +56,14 @@ def done(
             model |= {**where, "look": _address(made), "owner": pack(roll.owners(made, request.style))}
         models.append(model)
     again = {made.variant: _repeats(made, request.style) for made in seen.made}
-    return {**_run(request, query, seen.made), "state": state, "models": models, "repeats": again, "pick": picked, "licence": licence}
+    return {
+        **_run(request, query, seen.made),
+        "state": state,
+        "models": models,
+        "repeats": again,
+        "pick": picked,
+        "licence": spelled(licence),
+    }
 
 
 def heads(seen: Explanation, request: Request, query: str, *, names: Texts, state: str, pick: Mapping[str, object] | None) -> Value:
@@ -64,7 +71,7 @@ def heads(seen: Explanation, request: Request, query: str, *, names: Texts, stat
     some tenths of a second."""
     models: list[Value] = []
     for made in seen.made:
-        model: Value = {"key": made.variant, "name": names[made.variant], "heads": None}
+        model: Value = {"key": made.variant, "name": spelled(names[made.variant]), "heads": None}
         if made.queries.size:
             shape = made.queries.shape[:2]
             thumbs, distance, watched = roll.watch(made, look)
@@ -85,8 +92,8 @@ def _told(made: Made, request: Request, names: Texts, about: Texts) -> Value:
     free = ~made.given
     return {
         "key": made.variant,
-        "name": names[made.variant],
-        "about": about.get(made.variant, {"en": "", "zh": ""}),
+        "name": spelled(names[made.variant]),
+        "about": spelled(about.get(made.variant, {"en": "", "zh": ""})),
         "nats": round(float(made.nats[free].mean()), 4) if free.any() else None,
         "notes": pack(made.notes),
         "at": pack(made.at),
@@ -173,10 +180,4 @@ def _repeats(made: Made, style: str) -> list[list[object]]:
 def _address(made: Made) -> str:
     """Where the exact weights of a run are, from now on."""
     own = replace(made, nats=np.zeros(0, np.float32), notes=made.notes[:0], at=made.at[:0])  # what weights do not follow from
-    arrays = (own.queries, own.keys, own.table)
-    layers, heads, length, _ = made.queries.shape
-    size = sum(array.nbytes for array in arrays)
-    made_of = hashlib.sha256(made.variant.encode() + str([array.shape for array in arrays]).encode())
-    for array in arrays:
-        made_of.update(np.ascontiguousarray(array).data)
-    return looks().put(Look(lambda layer, head, rows: look(own, layer, head, rows), layers, heads, length, size), made_of.digest())
+    return keep(made.variant, partial(look, own), own.queries, own.keys, own.table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,13 +13,12 @@ from explorer import controls, runs
 from explorer.controls import Control, Kind, query
 from explorer.figures import attention, hashing, spelling
 from explorer.figures import bertviz as drawing
-from explorer.figures.attention import Blocks
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.guided import Shown, guided
 from explorer.labs.reformer import about, texts
-from explorer.looks import Look, looks
+from explorer.looks import keep
 from explorer.widgets import ask
 from models import stored
 from models.errors import InputError, reading
@@ -208,19 +207,21 @@ def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tu
     """The attention of all layers and heads of a model; pooled where its input is long."""
     whole_ = overview(read, hashed)
     tokens = spelled_tokens(seen)
-    starts = range(0, len(tokens), whole_.by)
-    blocks = Blocks(whole_.by, whole_.by, tokens, tokens, keep(read, hashed)) if attention.long(len(tokens)) else None
-    label = filled(texts.SAW if hashed else texts.EVERY_KEY, model=texts.NAMES[read.variant])
-    made = attention.Kind(
+    named = f"reformer {read.variant} {read.chunk} {hashed}"
+
+    def rows(layer: int, head: int, which: Sequence[int]) -> NDArray[np.float32]:
+        return shared(read, layer, head, which, hashed)
+
+    made = attention.blocked(
         f"{read.variant}.{HASHED}" if hashed else read.variant,
-        label,
+        filled(texts.SAW if hashed else texts.EVERY_KEY, model=texts.NAMES[read.variant]),
         whole_.pooled,
-        [tokens[i] for i in starts],
-        [tokens[i] for i in starts],
-        mask="causal",
+        whole_.by,
+        tokens,
+        tokens,
+        lambda: keep(named, rows, read.queries, read.buckets),
         question=texts.QUESTIONS["saw" if hashed else "every"],
         roles=texts.ROLES,
-        blocks=blocks,
     )
     return made, whole_, read
 
@@ -239,28 +240,13 @@ def together(seen: Explanation, variant: str, layer: int, head: int) -> NDArray[
     return shared(read, layer, head, range(read.queries.shape[2]), hashed=True)
 
 
-def keep(read: Read, hashed: bool) -> str:
-    """The address of exact weights of a run."""
-    layers, n_heads, length = read.queries.shape[:3]
-
-    def rows(layer: int, head: int, which: range) -> NDArray[np.float32]:
-        return shared(read, layer, head, list(which), hashed)
-
-    made = hashlib.sha256(f"reformer {read.variant} {read.chunk} {hashed}".encode())
-    for array in (read.queries, read.buckets):
-        made.update(array.tobytes())
-    return looks().put(Look(rows, layers, n_heads, length, read.queries.nbytes + read.buckets.nbytes), made.digest())
-
-
 def heads(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention view draws."""
     pick = telling(seen, request)
     made = kinds(seen, request)
     shown, whole_, read = made[1] if len(made) > 1 and made[1][2] is seen.read[0] else made[0]
-    layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
-    position = int(str(pick["pos"]))
-    column = int(shared(read, layer, head, [position], shown.key.endswith(HASHED))[0].argmax())
-    place = {"kind": shown.key, "layer": layer, "head": head, "row": position // whole_.by, "col": column // whole_.by}
+    hashed = shown.key.endswith(HASHED)
+    place = attention.cell(shown.key, pick, whole_.by, lambda layer, head, rows: shared(read, layer, head, rows, hashed))
     silenced = [(one.key, layer, head) for one, _, read in made for variant, layer, head in request.silenced if variant == read.variant]
     found = [job for one, _, read in made for job in jobs(one, read, seen, request)]
     return attention.value(
@@ -274,16 +260,8 @@ def jobs(one: attention.Kind, read: Read, seen: Explanation, request: Request, l
         return []
     positions = seen.wanted.astype(np.int64)[1:]
     at = {"twin": np.arange(1, len(positions) + 1), "after": np.arange(2, len(positions) + 2), "previous": positions - 1}
-    found: list[Value] = []
-    for job, columns in at.items():
-        if not len(positions):
-            continue
-        score = one.weights[:, :, positions, columns].mean(2)
-        for place in np.argsort(-score, axis=None)[:2]:
-            layer, head = (int(n) for n in np.unravel_index(int(place), score.shape))
-            if (value := round(float(min(1, score[layer, head])), 4)) >= least:
-                found.append({"kind": one.key, "layer": layer, "head": head, "job": job, "name": dict(texts.JOBS[job]), "score": value})
-    return sorted(found, key=lambda job: -float(str(job["score"])))
+    shares = {job: one.weights[:, :, positions, columns].mean(2) for job, columns in at.items()} if len(positions) else {}
+    return attention.working(one.key, shares, texts.JOBS, least)
 
 
 def bertviz(seen: Explanation) -> drawing.Attention:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +14,13 @@ from explorer import runs
 from explorer.controls import Control, Drawings, query
 from explorer.figures import attention
 from explorer.figures import reading as passage
-from explorer.figures.attention import Blocks, Kind
+from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.guided import Shown, guided
 from explorer.labs.sparse_transformer import about, drawn, texts
-from explorer.looks import Look, looks
+from explorer.looks import Look, digest, keep, looks
 from models.pixels import SHIPPED, shipped
 from models.sparse_transformer.records import (
     EXAMPLES,
@@ -154,7 +154,8 @@ class Run:
 
 def prepare(seen: Explanation, request: Request) -> Run:
     """A run with what all of its pictures need."""
-    return Run(seen, {made.variant: keep(made) for made in seen.made}, telling(seen, request))
+    addresses = {made.variant: keep(_named(made), partial(look, made), made.queries, made.keys) for made in seen.made}
+    return Run(seen, addresses, telling(seen, request))
 
 
 def pick(run: Run, _request: Request) -> Value | None:
@@ -213,31 +214,15 @@ def telling(seen: Explanation, request: Request) -> Value | None:
     return drawn.telling(seen.made, look) if request.task == "digit" else passage.telling(seen.made, look, given=len(request.text))
 
 
-def keep(made: Made) -> str:
-    """The address of exact weights of a run."""
-    layers, heads_, length = made.queries.shape[:3]
-
-    def rows(layer: int, head: int, which: range) -> Array:
-        return look(made, layer, head, list(which))
-
-    return looks().put(Look(rows, layers, heads_, length, made.queries.nbytes + made.keys.nbytes), _digest(made))
+def _named(made: Made, what: str = "") -> str:
+    return f"{made.variant} {made.pattern} {made.use} {what}"
 
 
 def keep_rollout(made: Made) -> str:
     """The address of what a run's layers bring together, from the first up to one of them."""
     rolled = drawn.Rollout(made)
-
-    def rows(layer: int, head: int, which: range) -> Array:
-        return rolled.rows(layer, head, list(which))
-
-    return looks().put(Look(rows, rolled.layers, 1, rolled.length, rolled.size), _digest(made) + b"rollout")
-
-
-def _digest(made: Made) -> bytes:
-    found = hashlib.sha256(f"{made.variant} {made.pattern} {made.use}".encode())
-    for array in (made.queries, made.keys):
-        found.update(array.tobytes())
-    return found.digest()
+    look_ = Look(rolled.rows, rolled.layers, 1, rolled.length, rolled.size)
+    return looks().put(look_, digest(_named(made, "rollout"), made.queries, made.keys))
 
 
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
@@ -250,11 +235,8 @@ def heads(run: Run, request: Request, state: str) -> Value:
     kinds = [kind(made, whole, run.addresses[made.variant]) for made, whole in zip(seen.made, wholes, strict=True)]
     place = None
     if pick is not None:
-        number = next(i for i, made in enumerate(seen.made) if made.variant == pick["model"])
-        layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
-        position, by = int(str(pick["pos"])), wholes[number].by
-        column = int(look(seen.made[number], layer, head, [position])[0].argmax())
-        place = {"kind": pick["model"], "layer": layer, "head": head, "row": position // by, "col": column // by}
+        made, whole = next((made, whole) for made, whole in zip(seen.made, wholes, strict=True) if made.variant == pick["model"])
+        place = attention.cell(made.variant, pick, whole.by, partial(look, made))
     return attention.value(kinds, pick=place, found=jobs(seen, wholes), query=query(request), state=state, silences=False)
 
 
@@ -263,17 +245,16 @@ def kind(made: Made, whole: Overview, address: str) -> Kind:
     names = list(made.drawn) or [f"{row},{column}" for row in range(SIDE) for column in range(SIDE)]
     # A character is named where it stands. Of a digit the page names places, and the key at a place carries the pixel made before it.
     keys = [texts.START, *names[:-1]] if made.drawn else names
-    starts = range(0, len(names), whole.by)
-    return Kind(
+    return attention.blocked(
         made.variant,
         texts.MODELS[made.variant],
         whole.pooled,
-        [names[i] for i in starts],
-        [keys[i] for i in starts],
-        mask="causal",
+        whole.by,
+        names,
+        keys,
+        lambda: address,
         question=texts.QUESTIONS[made.variant],
         roles=texts.ROLES["text" if made.drawn else "digit"],
-        blocks=Blocks(whole.by, whole.by, names, keys, address) if attention.long(len(names)) else None,
         first_key=-1 if made.drawn else 0,
     )
 
@@ -283,16 +264,9 @@ def jobs(seen: Explanation, wholes: Sequence[Overview], least: float = 0.2) -> l
     found: list[Value] = []
     for made, whole in zip(seen.made, wholes, strict=True):
         # A key carries what stands before its place, so the pixel above stands one place less far back than a row is long.
-        of_text = {"last": 0, "but_one": 1}
-        for job, distance in (of_text if made.drawn else {"before": 0, "above": SIDE - 1}).items():
-            if distance >= whole.distances.shape[2]:
-                continue
-            share = whole.distances[..., distance]
-            layer, head = (int(n) for n in np.unravel_index(int(share.argmax()), share.shape))
-            score = round(float(min(1, share[layer, head])), 4)
-            if score >= least:
-                name = dict(texts.JOBS[job])
-                found.append({"kind": made.variant, "layer": layer, "head": head, "job": job, "name": name, "score": score})
+        places = {"last": 0, "but_one": 1} if made.drawn else {"before": 0, "above": SIDE - 1}
+        shares = {job: whole.distances[..., at] for job, at in places.items() if at < whole.distances.shape[2]}
+        found += attention.working(made.variant, shares, texts.JOBS, least, most=1)
     return sorted(found, key=lambda one: -float(str(one["score"])))
 
 

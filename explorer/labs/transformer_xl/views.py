@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,12 +12,12 @@ from explorer import runs
 from explorer.controls import Control, Page, query
 from explorer.figures import attention, reading, segments
 from explorer.figures import bertviz as drawing
-from explorer.figures.attention import Blocks, Kind
+from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Text, Thumbnail
 from explorer.labs import passages
 from explorer.labs.guided import Shown, guided
 from explorer.labs.transformer_xl import about, texts
-from explorer.looks import Look, looks
+from explorer.looks import keep
 from models.transformer_xl.records import EXAMPLES, PAGES, Explanation, Reading, Request, Step, check, page
 from models.transformer_xl.weights import Overview, look, overview, travelled
 
@@ -127,7 +126,7 @@ class Run:
 
 def prepare(seen: Explanation, _request: Request) -> Run:
     """A run with what all of its pictures need."""
-    return Run(seen, tuple(map(overview, seen.readings)), tuple(map(keep, seen.readings)), telling(seen))
+    return Run(seen, tuple(map(overview, seen.readings)), tuple(map(_address, seen.readings)), telling(seen))
 
 
 def telling(seen: Explanation) -> Value | None:
@@ -136,22 +135,15 @@ def telling(seen: Explanation) -> Value | None:
     return reading.telling(inside or seen.readings, look, given=seen.given)
 
 
-def keep(one: Reading) -> str:
-    """The address of exact weights of a reading; column j of a row is the key at j, another book's last."""
-    layers, heads, length = one.queries.shape[:3]
+def _address(one: Reading, own: bool = False) -> str:
+    """The address of exact weights of a reading; column j of a row is the key at j, another book's last, and those left out where only its
+    own are meant."""
+    end = one.queries.shape[2] if own else one.keys.shape[2]
 
-    def rows(layer: int, head: int, which: range) -> NDArray[np.float32]:
-        return look(one, layer, head, list(which))
+    def rows(layer: int, head: int, which: Sequence[int]) -> NDArray[np.float32]:
+        return look(one, layer, head, which)[:, :end]
 
-    size = sum(array.nbytes for array in (one.queries, one.keys, one.table))
-    return looks().put(Look(rows, layers, heads, length, size), _digest(one))
-
-
-def _digest(one: Reading) -> bytes:
-    made = hashlib.sha256(f"{one.variant} {one.segment} {one.memory}".encode())
-    for array in (one.queries, one.keys, one.remembered):
-        made.update(array.tobytes())
-    return made.digest()
+    return keep(f"{one.variant} {one.segment} {one.memory} {end}", rows, one.queries, one.keys, one.table, one.remembered)
 
 
 def text_of(run: Run, request: Request, state: str) -> Value:
@@ -225,36 +217,19 @@ def border(run: Run, request: Request, state: str) -> Value:
 
 def kind(one: Reading, whole: Overview) -> Kind:
     """The attention of all layers and heads of a reading; pooled where it is long."""
-    length = len(one.text)
     keys = [texts.START, *one.text[:-1]]
-    starts = range(0, length, whole.by)
-    blocks = None
-    if attention.long(length):
-        columns = one.keys.shape[2]
-        address = keep(one) if columns == length else looks().put(_own(one), _digest(one) + b"own")
-        blocks = Blocks(whole.by, whole.by, list(one.text), keys, address)
-    return Kind(
+    return attention.blocked(
         one.variant,
         texts.KIND[one.variant],
         whole.pooled,
-        [one.text[i] for i in starts],
-        [keys[i] for i in starts],
-        mask="causal",
+        whole.by,
+        one.text,
+        keys,
+        lambda: _address(one, own=True),
         question=texts.QUESTIONS[one.variant],
         roles=texts.ROLES,
-        blocks=blocks,
         first_key=-1,
     )
-
-
-def _own(one: Reading) -> Look:
-    """Exact weights without those of another book's memory."""
-    layers, heads_, length = one.queries.shape[:3]
-
-    def rows(layer: int, head: int, which: range) -> NDArray[np.float32]:
-        return look(one, layer, head, list(which))[:, :length]
-
-    return Look(rows, layers, heads_, length, one.queries.nbytes + one.keys.nbytes + one.table.nbytes)
 
 
 def heads(run: Run, request: Request, state: str) -> Value:
@@ -263,12 +238,8 @@ def heads(run: Run, request: Request, state: str) -> Value:
     kinds = [kind(one, whole) for one, whole in zip(seen.readings, overviews, strict=True)]
     place = None
     if pick is not None:
-        number = next(i for i, one in enumerate(seen.readings) if one.variant == pick["model"])
-        layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
-        position = int(str(pick["pos"]))
-        row = position // overviews[number].by
-        column = int(look(seen.readings[number], layer, head, [position])[0, : len(seen.readings[number].text)].argmax())
-        place = {"kind": pick["model"], "layer": layer, "head": head, "row": row, "col": min(row, column // overviews[number].by)}
+        one, whole = next((one, whole) for one, whole in zip(seen.readings, overviews, strict=True) if one.variant == pick["model"])
+        place = attention.cell(one.variant, pick, whole.by, lambda *where: look(one, *where)[:, : len(one.text)])
     found = [job for one, whole in zip(seen.readings, overviews, strict=True) for job in jobs(one.variant, whole, one.segment)]
     return attention.value(kinds, pick=place, found=found, query=query(request), state=state, silences=False)
 
@@ -280,14 +251,7 @@ def jobs(variant: str, whole: Overview, segment: int, least: float = 0.25) -> li
         "before": whole.distances[..., 1] if whole.distances.shape[2] > 1 else np.zeros(whole.distances.shape[:2]),
         "far": whole.distances[..., segment:].sum(2),
     }
-    found: list[Value] = []
-    for job, share in shares.items():
-        for place in np.argsort(-share, axis=None)[:2]:
-            layer, head = (int(n) for n in np.unravel_index(int(place), share.shape))
-            score = round(float(min(1, share[layer, head])), 4)
-            if score >= least:
-                found.append({"kind": variant, "layer": layer, "head": head, "job": job, "name": dict(texts.JOBS[job]), "score": score})
-    return sorted(found, key=lambda one: -float(str(one["score"])))
+    return attention.working(variant, shares, texts.JOBS, least)
 
 
 def bertviz(seen: Explanation) -> drawing.Attention:
