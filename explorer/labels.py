@@ -270,20 +270,29 @@ def filled(text: Text, **values: object) -> Text:
 
 def listed(parts: Sequence[Text]) -> Text | None:
     """Several parts as one text, joined by "and"; None for none."""
-    return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)} if parts else None
+    return strung(parts, " and ") if parts else None
 
 
 def joined(*remarks: Text | None) -> Text | None:
     """Several sentences as one remark, or None for none."""
     said = [one for one in remarks if one]
-    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)} if said else None
+    return strung(said, " ", "") if said else None
+
+
+def strung(parts: Sequence[Text], english: str = ", ", chinese: str = "，") -> Text:
+    """Several parts as one text, with so much between them in each language."""
+    return {"en": english.join(part["en"] for part in parts), "zh": chinese.join(part["zh"] for part in parts)}
+
+
+def raised(text: Text) -> Text:
+    """A text as the beginning of a sentence."""
+    return {"en": text["en"][:1].upper() + text["en"][1:], "zh": text["zh"]}
 
 
 def sentence(parts: Sequence[Text], last: Text | None = None) -> Text:
     """Parts of a sentence as one, `last` behind a semicolon."""
-    english, chinese = ", ".join(part["en"] for part in parts), "，".join(part["zh"] for part in parts)
-    end = {"en": "", "zh": ""} if last is None else {"en": f"; {last['en']}", "zh": f"；{last['zh']}"}
-    return {"en": f"{english[:1].upper()}{english[1:]}{end['en']}.", "zh": f"{chinese}{end['zh']}。"}
+    whole = raised(strung(parts) if last is None else strung([strung(parts), last], "; ", "；"))
+    return {"en": f"{whole['en']}.", "zh": f"{whole['zh']}。"}
 
 
 def split(name: object) -> Text:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from explorer import labels
@@ -169,6 +170,31 @@ def curves(
             ],
         ),
         name=f"{slug.replace('_', '-')}-training",
+    )
+
+
+def speed(
+    result: Path, ways: Mapping[str, tuple[Text, bool]], texts: Any, says: Callable[[Mapping[str, float]], Mapping[str, str]], **how: Any
+) -> dict[str, object] | None:
+    """How long ways to the same result take, as a benchmark measured it; None before.
+
+    result: what it saved. ways: by the name that it gives each, what it is called here, and whether it is ours. texts: of the lab: WAY,
+    SPEED, SPEED_AXIS, SPEED_UNITS and SPEED_SAYS, the sentence, with what says(figures) fills in. how: height and name, as of `value`.
+    """
+    if not result.exists():
+        return None
+    found = json.loads(result.read_text("utf-8"))
+    figures = found["figures"]
+    from explorer.figures import speed as drawing
+
+    drawn = [drawing.Way(name, float(figures[f"{key}_ms"]), ours) for key, (name, ours) in ways.items()]
+    return figure.value(
+        lambda language: drawing.ways(drawn, axis=texts.SPEED_AXIS[language], language=language),
+        title=texts.SPEED,
+        units=filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"]),
+        sentence=filled(texts.SPEED_SAYS, **says(figures)),
+        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name, round(way.milliseconds, 3)) for way in drawn]),
+        **how,
     )
 
 

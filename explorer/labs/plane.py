@@ -8,7 +8,7 @@ from typing import Any, Final
 from explorer.controls import Value
 from explorer.engine import Function
 from explorer.figures import plane as drawing
-from explorer.labels import Text, filled, two
+from explorer.labels import Text, filled, raised, two
 from explorer.labels import text as _
 from explorer.views import Found, View, unfolded
 from explorer.widgets import figure
@@ -75,7 +75,7 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
     count = int(seen.asks.sum())
     said = filled(
         SAYS,
-        kind={**label, "en": label["en"][:1].upper() + label["en"][1:]},
+        kind=raised(label),
         name=f"{head.layer + 1}·{head.head + 1}",
         queries=count,
         keys=len(seen.asks) - count,

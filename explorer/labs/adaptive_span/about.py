@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import Text, filled, joined
+from explorer.labels import Text, filled, joined, raised, strung
 from explorer.labs import about
 from explorer.labs.adaptive_span import texts
 from explorer.widgets import figure
@@ -101,12 +101,11 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
         )
         for variant, one in known.items()
     ]
-    said: list[Text] = [{"en": "; ".join(one["en"] for one in each) + ".", "zh": "；".join(one["zh"] for one in each) + "。"}]
+    said = [labels.sentence([strung(each, "; ", "；")])]
     if {"adaptive", "fixed"} <= known.keys():
         gap = float(known["adaptive"]["value"]) - float(known["fixed"]["value"])
         said.append(filled(texts.BEHIND if gap > 0 else texts.AHEAD, gap=f"{abs(gap):.3f}"))
-    made = joined(*said, about.order_of(SLUG, known), texts.IN_PRINT) or texts.IN_PRINT
-    return {**made, "en": made["en"][:1].upper() + made["en"][1:]}
+    return raised(joined(*said, about.order_of(SLUG, known), texts.IN_PRINT) or texts.IN_PRINT)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from explorer import labels
 from explorer.controls import Control
 from explorer.figures.sides import Side, most_bits
 from explorer.knobs import Spans
-from explorer.labels import Text, change_sentence, filled
+from explorer.labels import Text, change_sentence, filled, raised, strung
 from explorer.labs.adaptive_span import texts
 from explorer.widgets.change import Readings
 from models.adaptive_span.records import EVERY, PAGES, Again, Explanation, Losses, Request
@@ -66,4 +66,4 @@ def sentence(change: Text, before: Explanation, after: Explanation, side: Side) 
     mean, was = (float(seen.saved.long_positions.mean()) for seen in (after, before))
     cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=change, most=most_bits(side.before, side.after))
     looks = change_sentence(texts.LOOKS, texts.LOOKS_SAME, was, mean, show="{:,.0f}".format)
-    return {"en": cost["en"][:1].upper() + cost["en"][1:] + looks["en"], "zh": cost["zh"] + looks["zh"]}
+    return raised(strung([cost, looks], "", ""))

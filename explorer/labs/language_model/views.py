@@ -18,7 +18,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.figures.sides import Side, most_bits
 from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import change_sentence, filled
+from explorer.labels import change_sentence, filled, raised
 from explorer.labs import passages
 from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
@@ -321,7 +321,7 @@ def difference(seen: tuple[Explanation, Explanation], losses: tuple[Losses | Non
     bits = [float(nats[:given].mean() / np.log(2)) for nats in (before.nats, losses[1].nats)]
     most = most_bits(before.nats, losses[1].nats)
     told = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=what, most=most, unit=texts.PER[request.task])
-    return Readings([side], {"en": told["en"][:1].upper() + told["en"][1:], "zh": told["zh"]})
+    return Readings([side], raised(told))
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------

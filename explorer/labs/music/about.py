@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import Text, filled
+from explorer.labels import Text, filled, strung
 from explorer.labs import about
 from explorer.labs.music import texts
 from explorer.widgets import figure
@@ -56,7 +56,7 @@ def pairs() -> tuple[Pair, ...]:
     notes += [filled(texts.PIANO_SIZE, value=size[v]) for v in others if v == "relative"]
     piano = any(variant in known for variant in MODELS["piano"])
     return (
-        Pair(labels.CARD["parameters"], size[first], _listed_in_words(notes)),
+        Pair(labels.CARD["parameters"], size[first], strung(notes, " · ", " · ")),
         Pair(labels.CARD["data"], "JSB · ASAP" if piano else "JSB", texts.NON_COMMERCIAL if piano else texts.CHORALES),
         *_held_out("chorale" if measured("chorale") else "piano"),
         about.trained(*known.values()),
@@ -78,11 +78,9 @@ def _held_out(style: str) -> tuple[Pair, ...]:
         notes.append(filled(labels.CARD["published"], value=three(published["value"])))
         listed = filled(texts.SEEDS, values=_listed(seeds(ours))) if len(seeds(ours)) > 1 else {"en": "", "zh": ""}
         why = {language: f"{published['source']}. {published['why'][language]}{listed[language]}" for language in ("en", "zh")}
-    return (Pair(filled(texts.METRIC[style], split=labels.split(figure_["split"])), three(figure_["value"]), _listed_in_words(notes), why),)
-
-
-def _listed_in_words(notes: Sequence[Text]) -> Text:
-    return {language: " · ".join(note[language] for note in notes) for language in ("en", "zh")}
+    return (
+        Pair(filled(texts.METRIC[style], split=labels.split(figure_["split"])), three(figure_["value"]), strung(notes, " · ", " · "), why),
+    )
 
 
 def three(value: float) -> str:
@@ -168,12 +166,11 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
         found = seeds(variant)
         if len(found) > 1:
             said.append(filled(texts.BY_SEED, name=texts.RUNGS[variant], values=_listed(found)))
-    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)}
+    return strung(said, " ", "")
 
 
 def _order(values: Mapping[str, float], order: Sequence[str]) -> Text:
-    named = [filled(texts.RUNG_VALUE, name=texts.RUNGS[variant], value=three(values[variant])) for variant in order]
-    return {"en": ", ".join(one["en"] for one in named), "zh": "，".join(one["zh"] for one in named)}
+    return strung([filled(texts.RUNG_VALUE, name=texts.RUNGS[variant], value=three(values[variant])) for variant in order])
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

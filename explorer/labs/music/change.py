@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from explorer import labels
 from explorer.controls import Control
 from explorer.figures.rollpairs import RollPair, Side
-from explorer.labels import Text, filled
+from explorer.labels import Text, filled, strung
 from explorer.labs.heads import silenced
 from explorer.labs.music import about, rolls, texts
 from explorer.widgets.change import Rolls
@@ -135,7 +136,7 @@ def _side(made: Made, request: Request, grid: int) -> Side:
 def sentence(pairs: Sequence[RollPair], read: Sequence[tuple[Made, Array, int]], request: Request, what: Text) -> Text:
     """The comparison in words, for the model that it costs most: how much, where, and how many of its notes are made again."""
     if not pairs:
-        return _sentence(what, texts.UNTOUCHED)
+        return labels.sentence([what, texts.UNTOUCHED])
     at = max(range(len(pairs)), key=lambda at: pairs[at].numbers[1] - pairs[at].numbers[0])
     dearest = pairs[at]
     delta = dearest.numbers[1] - dearest.numbers[0]
@@ -150,17 +151,7 @@ def sentence(pairs: Sequence[RollPair], read: Sequence[tuple[Made, Array, int]],
     )
     where = None if same else _where(*read[at], request.style, delta)
     kept = _kept(dearest) if dearest.compared else None
-    return _sentence(what, cost, where, kept)
-
-
-def _sentence(what: Text, cost: Text, where: Text | None = None, kept: Text | None = None) -> Text:
-    """Parts as one sentence."""
-    said = {}
-    for language, comma, semicolon, stop in (("en", ", ", "; ", "."), ("zh", "，", "；", "。")):
-        whole = comma.join(part for part in (what.get(language), cost[language]) if part)
-        whole += (where[language] if where else "") + (f"{semicolon}{kept[language]}" if kept else "")
-        said[language] = f"{whole[:1].upper()}{whole[1:]}{stop}"
-    return said
+    return labels.sentence([*([what] if what else []), strung([cost, where], "", "") if where else cost], kept)
 
 
 def _kept(pair: RollPair) -> Text:

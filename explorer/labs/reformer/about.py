@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import spelling
-from explorer.labels import Text, filled
+from explorer.labels import Text, filled, strung
 from explorer.labs import about
 from explorer.labs.reformer import texts
 from explorer.widgets import figure
@@ -62,7 +62,7 @@ def pairs() -> tuple[Pair, ...]:
     notes += [filled(texts.NAMED, name=texts.NAMES[one], value=each[one]) for one in others if one in MODELS["text"]]
     trained = [one for variant in known for one in runs(variant)]
     return (
-        Pair(labels.CARD["parameters"], each[first], _listed(notes, " · ", " · ") if notes else ""),
+        Pair(labels.CARD["parameters"], each[first], strung(notes, " · ", " · ") if notes else ""),
         Pair(labels.CARD["data"], texts.DATA),
         *_held_out(known),
         about.trained(*trained),
@@ -82,7 +82,7 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
         notes.append(filled(labels.CARD["published"], value=f"{published['value']:.3f}"))
         why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
     notes += [_with_own_rounds(one, known[one]) for one in others if one != "text"]
-    note = _listed(notes, " · ", " · ") if notes else ""
+    note = strung(notes, " · ", " · ") if notes else ""
     label = filled(texts.METRIC, rounds=head.get("rounds", "–"), split=labels.split(head["split"]))
     return (Pair(label, f"{head['value']:.4f}", note, why),)
 
@@ -101,10 +101,6 @@ def prose() -> dict[str, str]:
     everything = [one for variant in known for one in runs(variant)]
     minutes = round(sum(one["training_seconds"] for one in everything) / 60)
     return about.prose(SLUG, known, minutes=minutes, networks=len(everything), seeds=len(runs("lsh_4")))
-
-
-def _listed(said: Sequence[Text], english: str = ", ", chinese: str = "，") -> Text:
-    return {"en": english.join(one["en"] for one in said), "zh": chinese.join(one["zh"] for one in said)}
 
 
 # ---- rounds of training and of evaluation ------------------------------------------------------------------------------------------
@@ -144,8 +140,8 @@ def table(ran: Mapping[str, str] = MappingProxyType({})) -> dict[str, object] | 
         },
         title=texts.TABLE,
         units=texts.TABLE_UNITS,
-        sentence=_listed(order(rows), " ", ""),
-        note=_listed([*whole(rows), *_unbroken(known), why], " ", ""),
+        sentence=strung(order(rows), " ", ""),
+        note=strung([*whole(rows), *_unbroken(known), why], " ", ""),
         legend=(figure.Mark(texts.IN_VIEW, "var(--query)"),) if ran else (),
         table=figure.Table((texts.MODEL, *heads), [*((row.name, *row.ours, *row.printed) for row in rows), *seeds]),
         height=66 + 44 * len(rows),
@@ -177,7 +173,7 @@ def order(rows: Sequence[spelling.Row]) -> list[Text]:
     doubt = about.order_of(SLUG, (row.key for row in rows))
     said = _compared(rows, FEWEST, doubt)
     worse = [row.name for row in rows if row.key != "full" and _falls(row)]
-    harm = filled(texts.LESS, names=_listed(worse, ", ", "、")) if worse else texts.MORE
+    harm = filled(texts.LESS, names=strung(worse, ", ", "、")) if worse else texts.MORE
     return [*said, *([doubt] if doubt and said else []), harm]
 
 

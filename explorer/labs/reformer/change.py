@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.controls import Control
 from explorer.figures.sides import ROUNDING, Side, most_bits
-from explorer.labels import Text, change_sentence, filled
+from explorer.labels import Text, change_sentence, filled, raised, strung
 from explorer.labs import heads
 from explorer.labs.reformer import texts
 from explorer.widgets.change import Readings
@@ -76,7 +76,7 @@ def sentence(request: Request, pairs: Sequence[tuple[Read, Read]], change: Text)
     """The comparison in words: what was changed, and what each model that it reaches makes of it."""
     reached = [(a, b) for a, b in pairs if float(np.abs(a.nats - b.nats).max()) > ROUNDING]
     if not reached:
-        return _capital(filled(texts.SAME, change=change))
+        return raised(filled(texts.SAME, change=change))
     if request.mode == "text":
         before, after = (float(one.nats.mean() / np.log(2)) for one in reached[0])
         name = texts.NAMES[reached[0][0].variant]
@@ -84,15 +84,9 @@ def sentence(request: Request, pairs: Sequence[tuple[Read, Read]], change: Text)
         cost = change_sentence(texts.SAYS_TEXT, texts.SAYS_TEXT_SAME, before, after, change=change, model=name, most=most)
         shares = (100 * compared(one) for one in reached[0])
         pairs_ = change_sentence(texts.PAIRS, texts.PAIRS_SAME, *shares, show="{:.0f} %".format)
-        return _capital({"en": f"{cost['en']} {pairs_['en']}", "zh": cost["zh"] + pairs_["zh"]})
+        return raised(strung([cost, pairs_], " ", ""))
     each = [
         change_sentence(texts.ANSWERED, texts.ANSWERED_SAME, a.correct, b.correct, show="{:.3f}".format, model=texts.NAMES[a.variant])
         for a, b in reached
     ]
-    listed = {"en": ", ".join(one["en"] for one in each), "zh": "，".join(one["zh"] for one in each)}
-    return _capital(filled(texts.SAYS, change=change, each=listed))
-
-
-def _capital(text: Text) -> Text:
-    english = text["en"]
-    return {"en": english[:1].upper() + english[1:], "zh": text["zh"]}
+    return raised(filled(texts.SAYS, change=change, each=strung(each)))

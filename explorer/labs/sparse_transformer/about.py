@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -170,31 +169,13 @@ def on_text() -> dict[str, object] | None:
 
 def speed() -> dict[str, object] | None:
     """What one layer takes with each pattern, as `python -m benchmarks sparse_attention` measured it; None before."""
-    if not RESULT.exists():
-        return None
-    found = json.loads(RESULT.read_text("utf-8"))
-    figures = found["figures"]
-    from explorer.figures import speed as lines
+    ways = {key: (texts.WAYS[key], key in {"strided", "fixed"}) for key in ("strided", "fixed", "dense", "strided_masked", "fixed_masked")}
 
-    ways = [
-        lines.Way(texts.WAYS[key], float(figures[f"{key}_ms"]), ours=key in {"strided", "fixed"})
-        for key in ("strided", "fixed", "dense", "strided_masked", "fixed_masked")
-    ]
-    return figure.value(
-        {language: lines.ways(ways, axis=texts.SPEED_AXIS[language], language=language) for language in ("en", "zh")},
-        title=texts.SPEED,
-        units=filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"]),
-        sentence=filled(
-            texts.SPEED_SAYS,
-            strided=f"{figures['strided_vs_dense_ratio']:.1f}",
-            fixed=f"{figures['fixed_vs_dense_ratio']:.1f}",
-            masked=f"{figures['strided_vs_masked_ratio']:.0f}",
-            growth=f"{figures['growth_exponent']:.2f}",
-        ),
-        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name, round(way.milliseconds, 3)) for way in ways]),
-        height=190,
-        name="sparse-speed",
-    )
+    def says(figures: Mapping[str, float]) -> dict[str, str]:
+        told = {name: f"{figures[f'{name}_vs_dense_ratio']:.1f}" for name in ("strided", "fixed")}
+        return {**told, "masked": f"{figures['strided_vs_masked_ratio']:.0f}", "growth": f"{figures['growth_exponent']:.2f}"}
+
+    return about.speed(RESULT, ways, texts, says, height=190, name="sparse-speed")
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -101,32 +100,17 @@ def wave() -> dict[str, object] | None:
 
 def speed() -> dict[str, object] | None:
     """What a character costs by state reuse and by a sliding window, as `python -m benchmarks xl_evaluation` measured it; None before."""
-    if not RESULT.exists():
-        return None
-    found = json.loads(RESULT.read_text("utf-8"))
-    figures = found["figures"]
-    from explorer.figures import speed as drawing
 
-    ways = [
-        drawing.Way(texts.REUSE, float(figures["state_reuse_ms"]), ours=True),
-        drawing.Way(texts.SLIDING, float(figures["sliding_window_ms"])),
-    ]
-    ratio = f"{float(figures['vs_sliding_window_ratio']):,.0f}"
-    return figure.value(
-        {language: drawing.ways(ways, axis=texts.SPEED_AXIS[language], language=language) for language in ("en", "zh")},
-        title=texts.SPEED,
-        units=filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"]),
-        sentence=filled(
-            texts.SPEED_SAYS,
-            ratio=ratio,
-            reuse=f"{ways[0].milliseconds:.2f}",
-            sliding=f"{ways[1].milliseconds:,.0f}",
-            difference=f"{float(figures['max_difference']):.0e}",
-        ),
-        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name, way.milliseconds) for way in ways]),
-        height=120,
-        name="evaluation-speed",
-    )
+    def says(figures: Mapping[str, float]) -> dict[str, str]:
+        return {
+            "ratio": f"{figures['vs_sliding_window_ratio']:,.0f}",
+            "reuse": f"{figures['state_reuse_ms']:.2f}",
+            "sliding": f"{figures['sliding_window_ms']:,.0f}",
+            "difference": f"{figures['max_difference']:.0e}",
+        }
+
+    ways = {"state_reuse": (texts.REUSE, True), "sliding_window": (texts.SLIDING, False)}
+    return about.speed(RESULT, ways, texts, says, height=120, name="evaluation-speed")
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from explorer.controls import Control
 from explorer.figures.sides import Side, most_bits
 from explorer.knobs import Range
-from explorer.labels import Text, change_sentence, filled
+from explorer.labels import Text, change_sentence, filled, raised
 from explorer.labs.transformer_xl import texts
 from explorer.widgets.change import Readings
 from models.transformer_xl.records import INTERVENTIONS, MEMORIES, Again, Explanation, Losses, Request
@@ -72,9 +72,9 @@ def sentence(change: Text, sides: list[Side]) -> Text:
     """The comparison in words, for the first model that the change reaches: how much, and where most. change: in words."""
     side = next((one for one in sides if one.reached()), None)
     if side is None:
-        return _capital(filled(texts.SAME, change=change))
+        return raised(filled(texts.SAME, change=change))
     bits = [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)]
-    return _capital(
+    return raised(
         change_sentence(
             texts.SAYS,
             texts.SAYS_SAME,
@@ -97,8 +97,3 @@ def _where(more: NDArray[np.floating], segment: int) -> Text:
     if costs[most] < 0.05:
         return {"en": "", "zh": ""}
     return filled(texts.MOST, n=most + 2, more=f"{costs[most]:.1f}")
-
-
-def _capital(text: Text) -> Text:
-    english = text["en"]
-    return {"en": english[:1].upper() + english[1:], "zh": text["zh"]}

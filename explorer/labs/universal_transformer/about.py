@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import depth, lengths
-from explorer.labels import Text, filled
+from explorer.labels import Text, filled, strung
 from explorer.labs import about, effort
 from explorer.labs.universal_transformer import texts
 from explorer.widgets import figure
@@ -81,11 +81,7 @@ def _why(ours: Mapping[str, Facts]) -> Text | None:
         return None
     one = next(iter(found.values()))
     said = [filled(texts.WHY_TASK, task=task, **{name: f"{shares[0]:.2f}" for name, shares in table.items()}) for task, table in tasks]
-    return filled(texts.WHY, source=one["source"], why=one["why"], tasks=_listed(said))
-
-
-def _listed(said: Sequence[Text], english: str = "; ", chinese: str = "；") -> Text:
-    return {"en": english.join(one["en"] for one in said), "zh": chinese.join(one["zh"] for one in said)}
+    return filled(texts.WHY, source=one["source"], why=one["why"], tasks=strung(said, "; ", "；"))
 
 
 def prose() -> dict[str, str]:
@@ -215,12 +211,12 @@ def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
         if not means:
             continue
         parts = [filled(texts.SHARE, network=texts.BRIEF[kind], share=f"{share:.2f}") for kind, share in means.items()]
-        said.append(filled(texts.AT_TWICE, task=texts.SHORT_NAMES[task], shares=_listed(parts, ", ", "，")))
+        said.append(filled(texts.AT_TWICE, task=texts.SHORT_NAMES[task], shares=strung(parts)))
         if not about.unproved(shares[""], shares["_ordinary"]):
             compared += 1
             leads += means[""] > means["_ordinary"]
     order = filled(texts.SAME_ORDER, n=leads, of=compared) if compared else {"en": "", "zh": ""}
-    made = filled(texts.SAYS, tasks=_listed(said), order=order)
+    made = filled(texts.SAYS, tasks=strung(said, "; ", "；"), order=order)
     return {language: text.strip() for language, text in made.items()}
 
 

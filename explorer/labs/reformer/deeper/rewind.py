@@ -142,15 +142,10 @@ def _where(found: memory.Measured) -> Text:
     return filled(text, device=found.device, n=str(found.threads))
 
 
-def _said(text: Text, where: Text, **values: str) -> Text:
-    """A text filled in, the place where it was measured in each language."""
-    return {language: text[language].format(where=where[language], **values) for language in ("en", "zh")}
-
-
 def _depth(found: memory.Depth) -> Value:
     growth = {way: f"{found.of(way)[-1] / found.of(way)[0]:.2f}" for way in memory.WAYS}
     a, b = (amount(found.of("reversible")[i]) for i in (0, -1))
-    says = _said(DEPTH_SAYS, _where(found), few=str(found.depths[0]), many=str(found.depths[-1]), a=a, b=b, **growth)
+    says = filled(DEPTH_SAYS, where=_where(found), few=str(found.depths[0]), many=str(found.depths[-1]), a=a, b=b, **growth)
     lines = []
     for way, symbol in zip(memory.WAYS, ("circle", "square", "diamond"), strict=True):
         end = amount(found.of(way)[-1])
@@ -189,7 +184,7 @@ def _peers(found: memory.Measured) -> Value:
     text = PEERS_SAY if found.bytes["dense"] < hashing else PEERS_SAY_ELSE
     said = {way: amount(found.bytes[way]) for way in ("explicit", "ours", "dense")}
     cells = [(way, size, round(100 * size / explicit, 2)) for way, size in rows]
-    words = (PEERS, PEERS_UNITS, _said(text, _where(found), **said))
+    words = (PEERS, PEERS_UNITS, filled(text, where=_where(found), **said))
     return _barred("memory-attention", Group(PEERS_GROUP, bars), words, (WAY, PEAK, SHARE), cells)
 
 
