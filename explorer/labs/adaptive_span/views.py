@@ -194,7 +194,7 @@ def heads(run: Run, request: Request, state: str) -> Value:
             whole.by,
             seen.text,
             keys,
-            lambda address=address: address,
+            partial(str, address),
             question=texts.QUESTIONS[name],
             roles=texts.ROLES,
             first_key=-1,
@@ -209,7 +209,7 @@ def jobs(seen: Explanation, whole: Overview, least: float = 0.25) -> list[Value]
     """Heads that do one recognisable thing: they look at the last character, the one before it, or far."""
     far = whole.distances_after
     reach = np.minimum(seen.span, seen.z.mean(2) + seen.ramp) / seen.span
-    shares = {"written": far[..., 0], "before": far[..., 1] if far.shape[2] > 1 else np.zeros(far.shape[:2])}
+    shares = {"written": far[..., 0], "before": far[..., 1] if far.shape[2] > 1 else np.zeros(far.shape[:2], np.float32)}
     near = attention.working("after", shares, texts.JOBS, least)
     found = [*near, *attention.working("after", {"far": reach}, texts.JOBS, 0.1, most=1)]
     return sorted(({**one, "kind": name} for one in found for name in texts.KIND), key=lambda one: -one["score"])
