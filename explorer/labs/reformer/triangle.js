@@ -16,11 +16,10 @@ export function pooled(n, of, most) {
   return { data, rows: size, columns: size };
 }
 
-/** A map whose future is no part of it. */
+/** A map whose future is no part of it, and nothing is drawn there; what a query does not see before it is "sunk". */
 export function triangle(pen, { x0, x1, y0, y1 }, how) {
   const unit = (x1 - x0) / how.rows;
-  pen.cells({ x0, x1, y0, y1 }, how);
-  let d = `M${x0 + unit},${y0}H${x1}V${y1 - unit}`;
-  for (let q = how.rows - 2; q >= 0; q -= 1) d += `H${(x0 + (q + 1) * unit).toFixed(1)}V${(y0 + q * unit).toFixed(1)}`;
-  pen.path(`${d}z`, { fill: "panel" });
+  const stairs = Array.from({ length: how.rows }, (_, n) => `H${x0 + (n + 1) * unit}V${y0 + (n + 1) * unit}`).join("");
+  pen.path(`M${x0},${y0}${stairs}H${x0}Z`, { fill: "sunk" });
+  pen.cells({ x0, x1, y0, y1 }, { ...how, empty: "none" });
 }
