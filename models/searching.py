@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from models import fused, sampling
 from models.beam import NEVER, Hypothesis, Watch, finished, only_stop
@@ -39,47 +39,6 @@ def laid_out(model: Transformer) -> Transformer:
     weight = model.embedding.weight
     weight.data = weight.data.t().contiguous().t()
     return model
-
-
-class Views(NamedTuple):
-    """A decoder layer's parameters as one step multiplies by them: matrices (in, out), views of the model's own."""
-
-    query: tuple[Tensor, Tensor]
-    key: tuple[Tensor, Tensor]
-    value: tuple[Tensor, Tensor]
-    out_of_self: tuple[Tensor, Tensor]
-    norm_self: tuple[Tensor, Tensor]
-    cross_query: tuple[Tensor, Tensor]  # queries alone: keys and values of the source are made once
-    out_of_cross: tuple[Tensor, Tensor]
-    norm_cross: tuple[Tensor, Tensor]
-    inner: tuple[Tensor, Tensor]
-    outer: tuple[Tensor, Tensor]
-    norm: tuple[Tensor, Tensor]
-
-    @classmethod
-    def of(cls, layer: DecoderLayer) -> Views:
-        """Views of a layer's parameters."""
-        own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
-        d = own.d_model
-        query, key, value = ((own.project_in.weight[i : i + d].t(), own.project_in.bias[i : i + d]) for i in (0, d, 2 * d))
-        norms = [(norm.weight, norm.bias) for norm in layer.norms if isinstance(norm, nn.LayerNorm)]
-        return cls(
-            query,
-            key,
-            value,
-            _matrix(own.project_out),
-            norms[0],
-            (cross.project_in.weight[:d].t(), cross.project_in.bias[:d]),
-            _matrix(cross.project_out),
-            norms[1],
-            _matrix(feed_forward.inner),
-            _matrix(feed_forward.outer),
-            norms[2],
-        )
-
-
-def _matrix(linear: nn.Linear) -> tuple[Tensor, Tensor]:
-    return linear.weight.t(), linear.bias
 
 
 class Cache(sampling.Cache):

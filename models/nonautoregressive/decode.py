@@ -10,19 +10,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from models.beam import NEVER, Hypothesis
-from models.encoder_decoder import DecoderLayer
 from models.layers.masks import keys_allowed
 from models.multi30k import PAD, STOP, padded
 from models.nonautoregressive.model import LONGER, MASK, SHORTER, AllAtOnce
-from models.searching import Views
 from models.trace import OFF, Trace
 
 
 class Read(NamedTuple):
     """Sentences that are read: keys and values of the source in every layer of the decoder, which positions of it are no padding, and
-    log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1. layers: of the decoder."""
+    log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1."""
 
-    layers: list[Views]
     sources: list[tuple[Tensor, Tensor]]
     allowed: Tensor
     lengths: Tensor
@@ -50,8 +47,7 @@ def read(model: AllAtOnce, sentences: Sequence[Sequence[int]], trace: Trace = OF
     memory = model.encode(tokens, allowed, trace=trace)
     places = allowed.sum(1, keepdim=True) + torch.arange(-SHORTER, LONGER + 1, device=tokens.device)
     lengths = model.lengths(memory, allowed).float().masked_fill(places < 1, -torch.inf).log_softmax(-1)
-    layers = [Views.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
-    return Read(layers, model.key_values(memory), allowed, lengths)
+    return Read(model.key_values(memory), allowed, lengths)
 
 
 def passes(model: AllAtOnce, source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), trace: Trace = OFF) -> Iterator[Pass]:
@@ -65,26 +61,19 @@ def passes(model: AllAtOnce, source: Read, tokens: Tensor, times: int, again: Se
     masked, count = free, free.sum(1, keepdim=True)
     total = count.clamp(1, times)  # passes of each row
     once_more = torch.zeros_like(free)
-    once_more[:, list(again)] = True
+    once_more[:, list(again)] = free[:, list(again)]
     last = int(total.max())
-    for t in range(1, last + 1 + bool((once_more & free).any())):
-        found = written(model, source, tokens, scores, masked, trace.within(t - 1))
-        yield found
-        tokens, scores = found.tokens, found.scores
-        few = torch.where(t < total, (count * (total - t) // total).clamp_min(1), 0)
-        order = scores.masked_fill(~free, torch.inf).argsort(dim=1, stable=True).argsort(1)
-        masked = free & (order < few if t < last else once_more)
-
-
-def written(model: AllAtOnce, source: Read, tokens: Tensor, scores: Tensor, masked: Tensor, trace: Trace = OFF) -> Pass:
-    """One pass that writes the masked positions. tokens, scores, masked: (row, target), as of the `Pass` before."""
-    seen = tokens.masked_fill(masked, MASK)
-    hidden = filled(model, source, seen) if trace is OFF else model.fill(seen, source.sources, source.allowed, trace)
-    logits = possible(model, hidden[masked])
-    best, piece = logits.max(-1)
-    tokens, scores = tokens.clone(), scores.clone()
-    tokens[masked], scores[masked] = piece, best - logits.logsumexp(-1)
-    return Pass(tokens, scores, masked, hidden)
+    for t in range(last + bool(once_more.any())):
+        if t:
+            few = torch.where(t < total, (count * (total - t) // total).clamp_min(1), 0)
+            order = scores.masked_fill(~free, torch.inf).argsort(dim=1, stable=True).argsort(1)
+            masked = free & (order < few) if t < last else once_more
+        seen = tokens.masked_fill(masked, MASK)
+        hidden = filled(model, source, seen) if trace is OFF else model.fill(seen, source.sources, source.allowed, trace.within(t))
+        logits = possible(model, hidden[masked])
+        best, piece = logits.max(-1)
+        tokens, scores = tokens.masked_scatter(masked, piece), scores.masked_scatter(masked, best - logits.logsumexp(-1))
+        yield Pass(tokens, scores, masked, hidden)
 
 
 def possible(model: AllAtOnce, hidden: Tensor) -> Tensor:
@@ -97,28 +86,14 @@ def possible(model: AllAtOnce, hidden: Tensor) -> Tensor:
 def filled(model: AllAtOnce, source: Read, seen: Tensor) -> Tensor:
     """`AllAtOnce.fill` in as few calls of the library as it takes, for they are most of the time of a single sentence; the tests hold both
     equal. seen: (row, target)."""
-    rows, length = seen.shape
-    heads, width = model.config.n_heads, model.config.d_model
-
-    def split(x: Tensor) -> Tensor:
-        return x.view(rows, length, heads, -1).transpose(1, 2)
-
-    def attended(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-        return F.scaled_dot_product_attention(split(query), key, value, mask).transpose(1, 2).reshape(-1, width)
-
-    real = seen != PAD
-    own, cross = (None if bool(there.all()) else keys_allowed(there) for there in (real, source.allowed))
-    x = model.embed(seen).view(-1, width)
-    for layer, (key, value) in zip(source.layers, source.sources, strict=True):
-        query, mine, its = (torch.addmm(bias, x, matrix) for matrix, bias in (layer.query, layer.key, layer.value))
-        x = torch.addmm(layer.out_of_self[1], attended(query, split(mine), split(its), own), layer.out_of_self[0]).add_(x)
-        x = torch.layer_norm(x, (width,), *layer.norm_self)
-        query = torch.addmm(layer.cross_query[1], x, layer.cross_query[0])
-        x = torch.addmm(layer.out_of_cross[1], attended(query, key, value, cross), layer.out_of_cross[0]).add_(x)
-        x = torch.layer_norm(x, (width,), *layer.norm_cross)
-        inner = torch.addmm(layer.inner[1], x, layer.inner[0]).relu_()
-        x = torch.layer_norm(torch.addmm(layer.outer[1], inner, layer.outer[0]).add_(x), (width,), *layer.norm)
-    return x.view(rows, length, width)
+    own, cross = (None if bool(there.all()) else keys_allowed(there) for there in (seen != PAD, source.allowed))
+    x = model.embed(seen)
+    for layer, (key, value) in zip(model.decoder, source.sources, strict=True):
+        mine, its, (first, second, third) = layer.self_attention, layer.cross_attention, layer.norms
+        x = first(mine.join(F.scaled_dot_product_attention(*mine.self_projections(x), own)).add_(x))
+        x = second(its.join(F.scaled_dot_product_attention(its.query(x), key, value, cross)).add_(x))
+        x = third(layer.feed_forward(x).add_(x))
+    return x
 
 
 @torch.no_grad()
