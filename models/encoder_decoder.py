@@ -233,11 +233,6 @@ class Transformer(nn.Module):
         return self.decode(target, self.encode(source, allowed, gains, trace, changes), allowed, gains, trace, changes)
 
 
-def parameters(model: nn.Module) -> int:
-    """How many numbers were learned; tied ones count once."""
-    return sum(p.numel() for p in model.parameters())
-
-
 def no_gains(config: Config, batch: int, device: torch.device | None = None) -> Gains:
     """Gains of 1 everywhere: (layer, batch, head) each."""
     ones = torch.ones(config.n_layers, batch, config.n_heads, device=device)

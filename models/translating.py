@@ -67,32 +67,17 @@ class Objective(nn.Module):
         return loss, real.sum()
 
 
-class Epoch:
-    """The batches of one epoch, made when asked for."""
-
-    def __init__(self, pairs: Pairs, tokens: int, seed: int, epoch: int) -> None:
-        self._pairs = pairs
-        self._chosen = pairs.batches(tokens, seed, epoch)
-
-    def __len__(self) -> int:
-        return len(self._chosen)
-
-    def __getitem__(self, index: int) -> Batch:
-        return self._pairs.batch(self._chosen[index])
-
-
 def plan(
     job: Job[Any],
     tokenizer: Tokenizer,
     build: Callable[[], nn.Module],
     german: Sequence[str] | None = None,
     objective: Callable[[Any, float], nn.Module] = Objective,
-    held_out_loss: Callable[[Any, Pairs], float] | None = None,
     **more: Any,
 ) -> Plan[Batch]:
     """How a network learns from the pairs of the training split. build(): it, nothing learned yet; more: see `Plan`.
 
-    german: targets in place of the references. objective: of the network and ε; held_out_loss: of the network and pairs, nats a piece.
+    german: targets in place of the references. objective: of the network and ε.
     """
     english, references = read(job.data, "train")
     learned, held_out = pairs(tokenizer, english, german or references), pairs(tokenizer, *read(job.data, CHOSEN))
@@ -100,30 +85,18 @@ def plan(
     return Plan(
         build,
         lambda model: objective(model, recipe.smoothing),
-        lambda model: (held_out_loss or validation_loss)(model, held_out),
-        epoch=lambda number, _size: Epoch(learned, recipe.batch, recipe.schedule.seed, number),  # type: ignore[arg-type,return-value]
+        lambda model: validation_loss(model, held_out, objective),
+        epoch=lambda number, _size: [learned.batch(one) for one in learned.batches(recipe.batch, recipe.schedule.seed, number)],
         **more,
     )
 
 
 @torch.no_grad()
-def log_probabilities(model: Translator, held_out: Pairs, tokens: int = 8192) -> list[Tensor]:
-    """For every pair, the log-probability in nats of each target piece and of the stop token; no smoothing, no dropout."""
-    model.eval()
-    device = model.embedding.weight.device
-    result: dict[int, Tensor] = {}
-    for chosen in held_out.batches(tokens, seed=0, epoch=0):
-        batch = held_out.batch(chosen).to(device)
-        logits = model.readout(model(batch.source, batch.target, batch.source != PAD)).float()
-        found = logits.log_softmax(-1).gather(2, batch.wanted[:, :, None])[:, :, 0].cpu()
-        for row, index in enumerate(chosen):
-            result[int(index)] = found[row, : len(held_out.target[index]) + 1]
-    return [result[i] for i in range(len(held_out.source))]
-
-
-def validation_loss(model: nn.Module, held_out: Pairs) -> float:
-    """Mean of −log p over all target pieces of the held-out pairs, nats."""
-    return -float(torch.cat(log_probabilities(model, held_out)).mean())
+def validation_loss(model: nn.Module, held_out: Pairs, objective: Callable[[Any, float], nn.Module] = Objective) -> float:
+    """The mean of an objective over all target pieces of the held-out pairs, by default −log p; nats, no smoothing, no dropout."""
+    measure, device = objective(model, 0.0).eval(), next(model.parameters()).device
+    found = [measure(held_out.batch(chosen).to(device)) for chosen in held_out.batches(8192, seed=0, epoch=0)]
+    return sum(float(loss) for loss, _ in found) / sum(int(count) for _, count in found)
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[float, str]:

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from models.encoder import Config
 from models.encoder_decoder import Changes, Transformer
 from models.layers.loss import smoothed_loss
-from models.multi30k import PAD, START, Batch, Pairs
+from models.multi30k import PAD, START, Batch
 from models.trace import OFF, Trace
 
 MASK = START  # nothing is read before the first piece here, so its token stands for "masked"; no translation contains it
@@ -53,15 +53,6 @@ def some(real: Tensor, generator: torch.Generator | None = None) -> Tensor:
     return (order < count) & real
 
 
-def guessed(model: AllAtOnce, batch: Batch, masked: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """What stands behind each masked piece, (masked, d_model), and the mean of −log p(N | X), nats."""
-    allowed = batch.source != PAD
-    memory = model.encode(batch.source, allowed)
-    offset = (wanted != PAD).sum(1) - allowed.sum(1)
-    length = F.cross_entropy(model.lengths(memory, allowed).float(), offset.clamp(-SHORTER, LONGER) + SHORTER)
-    return model.fill(wanted.masked_fill(masked, MASK), memory, allowed)[masked], length
-
-
 class Objective(nn.Module):
     """What training minimises: the smoothed cross-entropy of the masked pieces alone, no stop token among them, and of the length."""
 
@@ -71,27 +62,13 @@ class Objective(nn.Module):
         self.model, self.smoothing, self.one_pass = model, smoothing, one_pass
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of masked pieces."""
-        wanted = batch.target[:, 1:]
+        """Sum of losses in nats, number of masked pieces: of a batch always the same ones where nothing is learned."""
+        allowed, wanted = batch.source != PAD, batch.target[:, 1:]
         real = wanted != PAD
-        masked = real if self.one_pass else some(real)
-        hidden, length = guessed(self.model, batch, masked, wanted)
+        masked = real if self.one_pass else some(real, None if self.training else torch.Generator().manual_seed(0))
+        memory = self.model.encode(batch.source, allowed)
+        offset = (real.sum(1) - allowed.sum(1)).clamp(-SHORTER, LONGER)
+        length = F.cross_entropy(self.model.lengths(memory, allowed).float(), offset + SHORTER)
+        hidden = self.model.fill(wanted.masked_fill(masked, MASK), memory, allowed)[masked]
         loss = smoothed_loss(hidden, self.model.embedding.weight, wanted[masked], self.smoothing, never=(PAD, MASK))
         return loss + LENGTH_WEIGHT * masked.sum() * length, masked.sum()
-
-
-@torch.no_grad()
-def held_out_loss(model: AllAtOnce, held_out: Pairs, one_pass: bool = False, tokens: int = 8192) -> float:
-    """Mean of −log p over masked pieces, always the same ones, and of the length by its weight; nats, no smoothing, no dropout."""
-    model.eval()
-    chance = torch.Generator().manual_seed(0)
-    total, count, lengths = 0.0, 0, 0.0
-    for chosen in held_out.batches(tokens, seed=0, epoch=0):
-        batch = held_out.batch(chosen).to(model.embedding.weight.device)
-        wanted = batch.target[:, 1:]
-        real = wanted != PAD
-        masked = real if one_pass else some(real, chance)
-        hidden, length = guessed(model, batch, masked, wanted)
-        total += float(F.cross_entropy(model.readout(hidden).float(), wanted[masked], reduction="sum"))
-        count, lengths = count + int(masked.sum()), lengths + float(length) * len(chosen)
-    return total / count + LENGTH_WEIGHT * lengths / len(held_out.source)

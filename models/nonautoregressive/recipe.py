@@ -22,7 +22,7 @@ from models.encoder_decoder import Transformer
 from models.multi30k import Batch
 from models.nonautoregressive import pretrained
 from models.nonautoregressive.decode import mask_predict
-from models.nonautoregressive.model import AllAtOnce, Objective, held_out_loss
+from models.nonautoregressive.model import AllAtOnce, Objective
 from models.nonautoregressive.pretrained import SLUG, Pretrained, teacher
 from models.training import Schedule
 from models.translating import CHOSEN, TASK, bleu, translate, translated
@@ -94,11 +94,8 @@ def plan(job: Job[Task]) -> Plan[Batch]:
             known = {"train": round(bleu(german, references)[0], 2), CHOSEN: shipped.facts["validation"]["value"]}
             checkpoint.write_facts(where, checkpoint.read_facts(where) | {"teacher_bleu": known})
 
-    if task.kind == "ar":
-        return translating.plan(job, shipped.tokenizer, build, german, finish=finish)
-    one_pass = task.kind == "nat"
-    objective, loss = functools.partial(Objective, one_pass=one_pass), functools.partial(held_out_loss, one_pass=one_pass)
-    return translating.plan(job, shipped.tokenizer, build, german, objective, loss, finish=finish)
+    objective = translating.Objective if task.kind == "ar" else functools.partial(Objective, one_pass=task.kind == "nat")
+    return translating.plan(job, shipped.tokenizer, build, german, objective, finish=finish)
 
 
 def measure(asked: Asked[Task], times: int, beam: int, alpha: float) -> Measured:

@@ -16,7 +16,7 @@ from torch import nn
 from models import checkpoint
 from models.encoder import Config
 from models.errors import DamagedFile, InputError
-from models.multi30k import PAD, STOP, Batch, Tokenizer, padded
+from models.multi30k import PAD, STOP, Batch, Pairs, Tokenizer, padded
 from models.nonautoregressive import decode, pretrained, recipe
 from models.nonautoregressive import explain as page
 from models.nonautoregressive.decode import mask_predict, passes, read
@@ -25,6 +25,7 @@ from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
 from models.nonautoregressive.records import Explanation, Joint, Neighbours, Request, Reread, written
 from models.pretrained import once
 from models.training import Schedule
+from models.translating import validation_loss
 from tests.models.networks import answer
 from tests.models.test_translation import copied
 
@@ -129,7 +130,7 @@ def test_only_masked_pieces_count_and_the_length_by_its_weight(model: AllAtOnce,
     wanted = torch.tensor([[20, 21, 22]])
     batch = Batch(torch.tensor([SOURCE[1]]), torch.tensor([[MASK, 20, 21, 22]]), torch.tensor([[20, 21, 22, STOP]]))
     masked = torch.tensor([[True, False, True]])
-    monkeypatch.setattr("models.nonautoregressive.model.some", lambda real: masked)
+    monkeypatch.setattr("models.nonautoregressive.model.some", lambda real, chance: masked)
     loss, count = Objective(model, 0.0)(batch)
     source = read(model, SOURCE[1:])
     logits = model.readout(model.fill(torch.tensor([[MASK, 21, MASK]]), source.sources, source.allowed))[0]
@@ -138,6 +139,10 @@ def test_only_masked_pieces_count_and_the_length_by_its_weight(model: AllAtOnce,
     length = -model.lengths(memory, batch.source != PAD).log_softmax(-1)[0, 16]  # as long as the source
     assert int(count) == 2
     torch.testing.assert_close(loss, expected + 0.1 * 2 * length)
+    monkeypatch.undo()
+    tokens = [np.array(row) for row in SOURCE]
+    seen = {validation_loss(model, Pairs(tokens, tokens), Objective) for _ in range(2)}
+    assert len(seen) == 1, "what is held out is always masked alike"
 
 
 def test_a_translation_has_the_likeliest_length_and_is_that_of_the_last_pass(model: AllAtOnce) -> None:

@@ -18,7 +18,7 @@ from models.encoder import Config
 from models.encoder_decoder import Transformer
 from models.multi30k import Batch, Pairs
 from models.training import Schedule, Trained, mean_of_weights
-from models.translating import Epoch, Objective, validation_loss
+from models.translating import Objective, validation_loss
 
 QUICK = Schedule(steps=24, peak=5e-3, warmup=4, cooldown=4, average=3, every=4, precision="32-true")
 CPU = torch.device("cpu")
@@ -38,8 +38,11 @@ def network(dropout: float = 0.0) -> Transformer:
 
 def run(few: Pairs, folder: Path, schedule: Schedule = QUICK, validate: Any = None, **more: Any) -> Trained[Batch]:
     measure = validate or (lambda model: validation_loss(model, few))
-    epochs: Any = lambda epoch: Epoch(few, 60, 1, epoch)  # noqa: E731
-    return training.train(Objective(network(0.1), 0.1), epochs, measure, schedule, folder, device=CPU, **more)
+
+    def epoch(number: int) -> list[Batch]:
+        return [few.batch(chosen) for chosen in few.batches(60, 1, number)]
+
+    return training.train(Objective(network(0.1), 0.1), epoch, measure, schedule, folder, device=CPU, **more)
 
 
 def test_a_short_run_lowers_the_loss_ends_with_the_mean_of_its_last_checkpoints_and_is_not_overwritten(few: Pairs, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from models import checkpoint
 from models.captions import read
 from models.checkpoint import CheckpointError
 from models.encoder import Config
-from models.encoder_decoder import Changes, MultiHeadAttention, Paths, Transformer, no_gains, parameters
+from models.encoder_decoder import Changes, MultiHeadAttention, Paths, Transformer, no_gains
 from models.errors import InputError
 from models.multi30k import BLANK, PAD, START, STOP, UNKNOWN, Pairs, Tokenizer, cleaned, pairs
 from models.searching import Cache
@@ -108,7 +108,7 @@ def test_hiding_a_word_is_not_reading_it_and_with_every_word_hidden_all_numbers_
 
 def test_embeddings_are_tied_and_the_count_is_within_its_limit() -> None:
     model = Transformer(Config())
-    assert parameters(model) == sum(t.numel() for t in model.state_dict().values()) <= 4_700_000
+    assert sum(p.numel() for p in model.parameters()) == sum(t.numel() for t in model.state_dict().values()) <= 4_700_000
     assert not any("readout" in name for name in model.state_dict())
 
 
