@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,6 +191,17 @@ def passage(text: str) -> str:
             "blank", en="The text is nothing but white space: type at least one character.", zh="文本只有空白：请至少输入一个字符。"
         )
     return "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
+
+
+def check_places(field: str, places: Iterable[object], count: int) -> None:
+    """The refusal of a position that there is not: there are so many, from 0. field: that they are given in, the refusal's code."""
+    for place in places:
+        if place not in range(count):
+            raise InputError(
+                field,
+                en=f"There is no position {shown(place)}; there are the positions 0 to {count - 1}.",
+                zh=f"没有位置 {shown(place)}；可用的位置为 0 到 {count - 1}。",
+            )
 
 
 def shown(value: object) -> str:

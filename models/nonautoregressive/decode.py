@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -88,6 +88,7 @@ def filled(model: AllAtOnce, source: Read, seen: Tensor) -> Tensor:
     equal. seen: (row, target)."""
     own, cross = (None if bool(there.all()) else keys_allowed(there) for there in (seen != PAD, source.allowed))
     x = model.embed(seen)
+    layer: Any
     for layer, (key, value) in zip(model.decoder, source.sources, strict=True):
         mine, its, (first, second, third) = layer.self_attention, layer.cross_attention, layer.norms
         x = first(mine.join(F.scaled_dot_product_attention(*mine.self_projections(x), own)).add_(x))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from models.beam import EXTRA, written
 from models.captions import CAPTIONS
 from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
-from models.fields import check, shown
+from models.fields import check, check_places, shown
 from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
 from models.nonautoregressive.decode import Pass, Read, filled, passes, possible, read
 from models.nonautoregressive.model import LONGER, MASK, SHORTER
@@ -52,19 +53,14 @@ class _Given(NamedTuple):
 def _given(request: Request, trace: Trace = OFF) -> _Given:
     """Check a request and read its sentence. InputError says what was given and what is accepted."""
     check(request)
-    try:
-        shipped = load(request.variant)
-    except CheckpointError:
-        if (folder(SLUG, request.variant) / "model.json").exists():
-            raise
-        raise InputError("variant", en="This network is not trained yet; choose another.", zh="该网络尚未训练；请选择另一个。") from None
-    pinned = {}
+    if not (folder(SLUG, request.variant) / "model.json").exists():
+        raise InputError("variant", en="This network is not trained yet; choose another.", zh="该网络尚未训练；请选择另一个。")
+    shipped = load(request.variant)
+    pinned: dict[int, int] = {}
     for position, piece in request.pinned:
-        try:
+        with suppress(KeyError):
             pinned[position] = shipped.tokenizer.token(piece.removeprefix(SPACE), piece.startswith(SPACE))
-        except KeyError:
-            pinned[position] = UNKNOWN
-        if pinned[position] <= STOP:
+        if pinned.get(position, UNKNOWN) <= STOP:
             raise InputError(
                 "pinned",
                 en=f"“{shown(piece)}” is no piece that a translation can contain; click a cell to pin what stands there.",
@@ -79,14 +75,8 @@ def _given(request: Request, trace: Trace = OFF) -> _Given:
             en=f"The translation would have {length} pieces; that of {pieces} pieces can have {least} to {most}.",
             zh=f"译文将有 {length} 个词片；{pieces} 个词片的句子，其译文可以有 {least} 到 {most} 个词片。",
         )
-    for field, places in (("pinned", pinned), ("again", request.again)):
-        for place in places:
-            if not 0 <= place < length:
-                raise InputError(
-                    field,
-                    en=f"There is no position {shown(place)}: this translation has the positions 0 to {length - 1}.",
-                    zh=f"没有位置 {shown(place)}：该译文的位置为 0 到 {length - 1}。",
-                )
+    check_places("pinned", pinned, length)
+    check_places("again", request.again, length)
     return _Given(request, shipped, encoded, pinned, source, length)
 
 
@@ -115,15 +105,15 @@ def _greedy(given: _Given) -> dict[str, Any]:
         ends.append(clock())
     found = search.result(0)
     told = {"greedy_target": shipped.tokenizer.shown(found.tokens)[0], "greedy_log_probabilities": frozen(found.log_probabilities)}
-    return told | {"greedy_encoded_ms": ends[0], "greedy_ms": frozen(ends[1:])}
+    return {**told, "greedy_ends_ms": frozen(ends)}
 
 
-def _timed(given: _Given) -> dict[str, Any]:
-    """How long the same run takes while nobody watches, by the names of an Explanation's fields."""
+def _timed(given: _Given) -> Array:
+    """When the same run has its source and length, and when each pass is over, while nobody watches: milliseconds."""
     clock = _stopwatch()
     alike = given._replace(source=read(given.shipped.model, [given.pieces.ids]))
     alike.source.likeliest()
-    return {"encoded_ms": clock(), "finished_ms": frozen([clock() for _ in alike.passes()])}
+    return frozen([clock(), *(clock() for _ in alike.passes())])
 
 
 @alone
@@ -144,7 +134,6 @@ def explain(request: Request) -> Explanation:
     )
     return Explanation(
         **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
-        asked=request.passes,
         ran=min(request.passes, max(given.length - len(given.pinned), 1)),
         pieces=tuple(pieces for pieces, _ in rows),
         spaces=frozen([spaces for _, spaces in rows], np.bool_),
@@ -159,8 +148,7 @@ def explain(request: Request) -> Explanation:
         cross=cross,
         lengths=frozen(given.source.lengths[0].exp()),
         shortest=len(given.pieces.ids) - SHORTER,
-        own_length=given.length - request.offset,
-        **_timed(given),
+        ends_ms=_timed(given),
         **_greedy(given),
     )
 

@@ -45,7 +45,7 @@ class Request(Apart):
 class Explanation(Written):
     """A translation after every pass, without a stop token: N = len(target); and the same sentence piece by piece.
 
-    log_probabilities are from the pass that wrote the piece, 0 where it is pinned. asked, ran: passes; no more than N run.
+    log_probabilities are from the pass that wrote the piece, 0 where it is pinned. ran: passes; no more than N of those asked for.
 
     Of every pass, the one over `again` the last: pieces, spaces (pass, position): what stands after it. masked: what it wrote. confidence:
     p of what stands there, from the pass that wrote it. repeats: the same piece as the one before. candidates, candidate_p (pass, position,
@@ -53,12 +53,11 @@ class Explanation(Written):
     settled (position,): the pass after which the piece no longer changes.
     decoder (pass, layer, head, target, target), cross (pass, layer, head, target, source), encoder (layer, head, source, source): weights.
 
-    lengths (32,): p(N | X), the first of N = shortest; own_length: the likeliest.
-    encoded_ms: when the source and the length were known, finished_ms (pass,): when each pass was over, in milliseconds of this run.
-    greedy_*: the same, one piece after the other, the stop token last; greedy_ms (piece,): when each was there.
+    lengths (32,): p(N | X), the first of N = shortest.
+    ends_ms (1 + pass,): when the source and the length were known, and when each pass was over, in milliseconds of this run.
+    greedy_*: the same, one piece after the other, the stop token last; greedy_ends_ms (1 + piece,).
     """
 
-    asked: int
     ran: int
     pieces: tuple[tuple[str, ...], ...]
     spaces: NDArray[np.bool_]
@@ -73,13 +72,10 @@ class Explanation(Written):
     cross: Array
     lengths: Array
     shortest: int
-    own_length: int
-    encoded_ms: float
-    finished_ms: Array
+    ends_ms: Array
     greedy_target: tuple[str, ...]
     greedy_log_probabilities: Array
-    greedy_encoded_ms: float
-    greedy_ms: Array
+    greedy_ends_ms: Array
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from models.arrays import frozen
 from models.beam import EXTRA, Hypothesis, told
 from models.errors import InputError
-from models.fields import check, shown
+from models.fields import check, check_places
 from models.multi30k import START, Encoded, padded, readable
 from models.rnn_attention.decode import Changes, Decoder, encoded, search
 from models.rnn_attention.model import Memory, RecurrentTranslator
@@ -52,14 +52,8 @@ def _read(request: Request, target: Sequence[tuple[str, bool]] = ()) -> _Read:
             zh="该模型没有可以移动的权重：它在每个词之前读的都是同一个向量。",
         )
     one = _Read(request, pieces, donor, tuple(tokenizer.token(piece, space) for piece, space in target))
-    for field, given, count in (("words", request.words, len(pieces.ids)), ("rows", request.rows, one.limit)):
-        for at in given:
-            if not 0 <= at < count:
-                raise InputError(
-                    field,
-                    en=f"There is no place {shown(at)} for a weight: {field} are 0 to {count - 1}.",
-                    zh=f"没有第 {shown(at)} 个位置可放权重：可用的是 0 到 {count - 1}。",
-                )
+    check_places("words", request.words, len(pieces.ids))
+    check_places("rows", request.rows, one.limit)
     return one
 
 

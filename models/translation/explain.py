@@ -13,7 +13,7 @@ from models.beam import EXTRA, Hypothesis, told
 from models.crossing import Pair
 from models.encoder_decoder import AS_PUBLISHED, Changes, Gains, no_gains
 from models.errors import InputError, check_heads
-from models.fields import check, shown
+from models.fields import check, check_places
 from models.multi30k import PAD, START, Encoded, padded, readable
 from models.searching import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
 from models.trace import Trace
@@ -39,13 +39,7 @@ def _read(request: Request, target: Sequence[tuple[str, bool]] = ()) -> _Read:
     shipped = load()
     check_heads(request.silenced, dict.fromkeys(KINDS, (shipped.model.config.n_layers, shipped.model.config.n_heads)))
     pieces = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
-    for position in request.hidden:
-        if not 0 <= position < len(pieces.ids):
-            raise InputError(
-                "hidden",
-                en=f"Word piece {shown(position)} cannot be hidden: this sentence has the pieces 0 to {len(pieces.ids) - 1}.",
-                zh=f"无法隐藏词片 {shown(position)}：这个句子的词片编号为 0 到 {len(pieces.ids) - 1}。",
-            )
+    check_places("hidden", request.hidden, len(pieces.ids))
     return _Read(request, pieces, tuple(shipped.tokenizer.token(piece, space) for piece, space in target))
 
 

@@ -42,7 +42,6 @@ def explanation(request: Request = EXAMPLES[0]) -> Explanation:
         log_probabilities=log_p,
         log_probability=float(log_p.sum()),
         unknown=0,
-        asked=request.passes,
         ran=2,
         pieces=pieces,
         spaces=spaces,
@@ -57,13 +56,10 @@ def explanation(request: Request = EXAMPLES[0]) -> Explanation:
         cross=np.full((passes, 2, 2, n, 4), 0.25, np.float32),
         lengths=lengths,
         shortest=OWN - 16,
-        own_length=OWN,
-        encoded_ms=2.0,
-        finished_ms=np.array([4.0, 6.0, 8.0][:passes], np.float32),
+        ends_ms=np.array([2.0, 4.0, 6.0, 8.0][: 1 + passes], np.float32),
         greedy_target=(*SECOND, "</s>"),
         greedy_log_probabilities=np.log(np.array([0.9, 0.8, 0.7, 0.9, 0.95], np.float32)),
-        greedy_encoded_ms=1.5,
-        greedy_ms=np.array([3.5, 5.5, 7.5, 9.5, 12.0], np.float32),
+        greedy_ends_ms=np.array([1.5, 3.5, 5.5, 7.5, 9.5, 12.0], np.float32),
     )
 
 

@@ -159,7 +159,7 @@ run, refused, couple = partial(answer, explain, Explanation), partial(answer, ex
 def test_every_pass_is_told_and_only_masked_pieces_move() -> None:
     seen, short = run(dataclasses.replace(DOGS, passes=3)), run(Request("Two <mask> dogs.", passes=20))
     count = len(seen.target)
-    assert short.asked == 20 and short.ran == len(short.pieces) == len(short.target), "more passes than pieces are not made"
+    assert short.ran == len(short.pieces) == len(short.target), "more passes than pieces are not made"
     assert "<mask>dogs" in "".join(short.source), "a typed mask is text"
     assert seen.masked.shape == (3, count) and seen.masked[0].all()
     assert seen.masked.sum(1).tolist() == [count, count * 2 // 3, count // 3]
@@ -169,8 +169,8 @@ def test_every_pass_is_told_and_only_masked_pieces_move() -> None:
     np.testing.assert_allclose(seen.confidence[-1], np.exp(seen.log_probabilities))
     for maps in (seen.decoder, seen.cross, seen.encoder):
         np.testing.assert_allclose(maps.sum(-1), 1.0, rtol=1e-5)
-    assert seen.lengths.sum() == pytest.approx(1) and seen.own_length == count
-    assert (np.diff([0, seen.encoded_ms, *seen.finished_ms]) > 0).all() and len(seen.greedy_ms) == len(seen.greedy_target)
+    assert seen.lengths.sum() == pytest.approx(1) and seen.shortest + seen.lengths.argmax() == count
+    assert (np.diff([0, *seen.ends_ms]) > 0).all() and len(seen.greedy_ends_ms) == 1 + len(seen.greedy_target)
     for t, place in enumerate(seen.settled):
         assert len({one[t] for one in seen.pieces[place:]}) == 1
 
@@ -178,7 +178,7 @@ def test_every_pass_is_told_and_only_masked_pieces_move() -> None:
 def test_a_pinned_word_stays_and_a_position_masked_again_is_written_once_more() -> None:
     seen = run(dataclasses.replace(DOGS, pinned=((1, written("Hund", True)),), again=(0, 1), offset=1))
     assert {one[1] for one in seen.pieces} == {"Hund"} and not seen.masked[:, 1].any() and (seen.confidence[:, 1] == 1).all()
-    assert len(seen.target) == seen.own_length + 1 and len(seen.pieces) == 5 == seen.ran + 1
+    assert len(seen.target) == seen.shortest + seen.lengths.argmax() + 1 and len(seen.pieces) == 5 == seen.ran + 1
     assert np.flatnonzero(seen.masked[-1]).tolist() == [0]
 
 

@@ -90,7 +90,7 @@ def warning(_request: Request, seen: Explanation) -> Text | None:
 
 def notice(request: Request, seen: Explanation) -> Text | None:
     """Where fewer passes ran than were asked for, or more than the network was trained for."""
-    fewer = filled(texts.FEWER, asked=seen.asked, ran=seen.ran) if seen.ran < seen.asked else None
+    fewer = filled(texts.FEWER, asked=request.passes, ran=seen.ran) if seen.ran < request.passes else None
     return joined(fewer, texts.ONE_ALONE if request.variant == "nat_distilled" and seen.ran > 1 else None)
 
 
@@ -120,8 +120,8 @@ def passes(seen: Explanation, request: Request, state: str) -> Value:
         "passes": [dict(zip(names, one, strict=True)) for one in each],
         "ran": seen.ran,
         "settled": seen.settled.tolist(),
-        "ends": _rounded((seen.encoded_ms, *seen.finished_ms), 3),
-        "greedy": {**greedy, "ends": _rounded((seen.greedy_encoded_ms, *seen.greedy_ms), 3)},
+        "ends": _rounded(seen.ends_ms, 3),
+        "greedy": {**greedy, "ends": _rounded(seen.greedy_ends_ms, 3)},
     }
 
 
@@ -135,7 +135,7 @@ def _rounded(values: ArrayLike, digits: int = 4) -> list[Any]:
 
 def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
     """What the network thinks of each length, its own and the one that is used."""
-    here, used, own = dict(enumerate(seen.lengths.tolist(), seen.shortest)), len(seen.target), seen.own_length
+    here, used, own = dict(enumerate(seen.lengths.tolist(), seen.shortest)), len(seen.target), seen.shortest + int(seen.lengths.argmax())
     every = [n for n, p in here.items() if p >= LIKELY or n in {used, own}]
     at = list(range(every[0], every[-1] + 1))
     p = [here[n] for n in at]
@@ -289,7 +289,7 @@ def difference(
 
 def _before_the_stop(seen: Explanation) -> int:
     """The moment, of those that the picture steps through, at which greedy decoding has written all but the stop token."""
-    ends = _rounded((0, seen.encoded_ms, seen.greedy_encoded_ms, *seen.finished_ms, *seen.greedy_ms), 3)
+    ends = _rounded((0, *seen.ends_ms, *seen.greedy_ends_ms), 3)
     return sorted(set(ends)).index(ends[-2])
 
 
