@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -48,9 +47,12 @@ class Hypothesis:
         """log p / ((5 + |Y|) / 6)^α, |Y| with the stop token (Wu et al., 2016, eq. 14)."""
         return self.log_probability / penalty(len(self.tokens), alpha)
 
+    def extended(self, by: Extension) -> Hypothesis:
+        """With one piece more."""
+        return Hypothesis((*self.tokens, by.token), (*self.log_probabilities, by.log_probability))
 
-@dataclass(frozen=True)
-class Extension:
+
+class Extension(NamedTuple):
     """A hypothesis and one piece more, as a step of beam search ranked it among others.
 
     parent: the row of the beam it goes on from. total: log p of all its pieces, nats; log_probability: of its last one.
@@ -110,7 +112,7 @@ def beam_steps(
     rows = begin(wide)
     finished: list[list[Hypothesis]] = [[] for _ in range(count)]
     sentences = list(range(count))  # those not done, `wide` rows of the cache each
-    live: list[list[tuple[tuple[int, ...], tuple[float, ...]]]] = [[((), ())] * wide for _ in range(count)]
+    live = [[Hypothesis((), ())] * wide for _ in range(count)]
     totals = torch.full((count, wide), -torch.inf, device=device)
     totals[:, 0] = 0.0  # all rows begin alike: only the first counts
     last = torch.full((count * wide,), START, device=device)
@@ -125,44 +127,33 @@ def beam_steps(
             sums[[i for i in range(len(sentences)) if i not in at_limit], STOP::vocabulary] = -torch.inf
         best, place = sums.topk(2 * wide, dim=1)  # enough that `wide` of them do not stop
         value = log_p.view(len(sentences), -1).gather(1, place)
-        going: list[tuple[int, list[tuple[int, int, float, float]]]] = []  # those that go on, and what is kept of each
+        going: list[tuple[int, list[Extension]]] = []  # those that go on, and what is kept of each
         found = zip(sentences, best.tolist(), place.tolist(), value.tolist(), strict=True)
         for i, (sentence, row_best, row_place, row_value) in enumerate(found):
-            own = beams[sentence]
-            kept: list[tuple[int, int, float, float]] = []
+            own, alpha, done = beams[sentence], alphas[sentence], finished[sentence]
             ranked: list[Extension] = []
             for rank, (total, flat, one) in enumerate(zip(row_best[: 2 * own], row_place, row_value, strict=False)):
-                if total == -torch.inf:
-                    continue
-                parent, token = divmod(flat, vocabulary)
-                fate: Literal["kept", "finished", "passed"] = "passed"
-                if token == STOP:
-                    if rank < own:
-                        fate = "finished"
-                        before = live[i][parent]
-                        finished[sentence].append(Hypothesis((*before[0], STOP), (*before[1], one)))
-                elif len(kept) < own:
-                    fate = "kept"
-                    kept.append((parent, token, total, one))
-                if watch is not None:
-                    ranked.append(Extension(parent, token, total, one, fate))
+                if total > -torch.inf:
+                    parent, token = divmod(flat, vocabulary)
+                    passed = (rank if token == STOP else sum(each.fate == "kept" for each in ranked)) >= own
+                    ranked.append(Extension(parent, token, total, one, "passed" if passed else "finished" if token == STOP else "kept"))
             if watch is not None:
                 watch(sentence, log_p[i * wide : i * wide + own], ranked)
-            alpha = alphas[sentence]
-            finished[sentence].sort(key=lambda h: -h.score(alpha))
-            del finished[sentence][own:]
-            reachable = kept[0][2] / penalty(limits[sentence], alpha) if kept else -math.inf
-            if kept and (len(finished[sentence]) < own or reachable > finished[sentence][-1].score(alpha)):
+            kept = [each for each in ranked if each.fate == "kept"]
+            done += [live[i][each.parent].extended(each) for each in ranked if each.fate == "finished"]
+            done.sort(key=lambda h: -h.score(alpha))
+            del done[own:]
+            if kept and (len(done) < own or kept[0].total / penalty(limits[sentence], alpha) > done[-1].score(alpha)):
                 going.append((i, kept))
         if not going:
             break
         before_wide, wide = wide, max(beams[sentences[i]] for i, _ in going)
-        filled = [(i, kept + [(kept[0][0], kept[0][1], -torch.inf, kept[0][3])] * (wide - len(kept))) for i, kept in going]
-        places = [i * before_wide + parent for i, kept in filled for parent, _, _, _ in kept]
+        filled = [(i, kept + [kept[0]._replace(total=-torch.inf)] * (wide - len(kept))) for i, kept in going]
+        places = [i * before_wide + one.parent for i, kept in filled for one in kept]
         rows.choose(torch.tensor(places, device=device), sentences_change=len(places) < len(last))
-        last = torch.tensor([token for _, kept in filled for _, token, _, _ in kept], device=device)
-        totals = torch.tensor([[total for _, _, total, _ in kept] for _, kept in filled], device=device)
-        live = [[((*live[i][p][0], token), (*live[i][p][1], one)) for p, token, _, one in kept] for i, kept in filled]
+        last = torch.tensor([one.token for _, kept in filled for one in kept], device=device)
+        totals = torch.tensor([[one.total for one in kept] for _, kept in filled], device=device)
+        live = [[live[i][one.parent].extended(one) for one in kept] for i, kept in filled]
         sentences = [sentences[i] for i, _ in filled]
         yield
     return finished

@@ -91,7 +91,7 @@ def filled(model: AllAtOnce, source: Read, seen: Tensor) -> Tensor:
     layer: Any
     for layer, (key, value) in zip(model.decoder, source.sources, strict=True):
         mine, its, (first, second, third) = layer.self_attention, layer.cross_attention, layer.norms
-        x = first(mine.join(F.scaled_dot_product_attention(*mine.self_projections(x), own)).add_(x))
+        x = first(mine.join(F.scaled_dot_product_attention(*mine.self_projections(x), attn_mask=own)).add_(x))
         x = second(its.join(F.scaled_dot_product_attention(its.query(x), key, value, cross)).add_(x))
         x = third(layer.feed_forward(x).add_(x))
     return x

@@ -60,6 +60,7 @@ const NEAR = 1e-6; // ms
 const MOST = 3; // repeats that a sentence names
 const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]; // ms between two marks of the axis
 const HOLLOW = { line: "control", dash: [3, 3], width: 1.5 }; // a cell that is being written
+const SETTLED = { changes: "sunk", settles: "accent", stands: "out-soft" }; // what becomes of a cell after a pass
 const REPEAT = { line: "bad", width: 2.5 };
 const PINNED = { line: "query", width: 2, dash: [2, 2] };
 
@@ -134,16 +135,18 @@ function scene(run, look, pen) {
     pen.lines(text, style.room - 6, style).forEach((line, n, all) => pen.text((box.x0 + box.x1) / 2,
       (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3, line, style));
   };
+  /** A text right of what stands from x0 to x1; at the end of the picture it has room to the left alone. y(right). */
+  const beside = (x0, x1, y, text, style) => {
+    const right = x1 + pen.measure(text, style) <= at.wide;
+    pen.text(right ? x1 : x0, y(right), text, { ...style, align: right ? "left" : "right", halo: "panel" });
+  };
   const cell = (box, piece, { pale, ...style }, outside = false) => {
-    const [x0, x1, y] = [box.x0 + 1, box.x1 - 1, (box.y0 + box.y1) / 2];
-    pen.rect({ x0, x1, y0: box.y0 + 1, y1: box.y1 - 1 }, { radius: 3, ...style });
+    const [x, y, room] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, box.x1 - box.x0 - 6];
+    pen.rect({ x0: box.x0 + 1, x1: box.x1 - 1, y0: box.y0 + 1, y1: box.y1 - 1 }, { radius: 3, ...style });
     const font = { size: at.size, weight: pale ? 400 : 650 };
-    const long = pen.measure(piece, font);
-    if (!outside || long <= x1 - x0 - 4) return pen.text((x0 + x1) / 2, y, piece,
-      { ...font, align: "center", room: x1 - x0 - 4, colour: ink(style.fill ?? "panel") });
-    const left = x1 + 4 + long > at.wide; // at the end of the picture it has room before its cell alone
-    return pen.text(left ? x0 - 4 : x1 + 4, y, piece,
-      { ...font, align: left ? "right" : "left", colour: "ink", halo: "panel" });
+    if (outside && pen.measure(piece, font) > room)
+      return beside(box.x0 - 3, box.x1 + 3, () => y, piece, { ...font, colour: "ink" });
+    return pen.text(x, y, piece, { ...font, align: "center", room, colour: ink(style.fill ?? "panel") });
   };
 
   title(at.head / 2, t(TEXT.greedy), t(TEXT.cached));
@@ -186,11 +189,9 @@ function scene(run, look, pen) {
     y1: at.y(look.pos) + at.row }, { line: "query", width: 2, radius: 4 });
   const done = (end, y0, y1, where) => {
     if (now < end - NEAR) return;
-    const [x, text] = [at.x(end), t(TEXT.done, { ms: ms(end) })];
-    const style = { ...bold, size: pen.big ? 20 : 13, colour: "out" };
-    const right = x + 6 + pen.measure(text, style) < at.wide;
+    const x = at.x(end);
     pen.line(x, y0, x, y1, { line: "out", width: 2 });
-    pen.text(right ? x + 6 : x - 6, where(right), text, { ...style, align: right ? "left" : "right", halo: "panel" });
+    beside(x - 6, x + 6, where, t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" });
   };
   // Over the stairs there is room to the left, beside the passes to the right; else above them.
   done(greedy.ends.at(-1), at.head, at.down, () => (at.flat < 0.3 ? at.head / 2 : at.head + at.row / 2));
@@ -203,8 +204,8 @@ function scene(run, look, pen) {
 /** How a cell is filled and outlined. */
 function styleOf(run, look, pass, n, i) {
   const pale = !pass.masked[i];
-  const late = run.settled[i] > n ? "sunk" : run.settled[i] === n ? "accent" : "out-soft";
-  const fill = look.show === "settled" ? colour(late) : colour(shade("weights", pass.p[i]), pale ? PALE : 1);
+  const late = run.settled[i] > n ? "changes" : run.settled[i] === n ? "settles" : "stands";
+  const fill = look.show === "settled" ? colour(SETTLED[late]) : colour(shade("weights", pass.p[i]), pale ? PALE : 1);
   return { fill, pale, ...(run.pinned.includes(i) ? PINNED : pass.repeats[i] ? REPEAT : {}) };
 }
 
@@ -271,26 +272,24 @@ function table(run, look) {
   return { caption: t(TEXT.caption), columns, rows, here: look.pos };
 }
 
-function arrays(run) {
-  const shape = [run.passes.length, run.count];
-  const axes = ["pass", "position"];
-  const flat = (name) => ({ shape, data: run.passes.flatMap((one) => one[name].map(Number)), axes });
-  const times = (list, axis) => ({ shape: [list.length], data: list, axes: [axis], unit: "ms" });
+function arrays({ passes, count, settled, ends, greedy }) {
+  const all = (name) => passes.flatMap((one) => one[name]);
+  const flat = (name) =>
+    ({ shape: [passes.length, count], data: all(name).map(Number), axes: ["pass", "position"] });
+  const times = ([, ...data], axis) => ({ shape: [data.length], data, axes: [axis], unit: "ms" });
   return {
-    confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"),
-    settled: { shape: [run.count], data: run.settled, axes: ["position"] },
-    pieces: run.passes.flatMap(({ pieces }) => pieces), greedy_pieces: run.greedy.pieces,
-    finished: times(run.ends.slice(1), "pass"), greedy: times(run.greedy.ends.slice(1), "piece"),
+    confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"), pieces: all("pieces"),
+    settled: { shape: [count], data: settled, axes: ["position"] },
+    finished: times(ends, "pass"), greedy: times(greedy.ends, "piece"), greedy_pieces: greedy.pieces,
   };
 }
 
 function legend(run, { show: which }) {
-  const here = which === "settled" ? [[TEXT.changes, { fill: "sunk", line: "control" }],
-    [TEXT.settles, { fill: "accent", line: "control" }], [TEXT.stands, { fill: "out-soft", line: "control" }]]
-    : [[TEXT.scale, { shades: SHADES.map((share) => shade("weights", share)), wide: 64 }], [TEXT.repeat, REPEAT],
-      [TEXT.masked, HOLLOW]];
-  return [...here, ...(run.pinned.length ? [[TEXT.pinned, PINNED]] : [])]
-    .map(([text, mark]) => ({ text: t(text), mark: { radius: 3, ...mark } }));
+  const here = which === "settled" ? Object.entries(SETTLED).map(([name, fill]) => [name, { fill, line: "control" }])
+    : [["scale", { shades: SHADES.map((share) => shade("weights", share)), wide: 64 }], ["repeat", REPEAT],
+      ["masked", HOLLOW]];
+  return [...here, ...(run.pinned.length ? [["pinned", PINNED]] : [])]
+    .map(([name, mark]) => ({ text: t(TEXT[name]), mark: { radius: 3, ...mark } }));
 }
 
 export default {
@@ -316,7 +315,7 @@ export default {
   legend,
   /** It plays so slowly that one can follow, in proportion to the milliseconds. */
   clock(run) {
-    const seconds = Math.max(4, Math.min(10, 0.3 * run.total));
+    const seconds = among(0.3 * run.total, 4, 10);
     return {
       key: "moment", seconds, says: (at) => `${ms(run.moments[at])} ms`,
       at: (second) => over(run.moments, (second / seconds) * run.total),
