@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio, threads
 from models.encoder import Config, EncoderLayer
-from models.encoder_decoder import Gains, Transformer
+from models.encoder_decoder import Transformer
 from models.layers.attention import MultiHeadAttention
 from models.layers.masks import keys_allowed
 
@@ -63,11 +63,11 @@ class UntracedEncoder(Transformer):
         super().__init__(config)
         self.encoder = torch.nn.ModuleList(UntracedLayer(config) for _ in range(config.n_layers))
 
-    def encode_plainly(self, source: Tensor, allowed: Tensor, gains: Gains | None = None) -> Tensor:
+    def encode_plainly(self, source: Tensor, allowed: Tensor) -> Tensor:
         """As `Transformer.encode`."""
         mask, x = keys_allowed(allowed), self.embed(source)
-        for i, layer in enumerate(self.encoder):
-            x = layer(x, mask, None if gains is None else gains.encoder[i])
+        for layer in self.encoder:
+            x = layer(x, mask)
         return x
 
 

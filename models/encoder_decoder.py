@@ -7,8 +7,8 @@ embedding matrix serves source, target and output.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -25,23 +25,6 @@ from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
 
 BRANCH = 0.2  # size of what leads out of a sublayer at the start of training, against Xavier's
-
-
-@dataclass(frozen=True)
-class Gains:
-    """What the output of each head is multiplied by: 1 leaves it, 0 silences it. Each tensor is (layer, batch, head)."""
-
-    encoder: Tensor
-    decoder: Tensor
-    cross: Tensor
-
-    def repeat(self, times: int) -> Gains:
-        """Every sentence of the batch `times` times in a row."""
-        return Gains(*(g.repeat_interleave(times, dim=1) for g in (self.encoder, self.decoder, self.cross)))
-
-    def rows(self, index: Tensor) -> Gains:
-        """The sentences of the batch that index (n,) names."""
-        return Gains(*(g.index_select(1, index) for g in (self.encoder, self.decoder, self.cross)))
 
 
 @dataclass(frozen=True)
@@ -64,6 +47,8 @@ class Changes:
     scale: what attention scores are multiplied by, in place of 1/√d_head. positional: embeddings get their sinusoids.
     reads: (batch, target) bool in place of the causal mask: the decoder's inputs that every position sees, later ones included.
     paths: in place of the network's own. first: the position that the first piece stands at, in both languages.
+    gains: of attention in the "encoder", the "decoder" and "cross" between them, (layer, batch, head), what the output of each head is
+    multiplied by: 1 leaves it, 0 silences it.
     """
 
     scale: float | None = None
@@ -71,6 +56,15 @@ class Changes:
     reads: Tensor | None = None
     paths: Paths | None = None
     first: int = 0
+    gains: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def gain(self, kind: str, layer: int) -> Tensor | None:
+        """That of a layer, (batch, head), or None."""
+        return self.gains[kind][layer] if kind in self.gains else None
+
+    def rows(self, index: Tensor) -> Changes:
+        """What changes in the sentences of the batch that index (n,) names."""
+        return replace(self, gains={kind: each.index_select(1, index) for kind, each in self.gains.items()})
 
 
 AS_PUBLISHED = Changes()
@@ -167,9 +161,7 @@ class Transformer(nn.Module):
         words = self.embedding(tokens) * math.sqrt(self.config.d_model)
         return self.dropout(words + self.positions[first : first + tokens.shape[1]] if positional else words)  # type: ignore[no-any-return]
 
-    def encode(
-        self, source: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF, changes: Changes = AS_PUBLISHED
-    ) -> Tensor:
+    def encode(self, source: Tensor, allowed: Tensor, trace: Trace = OFF, changes: Changes = AS_PUBLISHED) -> Tensor:
         """source: (batch, source) tokens; allowed: (batch, source), False at padding and at hidden words. (batch, source, d_model).
 
         Taps `encoder/<layer>/self/weights` and `encoder/<layer>/output`.
@@ -178,7 +170,7 @@ class Transformer(nn.Module):
         for i, layer in enumerate(self.encoder):
             x = self.placed(x, i, paths, changes.first)
             beside = paths.encoder[i] if paths.encoder else (1, 1)
-            x = layer(x, mask, None if gains is None else gains.encoder[i], trace.within("encoder", i), changes.scale, beside)
+            x = layer(x, mask, changes.gain("encoder", i), trace.within("encoder", i), changes.scale, beside)
         return x
 
     def placed(self, x: Tensor, layer: int, paths: Paths, first: int) -> Tensor:
@@ -190,7 +182,6 @@ class Transformer(nn.Module):
         target: Tensor,
         memory: Tensor | Sequence[tuple[Tensor, Tensor]],
         allowed: Tensor,
-        gains: Gains | None = None,
         trace: Trace = OFF,
         changes: Changes = AS_PUBLISHED,
         past: Any = None,
@@ -206,7 +197,7 @@ class Transformer(nn.Module):
         x, reads = self.embed(target, first, changes.positional), None if changes.reads is None or past else keys_allowed(changes.reads)
         for i, layer in enumerate(self.decoder):
             extend = None if past is None else partial(past.extend, i, x)
-            gain, cross = (None, None) if gains is None else (gains.decoder[i], gains.cross[i])
+            gain, cross = changes.gain("decoder", i), changes.gain("cross", i)
             source = memory if isinstance(memory, Tensor) else memory[i]
             x, beside = self.placed(x, i, paths, first), paths.decoder[i] if paths.decoder else (1, 1, 1)
             x = layer(x, source, mask, gain, cross, trace.within("decoder", i), changes.scale, reads, beside, extend)
@@ -220,20 +211,6 @@ class Transformer(nn.Module):
         """(..., d_model) -> (..., vocabulary), unnormalised log-probabilities, by the embedding itself (§3.4)."""
         return F.linear(x, self.embedding.weight)
 
-    def forward(
-        self,
-        source: Tensor,
-        target: Tensor,
-        allowed: Tensor,
-        gains: Gains | None = None,
-        trace: Trace = OFF,
-        changes: Changes = AS_PUBLISHED,
-    ) -> Tensor:
+    def forward(self, source: Tensor, target: Tensor, allowed: Tensor, trace: Trace = OFF, changes: Changes = AS_PUBLISHED) -> Tensor:
         """Teacher-forced: what the decoder says at each target position, (batch, target, d_model); `readout` makes it logits."""
-        return self.decode(target, self.encode(source, allowed, gains, trace, changes), allowed, gains, trace, changes)
-
-
-def no_gains(config: Config, batch: int, device: torch.device | None = None) -> Gains:
-    """Gains of 1 everywhere: (layer, batch, head) each."""
-    ones = torch.ones(config.n_layers, batch, config.n_heads, device=device)
-    return Gains(ones, ones.clone(), ones.clone())
+        return self.decode(target, self.encode(source, allowed, trace, changes), allowed, trace, changes)

@@ -12,7 +12,7 @@ from torch import Tensor
 from models import fused, sampling
 from models.beam import NEVER, Hypothesis, Watch, finished, only_stop
 from models.beam import beam_steps as searched
-from models.encoder_decoder import AS_PUBLISHED, Changes, DecoderLayer, Gains, Transformer
+from models.encoder_decoder import AS_PUBLISHED, Changes, DecoderLayer, Transformer
 from models.multi30k import START, STOP
 
 
@@ -23,7 +23,6 @@ class Source:
     tokens: Tensor
     allowed: Tensor  # False at padding and at hidden pieces
     limits: tuple[int, ...]  # the stop token counts
-    gains: Gains | None = None
     changes: Changes = AS_PUBLISHED  # a search never sees the future, which is not written yet: `reads` says nothing here
 
 
@@ -47,24 +46,16 @@ class Cache(sampling.Cache):
     Memory for the longest translation is taken once; `step` fills one position of it.
     """
 
-    def __init__(
-        self,
-        model: Transformer,
-        memory: Tensor,
-        allowed: Tensor,
-        longest: int,
-        gains: Gains | None,
-        changes: Changes = AS_PUBLISHED,
-    ) -> None:
+    def __init__(self, model: Transformer, memory: Tensor, allowed: Tensor, longest: int, changes: Changes = AS_PUBLISHED) -> None:
         """memory: (row, source, d_model) from the encoder; allowed: (row, source); longest: positions to make room for."""
         super().__init__(model, len(memory), longest, model.embedding.weight)
         self._model, self._longest, self._changes = model, longest, changes
-        self._sources, self._allowed, self._gains = model.key_values(memory), allowed, gains
+        self._sources, self._allowed = model.key_values(memory), allowed
         self._fused = self._fuse() if self.fused else None
 
     def _fuse(self) -> fused.Step:
         """Steps in one call, anew whenever rows change."""
-        model, changes, gains = self._model, self._changes, self._gains
+        model, changes = self._model, self._changes
         layers = [layer for layer in model.decoder if isinstance(layer, DecoderLayer)]
         parts = [
             fused.Parts(one.self_attention, norm, one.feed_forward, last, one.cross_attention, cross_norm)  # type: ignore[arg-type]
@@ -74,8 +65,8 @@ class Cache(sampling.Cache):
         heads, paths = model.config.n_heads, changes.paths or model.paths
         weights = fused.Weights.of(model, parts, heads, None, model.embedding.weight, never=NEVER, nats=True)
         own = self.own(
-            None if gains is None else gains.decoder,
-            cross_gain=[None] * len(layers) if gains is None else [one.contiguous() for one in gains.cross],
+            changes.gains.get("decoder"),
+            cross_gain=[changes.gain("cross", i) for i in range(len(layers))],
             cross_keys=[fused.by_slot(key) for key, _ in self._sources],
             cross_values=[fused.by_slot(value) for _, value in self._sources],
             places=[model.positions[changes.first :] if paths.timing and i else None for i in range(len(layers))],
@@ -92,7 +83,7 @@ class Cache(sampling.Cache):
             x = self._model.embed(tokens[:, None], self._changes.first + self.position, self._changes.positional)[:, 0]
             said = self._fused(x, self.position, place=self.position)
         else:
-            hidden = self._model.decode(tokens[:, None], self._sources, self._allowed, self._gains, changes=self._changes, past=self)
+            hidden = self._model.decode(tokens[:, None], self._sources, self._allowed, changes=self._changes, past=self)
             said = piece_log_probabilities(self._model, hidden[:, 0])
         self.position += 1
         return said
@@ -110,7 +101,7 @@ class Cache(sampling.Cache):
         if sentences_change:
             self._allowed = self._allowed.index_select(0, rows)
             self._sources = [(key.index_select(0, rows), value.index_select(0, rows)) for key, value in self._sources]
-            self._gains = None if self._gains is None else self._gains.rows(rows)
+            self._changes = self._changes.rows(rows)
             self._fused = self._fuse() if self.fused else None
 
 
@@ -125,8 +116,8 @@ class Greedy:
     def __init__(self, model: Transformer, source: Source) -> None:
         self._source = source
         count = len(source.limits)
-        memory = model.encode(source.tokens, source.allowed, source.gains, changes=source.changes)
-        self._cache = Cache(model, memory, source.allowed, max(source.limits, default=0), source.gains, source.changes)
+        memory = model.encode(source.tokens, source.allowed, changes=source.changes)
+        self._cache = Cache(model, memory, source.allowed, max(source.limits, default=0), source.changes)
         self._last = source.tokens.new_full((count,), START)
         self._rows = list(range(count))  # which sentence stands in each row of the cache
         self.tokens: list[list[int]] = [[] for _ in range(count)]
@@ -188,10 +179,9 @@ def beam_steps(
     """The search of `models.beam` with this model."""
 
     def begin(wide: int) -> Cache:
-        gains = None if source.gains is None else source.gains.repeat(wide)
-        memory = model.encode(source.tokens, source.allowed, source.gains, changes=source.changes).repeat_interleave(wide, 0)
-        allowed = source.allowed.repeat_interleave(wide, 0)
-        return Cache(model, memory, allowed, max(source.limits, default=0), gains, source.changes)
+        rows = torch.arange(len(source.limits), device=source.tokens.device).repeat_interleave(wide)
+        memory = model.encode(source.tokens, source.allowed, changes=source.changes)
+        return Cache(model, memory[rows], source.allowed[rows], max(source.limits, default=0), source.changes.rows(rows))
 
     return searched(begin, source.limits, beam, alphas, source.tokens.device, watch, may_stop)
 

@@ -89,10 +89,11 @@ def filled(model: AllAtOnce, source: Read, seen: Tensor) -> Tensor:
     own, cross = (None if bool(there.all()) else keys_allowed(there) for there in (seen != PAD, source.allowed))
     x = model.embed(seen)
     layer: Any
-    for layer, (key, value) in zip(model.decoder, source.sources, strict=True):
+    for layer, (keys, values) in zip(model.decoder, source.sources, strict=True):
         mine, its, (first, second, third) = layer.self_attention, layer.cross_attention, layer.norms
-        x = first(mine.join(F.scaled_dot_product_attention(*mine.self_projections(x), attn_mask=own)).add_(x))
-        x = second(its.join(F.scaled_dot_product_attention(its.query(x), key, value, cross)).add_(x))
+        query, key, value = mine.self_projections(x)
+        x = first(mine.join(F.scaled_dot_product_attention(query, key, value, own)).add_(x))
+        x = second(its.join(F.scaled_dot_product_attention(its.query(x), keys, values, cross)).add_(x))
         x = third(layer.feed_forward(x).add_(x))
     return x
 

@@ -11,9 +11,10 @@ import torch
 from models.arrays import frozen
 from models.beam import EXTRA, Hypothesis, told
 from models.crossing import Pair
-from models.encoder_decoder import AS_PUBLISHED, Changes, Gains, no_gains
+from models.encoder_decoder import Changes
 from models.errors import InputError, check_heads
 from models.fields import check, check_places
+from models.gains import gains
 from models.multi30k import PAD, START, Encoded, padded, readable
 from models.searching import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
 from models.trace import Trace
@@ -48,19 +49,13 @@ def _source(read: Sequence[_Read], shipped: Pretrained) -> Source:
     device = shipped.model.embedding.weight.device
     tokens = padded([r.pieces.ids for r in read])
     allowed = tokens != PAD
-    gains = no_gains(shipped.model.config, len(read))
-    changed = False
     for row, one in enumerate(read):
         allowed[row, list(one.request.hidden)] = False
-        for kind, layer, head in one.request.silenced:
-            of_kind: torch.Tensor = getattr(gains, kind)
-            of_kind[layer, row, head] = 0.0
-            changed = True
-    limits = tuple(len(r.pieces.ids) + EXTRA for r in read)
-    moved = Gains(gains.encoder.to(device), gains.decoder.to(device), gains.cross.to(device)) if changed else None
+    silenced = {kind: gains([one.request for one in read], kind, shipped.model) for kind in KINDS}
+    told = {kind: each for kind, each in silenced.items() if each is not None}
     without = read[0].request.without
-    changes = Changes(scale=1.0 if "scale" in without else None, positional="position" not in without) if without else AS_PUBLISHED
-    return Source(tokens.to(device), allowed.to(device), limits, moved, changes)
+    changes = Changes(scale=1.0 if "scale" in without else None, positional="position" not in without, gains=told)
+    return Source(tokens.to(device), allowed.to(device), tuple(len(r.pieces.ids) + EXTRA for r in read), changes)
 
 
 def _search(read: Sequence[_Read], source: Source, shipped: Pretrained) -> list[list[Hypothesis]]:
@@ -78,7 +73,7 @@ def _read_out(read: Sequence[_Read], wanted: Sequence[Sequence[int]], source: So
     if "mask" in read[0].request.without:
         lengths = torch.tensor([len(tokens) for tokens in wanted], device=device)
         changes = dataclasses.replace(changes, reads=torch.arange(target.shape[1], device=device) < lengths[:, None])
-    hidden: torch.Tensor = shipped.model(source.tokens, target, source.allowed, source.gains, trace, changes)
+    hidden: torch.Tensor = shipped.model(source.tokens, target, source.allowed, trace, changes)
     return hidden
 
 

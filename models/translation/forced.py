@@ -65,7 +65,7 @@ def _read(request: Reading, seen: Explanation, shipped: Pretrained) -> Forced:
     source = torch.tensor([tokenizer.encode(cleaned(request.sentence)).ids], device=device)
     wanted = torch.tensor(ids, device=device)
     trace = Trace("decoder/*/cross/weights")
-    hidden = model(source, torch.tensor([[START, *ids[:-1]]], device=device), torch.ones_like(source, dtype=torch.bool), None, trace)
+    hidden = model(source, torch.tensor([[START, *ids[:-1]]], device=device), torch.ones_like(source, dtype=torch.bool), trace)
     log_p = piece_log_probabilities(model, hidden)[0]  # (target, vocabulary)
     given = log_p.gather(1, wanted[:, None])
     best, places = log_p.topk(FAVOURITES, dim=1)

@@ -105,5 +105,5 @@ def _greedy(memory: Tensor, limit: int, shipped: Pretrained) -> list[str]:
     """Greedy translations of what the encoder gave, (text, source, d_model), whatever that was made of."""
     allowed = torch.ones(memory.shape[:2], dtype=torch.bool, device=memory.device)
     rows = len(memory)
-    search = beam_steps(lambda _wide: Cache(shipped.model, memory, allowed, limit, None), [limit] * rows, 1, [0.0] * rows, memory.device)
+    search = beam_steps(lambda _wide: Cache(shipped.model, memory, allowed, limit), [limit] * rows, 1, [0.0] * rows, memory.device)
     return [shipped.tokenizer.decode(best.tokens) for (best, *_) in finished(search)]

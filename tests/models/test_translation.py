@@ -21,7 +21,7 @@ from models import checkpoint
 from models.captions import read
 from models.checkpoint import CheckpointError
 from models.encoder import Config
-from models.encoder_decoder import Changes, MultiHeadAttention, Paths, Transformer, no_gains
+from models.encoder_decoder import Changes, MultiHeadAttention, Paths, Transformer
 from models.errors import InputError
 from models.multi30k import BLANK, PAD, START, STOP, UNKNOWN, Pairs, Tokenizer, cleaned, pairs
 from models.searching import Cache
@@ -89,12 +89,13 @@ def test_it_equals_the_transformer_of_torch_with_copied_weights(tiny: Transforme
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_silencing_a_head_is_zeroing_its_columns_of_the_output_projection_for_one_sentence(tiny: Transformer, kind: str) -> None:
-    other, gains = copy.deepcopy(tiny), no_gains(tiny.config, 2)
-    close(tiny(SOURCE, TARGET, ALLOWED, gains), tiny(SOURCE, TARGET, ALLOWED))
-    getattr(gains, kind)[0, 1, 1] = 0
+    other, changes = copy.deepcopy(tiny), Changes(gains={kind: torch.ones(tiny.config.n_layers, 2, tiny.config.n_heads)})
+    close(tiny(SOURCE, TARGET, ALLOWED, changes=changes), tiny(SOURCE, TARGET, ALLOWED))
+    changes.gains[kind][0, 1, 1] = 0
     layer = (other.encoder if kind == "encoder" else other.decoder)[0]
     (layer.cross_attention if kind == "cross" else layer.self_attention).project_out.weight[:, 8:16] = 0
-    found, silenced, plain = tiny(SOURCE, TARGET, ALLOWED, gains), other(SOURCE, TARGET, ALLOWED), tiny(SOURCE, TARGET, ALLOWED)
+    found = tiny(SOURCE, TARGET, ALLOWED, changes=changes)
+    silenced, plain = (model(SOURCE, TARGET, ALLOWED) for model in (other, tiny))
     close(found, torch.stack((plain[0], silenced[1])))
     assert not torch.allclose(found[1], plain[1])
 
@@ -266,7 +267,7 @@ def network(residual: str = "with") -> Any:
 def test_a_search_reads_what_the_decoder_reads(residual: str) -> None:
     model = network(residual)
     memory = model.encode(SOURCE, ALLOWED)
-    cache = Cache(model, memory, ALLOWED, 3, None)
+    cache = Cache(model, memory, ALLOWED, 3)
     for t in range(3):
         step = cache.step(TARGET[:1, t].repeat(2))
     whole = model.readout(model.decode(TARGET[:1, :3].repeat(2, 1), memory, ALLOWED))[:, -1]

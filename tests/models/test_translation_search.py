@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +15,7 @@ import pytest
 import torch
 
 from models.beam import EXTRA, Hypothesis, penalty
-from models.encoder_decoder import Changes, Transformer, no_gains
+from models.encoder_decoder import Changes, Transformer
 from models.errors import InputError
 from models.multi30k import PAD, START, STOP, Tokenizer, padded
 from models.searching import Cache, Source, beam_search, greedy_search, laid_out, piece_log_probabilities
@@ -35,28 +36,28 @@ def source_of(rows: Sequence[list[int]], limit: int = 9) -> Source:
     return Source(tokens, tokens != PAD, tuple(limit - i for i in range(len(rows))))
 
 
-def log_p_without_cache(model: Transformer, source: Source, read: torch.Tensor, **changed: Any) -> torch.Tensor:
-    return piece_log_probabilities(model, model(source.tokens, read, source.allowed, source.gains, **changed))[:, -1]
+def log_p_without_cache(model: Transformer, source: Source, read: torch.Tensor) -> torch.Tensor:
+    return piece_log_probabilities(model, model(source.tokens, read, source.allowed, changes=source.changes))[:, -1]
 
 
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("changes", [None, Changes(scale=1.0), Changes(positional=False)], ids=["heads", "scale", "position"])
-def test_cached_steps_equal_uncached_ones_whatever_is_left_out(tiny: Transformer, changes: Changes | None) -> None:
-    source, gains, changed = source_of(ROWS), None, {} if changes is None else {"changes": changes}
-    if changes is None:
-        gains = no_gains(tiny.config, 3)
-        gains.decoder[1, 0, 2] = gains.cross[0, 2, 1] = 0
-    source = Source(source.tokens, source.allowed, source.limits, gains)
-    cache = Cache(tiny, tiny.encode(source.tokens, source.allowed, gains, **changed), source.allowed, 6, gains, **changed)
+@pytest.mark.parametrize("changes", [Changes(), Changes(scale=1.0), Changes(positional=False)], ids=["heads", "scale", "position"])
+def test_cached_steps_equal_uncached_ones_whatever_is_left_out(tiny: Transformer, changes: Changes) -> None:
+    if changes == Changes():
+        decoder, cross = torch.ones(2, tiny.config.n_layers, 3, tiny.config.n_heads)
+        decoder[1, 0, 2] = cross[0, 2, 1] = 0
+        changes = Changes(gains={"decoder": decoder, "cross": cross})
+    source = dataclasses.replace(source_of(ROWS), changes=changes)
+    cache = Cache(tiny, tiny.encode(source.tokens, source.allowed, changes=changes), source.allowed, 6, changes)
     read = torch.randint(4, 60, (3, 6), generator=torch.Generator().manual_seed(1))
     for t in range(6):
-        close(cache.step(read[:, t]), log_p_without_cache(tiny, source, read[:, : t + 1], **changed))
+        close(cache.step(read[:, t]), log_p_without_cache(tiny, source, read[:, : t + 1]))
 
 
 @pytest.mark.usefixtures("way")
 def test_rows_may_change_places_and_leave(tiny: Transformer) -> None:
     source = source_of(ROWS)
-    cache = Cache(tiny, tiny.encode(source.tokens, source.allowed), source.allowed, 4, None)
+    cache = Cache(tiny, tiny.encode(source.tokens, source.allowed), source.allowed, 4)
     cache.step(torch.tensor([20, 21, 22]))
     cache.choose(torch.tensor([2, 0]))
     kept = Source(source.tokens[[2, 0]], source.allowed[[2, 0]], (9, 9))
