@@ -17,9 +17,10 @@ from models.trace import OFF, Trace
 
 
 class Read(NamedTuple):
-    """Sentences that are read: keys and values of the source in every layer of the decoder, which positions of it are no padding, and
-    log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1."""
+    """Sentences that are read, (row, source): their tokens, keys and values in every layer of the decoder, which positions are no padding,
+    and log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1."""
 
+    tokens: Tensor
     sources: list[tuple[Tensor, Tensor]]
     allowed: Tensor
     lengths: Tensor
@@ -47,7 +48,7 @@ def read(model: AllAtOnce, sentences: Sequence[Sequence[int]], trace: Trace = OF
     memory = model.encode(tokens, allowed, trace=trace)
     places = allowed.sum(1, keepdim=True) + torch.arange(-SHORTER, LONGER + 1, device=tokens.device)
     lengths = model.lengths(memory, allowed).float().masked_fill(places < 1, -torch.inf).log_softmax(-1)
-    return Read(model.key_values(memory), allowed, lengths)
+    return Read(tokens, model.key_values(memory), allowed, lengths)
 
 
 def passes(model: AllAtOnce, source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), trace: Trace = OFF) -> Iterator[Pass]:

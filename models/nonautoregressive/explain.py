@@ -97,8 +97,7 @@ def _stopwatch() -> Callable[[], float]:
 def _greedy(given: _Given) -> dict[str, Any]:
     """The same sentence one piece after the other, by the names of an Explanation's fields."""
     shipped, clock = _one_by_one(), _stopwatch()
-    tokens = torch.tensor([given.pieces.ids], device=shipped.model.embedding.weight.device)
-    search = Greedy(shipped.model, Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(given.pieces.ids) + EXTRA,)))
+    search = Greedy(shipped.model, Source(given.source.tokens, given.source.allowed, (len(given.pieces.ids) + EXTRA,)))
     ends = [clock()]
     while not search.done:
         search.step()
@@ -186,12 +185,10 @@ def neighbours(wish: Neighbours) -> Joint:
     seen = list(given.passes())
     p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).softmax(-1).topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
-    other = _one_by_one()
-    device = other.model.embedding.weight.device
-    target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=device)
-    words = torch.tensor([given.pieces.ids] * LIKELIEST, device=device)
-    hidden = other.model(words, target, torch.ones_like(words, dtype=torch.bool))[:, at:]
-    follows = piece_log_probabilities(other.model, hidden)  # (first, 2, vocabulary)
+    other = _one_by_one().model
+    target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=tokens.device)
+    words, allowed = (one.expand(LIKELIEST, -1) for one in (given.source.tokens, given.source.allowed))
+    follows = piece_log_probabilities(other, other(words, target, allowed)[:, at:])  # (first, 2, vocabulary)
     first, second = (given.shipped.tokenizer.shown(row)[0] for row in tokens.tolist())
     return Joint(
         first,

@@ -77,10 +77,7 @@ def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
 
 def _spelled(seen: Explanation) -> list[str]:
     """Each piece with its position as a link pins it."""
-    return [
-        written(((at, records.written(piece, bool(space))),))
-        for at, (piece, space) in enumerate(zip(seen.target, seen.target_space, strict=True))
-    ]
+    return [written((one,)) for one in enumerate(map(records.written, seen.target, seen.target_space))]
 
 
 def warning(_request: Request, seen: Explanation) -> Text | None:
@@ -135,12 +132,12 @@ def _rounded(values: ArrayLike, digits: int = 4) -> list[Any]:
 
 def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
     """What the network thinks of each length, its own and the one that is used."""
-    here, used, own = dict(enumerate(seen.lengths.tolist(), seen.shortest)), len(seen.target), seen.shortest + int(seen.lengths.argmax())
-    every = [n for n, p in here.items() if p >= LIKELY or n in {used, own}]
+    here, used = dict(enumerate(seen.lengths.tolist(), seen.shortest)), len(seen.target)
+    own = max(here, key=lambda n: here[n])
+    marks = {own: Mark(texts.LENGTH_LIKELIEST, "var(--query)")} | {used: Mark(texts.LENGTH_USED, "var(--accent)")}
+    every = [n for n, p in here.items() if p >= LIKELY or n in marks]
     at = list(range(every[0], every[-1] + 1))
     p = [here[n] for n in at]
-    marks = {used: Mark(texts.LENGTH_USED, "var(--accent)")}
-    marks = {own: Mark(texts.LENGTH_LIKELIEST, "var(--query)")} | marks
 
     def draw(language: str) -> Figure:
         frame = theme.titled(texts.LENGTH_AXES[language])
@@ -220,23 +217,22 @@ def pair(found: Found[Request, Explanation], question: Question) -> Neighbours:
 def modes(seen: Joint, request: Request) -> Value:
     """The product of two positions' marginals beside the joint of the network that writes one after the other."""
     rows, columns = list(map(attention.shown, seen.first)), list(map(attention.shown, seen.second))
+    parts = (seen.product, seen.joint)
 
     def draw(language: str) -> Figure:
-        both = (seen.product, seen.joint)
-        return heatmaps([Map(title, part) for title, part in zip(texts.MODES[language], both, strict=True)], _apart(rows), _apart(columns))
+        return heatmaps([Map(title, part) for title, part in zip(texts.MODES[language], parts, strict=True)], rows, columns)
 
     def best(part: records.Array) -> tuple[str, str]:
         row, column = np.unravel_index(int(part.argmax()), part.shape)
         return f"“{rows[row]} {columns[column]}”", _printed(part[row, column])
 
-    (one, p), (other, q) = best(seen.product), best(seen.joint)
+    (one, p), (other, q) = map(best, parts)
     says = filled(texts.MODES_SAYS, one=one, p=p, other=other, q=q)
-    cells = list(np.ndindex(seen.product.shape))
-    again = [(i, j) for i, j in cells if seen.first[i] == seen.second[j]]
-    if again:
-        twice = [_printed(sum(float(part[at]) for at in again)) for part in (seen.product, seen.joint)]
-        says = joined(says, filled(texts.MODES_TWICE, a=twice[0], b=twice[1])) or says
-    table = [(rows[i], columns[j], round(float(seen.product[i, j]), 4), round(float(seen.joint[i, j]), 4)) for i, j in cells]
+    alike = np.array([[one == other for other in seen.second] for one in seen.first])
+    if alike.any():
+        a, b = (_printed(float(part[alike].sum())) for part in parts)
+        says = joined(says, filled(texts.MODES_TWICE, a=a, b=b)) or says
+    table: Any = [(rows[i], columns[j], *(round(float(part[i, j]), 4) for part in parts)) for i, j in np.ndindex(seen.product.shape)]
     words = (texts.NEIGHBOURS, filled(texts.MODES_UNITS, before=f"“{seen.before or '<s>'}”"), says)
     return shown("neighbours", draw, words, texts.MODES_COLUMNS, table, height=300)
 
@@ -244,11 +240,6 @@ def modes(seen: Joint, request: Request) -> Value:
 def _printed(p: float) -> str:
     """A probability with two digits that say something."""
     return f"{p:.2f}" if p >= 0.01 else f"{p:.1g}" if p >= 1e-4 else "< 0.0001"
-
-
-def _apart(pieces: Sequence[str]) -> list[str]:
-    """Names of places on an axis, on which two alike would be one: the second is told apart by a thin space."""
-    return [piece + "\u2009" * pieces[:at].count(piece) for at, piece in enumerate(pieces)]
 
 
 # ---- what stands beside ------------------------------------------------------------------------------------------------------------
