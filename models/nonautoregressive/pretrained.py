@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,8 @@ def read(where: Path, on: str | None = None) -> Pretrained:
     one_by_one = described(Transformer, Config)
     build = by_variant(described(AllAtOnce, Config), {"ar_distilled": one_by_one, "base": one_by_one})
     found = with_pieces(restored(where, build, on), PIECES)
-    return dataclasses.replace(found, model=laid_out(found.model))
+    laid_out(found.model)
+    return found
 
 
 load, teacher = once(SLUG, read, "cmlm_distilled"), once(TEACHER, read)

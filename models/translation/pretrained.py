@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from models import checkpoint
@@ -29,7 +28,8 @@ def read(where: Path, on: str | None = None) -> Pretrained:
     """As `models.pretrained.Read`."""
     build = by_variant(described(Transformer, Config), dict.fromkeys(NETWORKS, described(Ablated, AblatedConfig)))
     found = with_pieces(restored(where, build, on), pieces(where))
-    return dataclasses.replace(found, model=laid_out(found.model))
+    laid_out(found.model)
+    return found
 
 
 load = once(SLUG, read)

@@ -37,10 +37,8 @@ def pairs() -> tuple[Pair, ...]:
     ours, greedy = next((figure for name, figure in found.items() if name != GREEDY), None), found.get(GREEDY)
     reached: list[Pair] = []
     if ours:
-        note = filled(texts.AT, times=ours["times"])
-        if greedy:
-            note = filled(texts.BESIDE, times=ours["times"], greedy=f"{greedy['value']:.1f}")
-        reached.append(Pair(metric(ours), f"{ours['value']:.1f}", note))
+        beside = filled(texts.BESIDE, greedy=f"{greedy['value']:.1f}") if greedy else texts.AT
+        reached.append(Pair(metric(ours), f"{ours['value']:.1f}", filled(beside, times=ours["times"])))
     return about.pairs(known, Pair(labels.CARD["data"], "Multi30k", "en→de"), reached, texts.EACH_MODEL)
 
 
