@@ -19,6 +19,8 @@ from explorer.engine.runs import Work
 from tests.explorer.engine.fakes import PATIENCE
 from tests.explorer.engine.lent import Lender
 
+RAY = "ray"  # the group of the tests over the cluster
+CLUSTER = pytest.StashKey[Link]()  # the way to it, while there is one
 HERE_ALONE = {
     "test_a_request_that_others_made_too_goes_when_the_first_of_them_may": "who joins a request is known to the web server alone",
     "test_a_view_counts_as_the_array_it_keeps_alive": "what has travelled is a copy, and keeps nothing else alive",
@@ -30,13 +32,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     function, fixtures = metafunc.function, metafunc.fixturenames
     makes = "Engine" in function.__code__.co_names or "engine" in fixtures
     if "kind" in fixtures and makes and function.__name__ not in HERE_ALONE:
-        cluster = pytest.param("cluster", marks=[pytest.mark.xdist_group("ray"), pytest.mark.slow])
+        cluster = pytest.param("cluster", marks=[pytest.mark.xdist_group(RAY), pytest.mark.slow])
         metafunc.parametrize("kind", ["process", cluster], indirect=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The mark by which a test names the limits of its engine."""
     config.addinivalue_line("markers", "limits(**named): of the engine of this test")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Ends the Ray with the last test of its group: it is never quite at rest, and would take its share until the end of the run."""
+    yield
+    group = nextitem and nextitem.get_closest_marker("xdist_group")
+    if CLUSTER in item.config.stash and not (group and group.args == (RAY,)):
+        item.config.stash[CLUSTER].close()
+        del item.config.stash[CLUSTER]
 
 
 @pytest.fixture
@@ -84,18 +96,18 @@ class Lasting(Cluster):
         return super().snapshot()
 
 
-@pytest.fixture(scope="package")
-def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
+@pytest.fixture(scope="session")
+def link(pytestconfig: pytest.Config) -> Link:
     """A Ray of this machine: one replica for what an engine of one thread does, and a pair for what becomes of one that is lost."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
     folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"ray-{os.getpid()}"  # a short name: sockets lie in it
     made = Link("", "tests.explorer.engine.lent:version", {"all": "1", "pair": "2"}, cpus=0.1, memory=100, folder=str(folder))
+    pytestconfig.stash[CLUSTER] = made
     assert made.up.wait(300)
-    yield made
-    made.close()
+    return made
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def over_the_cluster(link: Link) -> Callable[..., Engine]:
     """Makes engines of the cluster, each with one of its own in the replica."""
     numbers, engines = itertools.count(), list[Cluster]()
