@@ -15,7 +15,7 @@ from explorer.labs import LABS
 from tests.browser.conftest import Visit
 from tests.browser.waiting import START, addressed, becomes, exact, prepared
 from tests.contract.conftest import ON_ITS_PAGE
-from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls
+from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls, goes
 from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
 from tests.fitting import refused_by_axe, scrolls_sideways
 from tests.known import known
@@ -124,6 +124,27 @@ def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults
         assert all(len(text) > 20 for _, text in page.evaluate(SENTENCES)), one.title["en"]
     runs = [asked for asked in faults.requests if "/queue/join" in asked]
     assert len(runs) <= sum(len(one.view) for one in lab.steps), "a step asks for what it unfolds, not for its run"
+
+
+def test_back_and_forward_bring_input_result_and_view_back_and_looking_around_is_no_entry(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, lab = walk
+    badge, last = page.locator(".tfe-badge").first, len(lab.steps)
+    step(page, 1)
+    settled(page)
+    first, entries = (address(page), controls(page)), page.evaluate("history.length")
+    step(page, last)
+    settled(page)
+    if not page.locator(".tfe-changed-chip").is_visible():  # where something is changed, Escape takes that off
+        page.keyboard.press("Escape")
+    page.evaluate("tfeLoad('/ui/-/widgets/lib/state.js').then(({view}) => view.set({looked: 1}))")
+    becomes(page, lambda: "_looked=1" in address(page), True)
+    assert page.evaluate("history.length") == entries + 1, "a step is an entry, what is looked at is none"
+    at_last = address(page), controls(page)
+    for by, number, there in ((-1, 1, first), (1, last, at_last)):
+        goes(page, by)
+        becomes(page, lambda: (address(page), controls(page)), there)
+        expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(rf"^{number}, "))
+        expect(badge).to_have_text(re.compile("^remembered$|^stored$"))
 
 
 def test_its_link_shows_the_same_in_another_browser_and_nothing_else_before(

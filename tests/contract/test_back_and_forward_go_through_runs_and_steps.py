@@ -1,17 +1,11 @@
-"""Back and forward go through the runs and guided steps of every lab: input, result and view come back; looking around is no entry."""
+"""Back and forward go through the runs of a lab, and bring back what was looked at; those of guided steps: the walk through every lab."""
 
 from __future__ import annotations
 
-import re
-
-import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab import Lab
-from tests.browser.conftest import Visit
-from tests.browser.waiting import becomes, prepared
-from tests.contract.conftest import ON_ITS_PAGE
-from tests.contract.test_the_badge_says_where_a_result_comes_from import LIVE, RESULT, SMALL
+from tests.browser.waiting import becomes
+from tests.contract.test_the_badge_says_where_a_result_comes_from import LIVE, RESULT
 
 INPUT = "form textarea:visible, form input[type=text]:visible, form select:visible, form input[class*=seed]:visible"
 
@@ -30,41 +24,6 @@ def address(page: Page) -> str:
 def goes(page: Page, by: int) -> None:
     """Back or forward in the browser's history, without waiting for a page to load: none is."""
     page.evaluate("(by) => history.go(by)", by)
-
-
-@pytest.mark.parametrize("lab", ON_ITS_PAGE)
-def test_back_and_forward_bring_input_result_and_view_back(lab: Lab, visit: Visit) -> None:
-    prepared(visit.site, lab.slug)
-    page = visit(f"{lab.path}?{SMALL[lab.slug]}")
-    badge = page.locator(".tfe-badge").first
-    expect(badge).to_have_text(RESULT)
-    entries = page.evaluate("history.length")
-    own = address(page), controls(page)
-
-    last = len(lab.steps)
-    for number in (1, last):
-        page.locator(f".tfe-shell-tour li:nth-child({number}) button").click()
-        becomes(page, lambda n=number: f"step={n}" in address(page), True)  # type: ignore[misc]
-        expect(badge).to_have_text(RESULT)
-    assert page.evaluate("history.length") == entries + 2, "a step is an entry"
-    if not page.locator(".tfe-changed-chip").is_visible():  # where something is changed, Escape takes that off
-        page.keyboard.press("Escape")
-    page.evaluate("tfeLoad('/ui/-/widgets/lib/state.js').then(({view}) => view.set({looked: 1}))")
-    becomes(page, lambda: "_looked=1" in address(page), True)
-    assert page.evaluate("history.length") == entries + 2, "what is looked at is none"
-    at_last = address(page), controls(page)
-
-    goes(page, -2)
-    becomes(page, lambda: address(page), own[0])
-    expect(badge).to_have_text(re.compile("^remembered$|^stored$"))
-    becomes(page, lambda: controls(page), own[1])
-    expect(page.locator(".tfe-shell-note")).to_be_hidden()
-
-    goes(page, 2)
-    becomes(page, lambda: address(page), at_last[0])
-    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(f"^{last}, "))
-    expect(badge).to_have_text(RESULT)
-    becomes(page, lambda: controls(page), at_last[1])
 
 
 def test_a_run_is_an_entry_and_keeps_what_was_looked_at_before_it(site: str, page_watch: Page) -> None:
