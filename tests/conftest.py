@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             where = " in a browser" if in_a_browser(item) else ""
             item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT / "tests").as_posix() + where))
     told = Path(os.environ[RUN]) / f"groups-{os.getpid()}.json"
-    told.write_text(json.dumps({item.nodeid: item.get_closest_marker("xdist_group").args[0] for item in items}))
+    told.write_text(json.dumps({item.nodeid: (item.get_closest_marker("xdist_group").args[0], in_a_browser(item)) for item in items}))
     told.replace(told.with_name("groups.json"))
     yield
     # A page that tests share is opened once: those that ask for it, whichever of its modes each of them wants, stand side by side.
@@ -86,11 +86,26 @@ class Groups(LoadScopeScheduling):  # type: ignore[misc]
 
     def schedule(self) -> None:
         """Begins, once all workers have collected their tests and said which group each belongs to."""
-        self._groups: dict[str, str] = json.loads((Path(os.environ[RUN]) / "groups.json").read_text())
+        self._groups: dict[str, tuple[str, bool]] = json.loads((Path(os.environ[RUN]) / "groups.json").read_text())
+        self._browsers = {group for group, driven in self._groups.values() if driven}
+        # Where tests in a browser are few, none is set aside for them.
+        driven = sum(driven for _, driven in self._groups.values())
+        self._driver = self.nodes[0] if len(self.nodes) > 1 and 10 * driven > len(self._groups) else None
         super().schedule()
 
+    def _assign_work_unit(self, node: Any) -> None:
+        """The first worker drives a browser from the beginning on, two processes' work, beside what the others do first and often wait for.
+
+        It can do nothing else once it has driven one; what is left of that, the others do.
+        """
+        if node is self._driver:
+            if not (left := [group for group in self.workqueue if group in self._browsers]):
+                return
+            self.workqueue.move_to_end(left[0], last=False)
+        super()._assign_work_unit(node)
+
     def _split_scope(self, nodeid: str) -> str:
-        return self._groups[nodeid]
+        return self._groups[nodeid][0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:

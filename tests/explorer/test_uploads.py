@@ -7,6 +7,7 @@ import random
 import struct
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -299,6 +300,7 @@ def test_whatever_is_done_to_a_file_there_is_a_picture_or_a_sentence() -> None:
 # ---- what it costs -------------------------------------------------------------------------------------------------------------------
 
 
+@cache
 def worst(name: str) -> bytes:
     """The dearest files that are still opened, or nearly."""
     noise = np.random.default_rng(0).integers(0, 256, (707, 707, 4)).astype(np.uint8)
