@@ -87,10 +87,11 @@ class Groups(LoadScopeScheduling):  # type: ignore[misc]
     def schedule(self) -> None:
         """Begins, once all workers have collected their tests and said which group each belongs to."""
         self._groups: dict[str, tuple[str, bool]] = json.loads((Path(os.environ[RUN]) / "groups.json").read_text())
-        self._browsers = {group for group, driven in self._groups.values() if driven}
-        # Where tests in a browser are few, none is set aside for them.
-        driven = sum(driven for _, driven in self._groups.values())
-        self._driver = self.nodes[0] if len(self.nodes) > 1 and 10 * driven > len(self._groups) else None
+        chosen = [self._groups[nodeid] for nodeid in next(iter(self.registered_collections.values()))]
+        self._browsers = {group for group, driven in chosen if driven}
+        # Where tests in a browser are few, no worker is set aside for them.
+        many = 10 * sum(driven for _, driven in chosen) > len(chosen)
+        self._driver = self.nodes[0] if many and len(self.nodes) > 1 else None
         super().schedule()
 
     def _assign_work_unit(self, node: Any) -> None:
