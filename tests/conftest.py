@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
-        if {"running", "slow"} & set(getattr(item, "fixturenames", ())):
+        if {"running", "link", "slow"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("xdist_group") is None:
             where = " in a browser" if in_a_browser(item) else ""

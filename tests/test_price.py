@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from tools import price
@@ -98,8 +100,12 @@ def test_the_panels_are_counted_with_what_only_they_use() -> None:
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, int]:
-    """Those of this tree."""
-    return price.figures()
+    """Those of this tree. Beside millions of nodes of code, nobody looks for garbage among what is loaded already."""
+    gc.freeze()
+    try:
+        return price.figures()
+    finally:
+        gc.unfreeze()
 
 
 # Labs that were built before a lab had a price; each is dearer than a new one may be. This list only shrinks.

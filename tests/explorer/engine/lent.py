@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
@@ -102,7 +103,8 @@ class Lender:
                 else:
                     line.send(("value", next(turns) if what == "send" else turns.throw(value)))
             except BaseException as error:
-                line.send(("error", error))
+                with suppress(OSError):  # the replica may be gone: then nobody is there to hear of it
+                    line.send(("error", error))
 
 
 @dataclass(frozen=True)
