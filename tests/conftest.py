@@ -49,9 +49,10 @@ def in_a_browser(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused.
+    """Browser tests come last, but for the worker that does nothing else (`Groups`): once Playwright drives a browser, its loop runs
+    in this thread, where asyncio.run is then refused.
 
-    Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these.
+    Before them come those that ask a server, which has stored results to make once it starts.
     Tests of one file go to one worker, unless they say otherwise: they share what the file has made.
     """
     items.sort(key=lambda item: (in_a_browser(item), "site" in getattr(item, "fixturenames", ())))
