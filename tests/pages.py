@@ -26,7 +26,7 @@ WITHOUT = (
 ARGUMENTS = [
     f"--disable-features={','.join(WITHOUT)}",
     "--no-sandbox",
-    "--js-flags=--no-opt,--no-flush-bytecode",  # no page of a test lives long enough for what that costs
+    "--js-flags=--no-opt,--no-flush-bytecode",  # a page of a test lives for seconds: optimising its code takes longer than it saves
     "--disable-gpu",
     "--process-per-site",  # the pages of a context share the scripts that one of them has compiled
     "--disable-quic",
@@ -112,19 +112,21 @@ def watch(page: Page, site: str) -> Faults:
     return faults
 
 
-def soon(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Playwright's question whether a page is as expected, asked for 2.4 seconds at a time until all of them are over.
+OFTEN = 2400  # milliseconds of patience, with which Playwright looks every 100 ms; with more it soon looks every 500 only
 
-    It looks again after 20, 50, 100 and 100 ms, then every 500, a quarter of a second too late in the middle, thousands of times in a run;
-    but every 100 where it has less than 2.5 seconds in all.
+
+def soon(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """What `expect` asks Playwright, asked again and again with little patience instead of once with much: so it hears sooner.
+
+    With much patience a wait ends a quarter of a second late in the middle, and a run has thousands of them.
     """
 
     async def asked(self: Any, expression: str, options: Any, title: str | None) -> Any:
         end = time.monotonic() + options["timeout"] / 1000
         while True:
             left = 1000 * (end - time.monotonic())
-            found = await ask(self, expression, {**options, "timeout": max(1, min(left, 2400))}, title)
-            if found["matches"] != options["isNot"] or left <= 2400:
+            found = await ask(self, expression, {**options, "timeout": max(1, min(left, OFTEN))}, title)
+            if found["matches"] != options["isNot"] or left <= OFTEN:
                 return found
 
     return asked

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 from tools import price
@@ -99,13 +97,9 @@ def test_the_panels_are_counted_with_what_only_they_use() -> None:
 
 
 @pytest.fixture(scope="module")
-def figures() -> dict[str, int]:
-    """Those of this tree. Beside millions of nodes of code, nobody looks for garbage among what is loaded already."""
-    gc.freeze()
-    try:
-        return price.figures()
-    finally:
-        gc.unfreeze()
+def figures(loaded: None) -> dict[str, int]:
+    """Those of this tree."""
+    return price.figures()
 
 
 # Labs that were built before a lab had a price; each is dearer than a new one may be. This list only shrinks.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,14 +28,6 @@ async def test_what_is_wrong_with_a_request_spoils_no_other_one_of_its_batch(eng
 async def test_a_function_that_forgets_a_request_fails_it_clearly(engine: Engine) -> None:
     with pytest.raises(Failed):
         await engine.ask(lambda requests: [], Ask("x"))
-
-
-@pytest.fixture
-def loaded() -> Iterator[None]:
-    """What is loaded already stays: the engine, which looks for garbage, need not go through all that these tests have loaded."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.mark.limits(batch_wait=0.4)  # a busy machine too brings all eight together
