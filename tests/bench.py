@@ -56,15 +56,39 @@ class Page:
     handlers: dict[int, Any] = field(default_factory=dict)
 
 
+class Served:
+    """An application that a server of its own thread answers for, in the process of the tests."""
+
+    def __init__(self, app: Any, **settings: Any) -> None:
+        """Returns when it listens. settings: of uvicorn."""
+        import uvicorn
+
+        from tests.conftest import free_port
+
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        config = uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, access_log=False, ws="none", **settings)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, name="served", daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            self._thread.join(0.01)
+            assert self._thread.is_alive(), "the server did not start"
+
+    def close(self) -> None:
+        """Ends the server."""
+        self._server.should_exit = True
+        self._server.force_exit = True
+        self._thread.join(10)
+
+
 class Bench:
-    """The bench pages of one worker, and the server of its own thread that answers for them."""
+    """The bench pages of one worker."""
 
     def __init__(self) -> None:
         """Returns when it listens."""
-        import uvicorn
-
         from explorer.server import Site
-        from tests.conftest import built, free_port
+        from tests.conftest import built
 
         self._site = built(lambda: Site(()))
         self._places: dict[str, tuple[Sequence[Any], Any, Place]] = {}
@@ -74,17 +98,8 @@ class Bench:
             "bench.js": ("text/javascript", (FOLDER / "bench.js").read_bytes()),
             "gradio.css": ("text/css", (_gradio_css() + self._site.blocks.theme_css + BOXES).encode()),
         }
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        config = uvicorn.Config(
-            self._answer, host="127.0.0.1", port=port, log_level="warning", access_log=False, ws="none", lifespan="off", interface="asgi3"
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, name="bench", daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            self._thread.join(0.01)
-            assert self._thread.is_alive(), "the server of the bench pages did not start"
+        self._served = Served(self._answer, lifespan="off", interface="asgi3")
+        self.url = self._served.url
 
     def put(self, name: str, places: Mapping[str, Place], year: int = 2017, steps: int = 5, family: Sequence[Any] = ()) -> str:
         """Puts pages by their slugs on the bench, as those of a site with one lab for each. Returns what comes before "/<slug>".
@@ -100,9 +115,7 @@ class Bench:
 
     def close(self) -> None:
         """Ends the server."""
-        self._server.should_exit = True
-        self._server.force_exit = True
-        self._thread.join(10)
+        self._served.close()
         self._site.engine.close(0)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Frame, Page
 
@@ -61,6 +62,11 @@ def figures_stand(page: Page) -> None:
     page.evaluate("scrollTo(0, 0)")
 
 
+# Read once by a page, not at every question. Of text in a drawing axe cannot say what lies behind it, after a long search.
+AXE = Axe(f"""if (!window.axe) {{
+  {AXE_SCRIPT}
+  axe.configure({{ rules: [{{ id: "color-contrast", selector: "*:not(svg *)" }}] }});
+}}""")
 STILL = "() => document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')"
 
 
@@ -70,7 +76,7 @@ def refused_by_axe(page: Page | Frame, within: str | None = None, only: Sequence
     # axe is in no frame of the page, so none is asked: a frame without an origin would have it warn of that.
     # Nor does it read each style sheet once more, as it would for one rule about screens that are turned, which no page of ours forbids.
     asked = {"resultTypes": ["violations"], "iframes": False, "preload": False, **({"runOnly": list(only)} if only else {})}
-    found = Axe().run(page, context=within, options=asked).response["violations"]
+    found = AXE.run(page, context=within, options=asked).response["violations"]
     return [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
 
 

@@ -1,32 +1,42 @@
-"""A site of three models that somebody brings along, in one process: ``python -m tests.own_site PORT FOLDER``, each in its folder there."""
+"""A site of three models that somebody brings along, each in its folder and in a lab of its own, which the page of a model is otherwise."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from models.your_model import explain as own
+from models.your_model import records
+from tests.bench import Served
+from tests.conftest import built
+
 KINDS = ("bert", "gpt2", "t5")
-FOLDER = Path(sys.argv[-1])
+_folder = Path()
 
 
-def _told(kind: str) -> None:
-    from models.your_model import records
-
-    os.environ[records.NAME] = str(FOLDER / kind)
+@contextmanager
+def told(kind: str) -> Iterator[None]:
+    """Meanwhile the model that was brought along is the one of this kind."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(records.NAME, str(_folder / kind))
+        records.here.cache_clear()
+        yield
     records.here.cache_clear()
 
 
 def _explains(kind: str) -> Callable[[Sequence[Any]], list[Any]]:
     def explain(requests: Sequence[Any]) -> list[Any]:
-        from models.your_model import explain as own
-
-        _told(kind)
-        own.opened.cache_clear()
-        return own.explain(requests)
+        with told(kind):
+            own.opened.cache_clear()
+            try:
+                return own.explain(requests)
+            finally:
+                own.opened.cache_clear()
 
     return explain
 
@@ -34,20 +44,22 @@ def _explains(kind: str) -> Callable[[Sequence[Any]], list[Any]]:
 bert, gpt2, t5 = map(_explains, KINDS)
 
 
-def main() -> None:
-    """Serves until it is told to leave."""
-    from explorer import journal
+@contextmanager
+def own_site(folder: Path) -> Iterator[str]:
+    """The address of the site; each model stands in the folder of its kind in this one."""
+    global _folder
     from explorer.labs.your_model import lab
-    from explorer.server import serve
+    from explorer.server import Site
 
-    journal.begin()
-    labs = []
-    for kind in KINDS:
-        _told(kind)
-        lab.EXPLAIN = f"tests.own_site:{kind}"
-        labs.append(replace(lab.lab(), slug=f"your_{kind}"))
-    serve(labs, "127.0.0.1", int(sys.argv[1]))
-
-
-if __name__ == "__main__":
-    main()
+    _folder, labs = folder, []
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in KINDS:
+            with told(kind):
+                patch.setattr(lab, "EXPLAIN", f"tests.own_site:{kind}")
+                labs.append(replace(lab.lab(), slug=f"your_{kind}"))
+        site = built(lambda: Site(labs))
+    served = Served(site.gate)
+    site.readiness.listening.set()
+    yield served.url
+    served.close()
+    site.engine.close(0)

@@ -50,13 +50,15 @@ def test_both_ways_grow_on_one_axis_as_time_goes_on(passes: Picture) -> None:
         "Position 2: pass 1 “Mann” (0.30), pass 2 “gehen” (0.60).",
     )
     assert passes.lines()[3].startswith("2,Mann,0.3,gehen,0.6,2")
-    passes.find(".tfe-range").first.evaluate("(seek) => { seek.value = 4; seek.dispatchEvent(new Event('input')); }")
+    seek = "(seek, at) => { seek.value = at; seek.dispatchEvent(new Event('input')); }"
+    passes.find(".tfe-range").first.evaluate(seek, 4)
     passes.drawn("moment=4 pos=2 show=p")
     passes.says(
         "At 4.0 ms: 1 of 2 passes is over; greedy decoding has written 1 of 5 pieces.",
         "Repeated after pass 1: “Mann” (2). Position 2: pass 1 “Mann” (0.30).",
     )
     assert len(passes.marks("rect", dash=[3, 3])) == 3, "one greedy piece and two masked ones are being written"
+    passes.find(".tfe-range").first.evaluate(seek, 8)  # not far from the end, to which it plays in its own time
     passes.find(".is-play").click()
     passes.drawn(ALL)
 

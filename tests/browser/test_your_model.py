@@ -20,8 +20,7 @@ from tests.browser.conftest import BUSY
 from tests.browser.staged import NEW
 from tests.browser.visiting import finished
 from tests.browser.waiting import addressed
-from tests.conftest import Running
-from tests.own_site import KINDS
+from tests.own_site import KINDS, own_site
 
 FIRST = "The cat sat on the mat because it was tired."
 STEP = 1 / 65_535  # weights travel to the page in 16 bits, so that rows keep their sums
@@ -41,9 +40,8 @@ def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(brought: Path) -> Iterator[str]:
     """The address of their site."""
-    server = Running(command=["-m", "tests.own_site", "PORT", str(brought)]).start()
-    yield server.url
-    server.close()
+    with own_site(brought) as url:
+        yield url
 
 
 def attentions(where: Path, kind: str, text: str) -> dict[str, torch.Tensor]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from urllib.parse import parse_qsl
 
@@ -20,7 +21,9 @@ from explorer.widgets.base import FOLDER, files
 from tests.conftest import ROOT
 from tests.contract.test_one_number_for_a_place import drawn
 from tests.pages import Faults
+from tools.price import nodes
 
+pytestmark = pytest.mark.usefixtures("loaded")
 CHINESE = re.compile(r"[一-鿿]")
 LATIN = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 
@@ -52,18 +55,23 @@ UNCOUNTED = _words("""
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 
 
-def _texts() -> Iterator[tuple[str, str]]:
+@cache
+def _texts() -> list[tuple[str, str]]:
     """(file, text) of every text in the code of the pages: string literals, documentation and comments left out."""
+    texts: list[tuple[str, str]] = []
     for path in [*ROOT.glob("explorer/**/*.py"), *ROOT.glob("models/**/*.py")]:
-        tree = ast.parse(path.read_text("utf-8"))
-        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
-                yield path.name, node.value
+        every = nodes(path.read_text("utf-8"))
+        said = {id(node.value) for node in every if isinstance(node, ast.Expr)}
+        texts += [
+            (path.name, node.value)
+            for node in every
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said
+        ]
     for path in (path for path in files().values() if path.suffix == ".js"):
         code = re.sub(r"^\s*(//|\*|/\*).*$", "", path.read_text("utf-8"), flags=re.MULTILINE)
         for found in re.finditer(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', code):
-            yield path.name, found[1] if found[1] is not None else found[2]
+            texts.append((path.name, found[1] if found[1] is not None else found[2]))
+    return texts
 
 
 def _english_in(text: str) -> list[str]:
@@ -132,7 +140,7 @@ def test_every_sentence_of_a_change_goes_through_the_helper_that_compares_what_i
     told = [
         (path.name, call.lineno)
         for path in ROOT.glob("explorer/**/*.py")
-        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        for call in nodes(path.read_text("utf-8"))
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
         and call.func.id == "filled"

@@ -9,8 +9,12 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from explorer.labs import LABS
+import pytest
 
+from explorer.labs import LABS
+from tools.price import nodes
+
+pytestmark = pytest.mark.usefixtures("loaded")
 ROOT = Path(__file__).parents[2]
 FILES = sorted([ROOT / "app.py", *(path for folder in ("explorer", "models", "benchmarks") for path in (ROOT / folder).rglob("*.py"))])
 OURS = {"app", "explorer", "models", "benchmarks", "tests"}
@@ -104,9 +108,9 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports(tree: ast.Module) -> Iterator[str]:
+def imports(path: Path) -> Iterator[str]:
     """Every module that a file imports, wherever the import stands."""
-    for node in ast.walk(tree):
+    for node in nodes(path.read_text("utf-8")):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -117,15 +121,9 @@ def imports(tree: ast.Module) -> Iterator[str]:
 
 
 @cache
-def trees() -> dict[Path, ast.Module]:
-    """The syntax tree of every file."""
-    return {path: ast.parse(path.read_text("utf-8")) for path in FILES}
-
-
-@cache
 def imported() -> dict[str, set[str]]:
     """What every module imports."""
-    return {module_of(path): set(imports(tree)) for path, tree in trees().items()}
+    return {module_of(path): set(imports(path)) for path in FILES}
 
 
 def under(name: str, prefix: str) -> bool:
@@ -207,7 +205,8 @@ def _another_way(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) ->
 
 def undocumented(path: Path) -> Iterator[str]:
     """Every public name of a file that has no docstring; "" is the module itself."""
-    tree = trees()[path]
+    tree = nodes(path.read_text("utf-8"))[0]
+    assert isinstance(tree, ast.Module)
     if not ast.get_docstring(tree):
         yield ""
     functions = ast.FunctionDef | ast.AsyncFunctionDef
