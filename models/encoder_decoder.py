@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from models import fused
 from models.encoder import Config, EncoderLayer
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
@@ -167,11 +168,22 @@ class Transformer(nn.Module):
         Taps `encoder/<layer>/self/weights` and `encoder/<layer>/output`.
         """
         mask, x, paths = keys_allowed(allowed), self.embed(source, changes.first, changes.positional), changes.paths or self.paths
+        plain = len(x) == 1 and trace is OFF and changes is AS_PUBLISHED and bool(allowed.all())
+        if plain and (whole := self.whole(self.encoder)) is not None:
+            return whole(x[0])[None]
         for i, layer in enumerate(self.encoder):
             x = self.placed(x, i, paths, changes.first)
             beside = paths.encoder[i] if paths.encoder else (1, 1)
             x = layer(x, mask, changes.gain("encoder", i), trace.within("encoder", i), changes.scale, beside)
         return x
+
+    def whole(self, side: nn.ModuleList) -> fused.Whole | None:
+        """What takes all positions of a sentence through the encoder, or the decoder, in one call; None where that is not fused."""
+        every: Any = side
+        parts = [fused.Parts(one.self_attention, one.norms[0], one.feed_forward, one.norms[-1]) for one in every]
+        if side is self.decoder:
+            parts = [each._replace(cross=one.cross_attention, cross_norm=one.norms[1]) for each, one in zip(parts, every, strict=True)]
+        return None if self.training or self.paths != Paths() else fused.Whole.of(side, parts, self.config.n_heads)
 
     def placed(self, x: Tensor, layer: int, paths: Paths, first: int) -> Tensor:
         """x: (…, position, d_model) before a layer, once more with its positions where these are told before every one."""

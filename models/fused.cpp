@@ -24,7 +24,7 @@ struct Matrix {  // (⌈out / 32⌉, in, 32), in one of both
 struct Norm { const float *weight, *bias; };
 struct Layer {
     Norm norm, cross_norm, feedforward_norm;
-    Matrix in, out, cross_query, cross_out, inner, outer;
+    Matrix in, out, cross_query, cross_source, cross_out, inner, outer;
 };
 struct Stack {
     const Layer* layers;
@@ -307,6 +307,67 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
     if (stack->norm.weight) normalise(stack->norm, rows, d, x, normed), last = normed;
     multiply(stack->readout, rows, last, logits);
     for (Index r = 0; r < rows && stack->nats; ++r) log_softmax(stack->readout.out, logits + r * stack->readout.out);
+}
+
+// What `rows` queries, `from` apart, take from `count` keys and values, (channel, room): (row, d_model).
+static void attended(Index rows, Index d, Index heads, const float* query, Index from, const float* keys, const float* values, Index room,
+                     Index count, float scale, float* to) {
+    thread_local std::vector<float> space;
+    const Index d_head = d / heads;
+    space.resize(d_head + count + AHEAD);
+    float *content = space.data(), *score = content + d_head;
+    for (Index r = 0; r < rows; ++r)
+        for (Index at = 0; at < d; at += d_head) {
+            for (Index c = 0; c < d_head; ++c) content[c] = scale * query[r * from + at + c];
+            scored(content, keys + at * room, room, d_head, count, score);
+            softmax(score, count);
+            mixed(score, values + at * room, room, d_head, count, 1, to + r * d + at);
+        }
+}
+
+// Rows of a matrix from `width` numbers to (channel, room).
+static void by_slot(Index rows, Index d, Index width, const float* from, Index room, float* to) {
+    for (Index r = 0; r < rows; ++r)
+        for (Index c = 0; c < d; ++c) to[c * room + r] = from[r * width + c];
+}
+
+// Keys and values of a source of `rows` positions in every layer, (layer, 2, channel, room).
+void source(const Stack* stack, Index rows, const float* memory, Index room, float* seen) {
+    thread_local std::vector<float> projected;
+    const Index d = stack->d_model;
+    projected.resize(rows * 2 * d);
+    for (Index l = 0; l < stack->n_layers; ++l, seen += 2 * d * room) {
+        multiply(stack->layers[l].cross_source, rows, memory, projected.data());
+        by_slot(rows, 2 * d, 2 * d, projected.data(), room, seen);
+    }
+}
+
+// Read x, (row, d_model), the positions of one text, which all see each other, and `count` of a source: what `source` made of it, or null.
+// Norms stand behind the sublayers. x is written over.
+void whole(const Stack* stack, Index rows, float scale, float* x, const float* seen, Index count, Index room) {
+    thread_local std::vector<float> space;
+    const Index d = stack->d_model, heads = stack->n_heads, own = rows + AHEAD;
+    space.resize(4 * rows * d + 2 * d * own + AHEAD);
+    float *projected = space.data(), *taken = projected + 3 * rows * d, *keys = taken + rows * d, *values = keys + d * own;
+    for (Index l = 0; l < stack->n_layers; ++l) {
+        const Layer& layer = stack->layers[l];
+        multiply(layer.in, rows, x, projected);
+        by_slot(rows, d, 3 * d, projected + d, own, keys), by_slot(rows, d, 3 * d, projected + 2 * d, own, values);
+        attended(rows, d, heads, projected, 3 * d, keys, values, own, rows, scale, taken);
+        multiply(layer.out, rows, taken, x, 1);
+        normalise(layer.norm, rows, d, x, x);
+        if (seen) {
+            multiply(layer.cross_query, rows, x, projected);
+            attended(rows, d, heads, projected, d, seen + 2 * l * d * room, seen + (2 * l + 1) * d * room, room, count, scale, taken);
+            multiply(layer.cross_out, rows, taken, x, 1);
+            normalise(layer.cross_norm, rows, d, x, x);
+        }
+        thread_local std::vector<float> hidden;
+        hidden.resize(rows * layer.inner.out);
+        multiply(layer.inner, rows, x, hidden.data(), 0, true);
+        multiply(layer.outer, rows, hidden.data(), x, 1);
+        normalise(layer.feedforward_norm, rows, d, x, x);
+    }
 }
 
 // One kind for each row by the inverse of the cumulative distribution of softmax(logits / heat), the likeliest where heat is 0; logits

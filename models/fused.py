@@ -1,6 +1,7 @@
 """A decoder's step without a call for each product: models/fused.cpp, where a compiler has built it for this very processor.
 
-One position of a few rows through all layers is a hundred small products; calling a library for each costs more than they do.
+One position of a few rows through all layers is a hundred small products; calling a library for each costs more than they do. So are all
+positions of a sentence.
 
 Built once, at install (`python -m models.fused`); the file's name tells source and processor, so that no other one is ever loaded. Where
 there is none, on a GPU, in other precisions and for many rows, readers go the plain way. Both agree within rounding: a logit by 1e-4.
@@ -50,7 +51,8 @@ class _Norm(ctypes.Structure):
 
 
 class _Layer(ctypes.Structure):
-    _norms, _matrices = ("norm", "cross_norm", "feedforward_norm"), ("project_in", "out", "cross_query", "cross_out", "inner", "outer")
+    _norms = ("norm", "cross_norm", "feedforward_norm")
+    _matrices = ("project_in", "out", "cross_query", "cross_source", "cross_out", "inner", "outer")
     _fields_ = (*((name, _Norm) for name in _norms), *((name, _Matrix) for name in _matrices))
 
 
@@ -127,7 +129,9 @@ def _library() -> Any:
     found.step.argtypes = (*(ctypes.c_void_p,) * 3, *(ctypes.c_int64,) * 3, ctypes.c_void_p)
     found.draw.argtypes = (ctypes.c_void_p, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_void_p)
     found.surprise.argtypes = (ctypes.c_void_p, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 2)
-    for function in (found.step, found.draw, found.surprise):
+    found.source.argtypes = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+    found.whole.argtypes = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 2)
+    for function in (found.step, found.draw, found.surprise, found.source, found.whole):
         function.restype = None
     return found
 
@@ -237,10 +241,10 @@ class Own:
 
 
 class Weights:
-    """A decoder's weights as a step reads them: panels of 32 outputs, one input after another; laid out once for all readers.
+    """Weights as a step reads them: panels of 32 outputs, one input after another; laid out once for all readers.
 
-    norm: the last one; None where norms stand behind the sublayers. weight, bias: of the readout. never: kinds whose logits are −∞.
-    nats: log p of each kind comes in place of logits.
+    norm: the last one; None where norms stand behind the sublayers. weight, bias: of the readout; None where there is none. never: kinds
+    whose logits are −∞. nats: log p of each kind comes in place of logits.
     """
 
     def __init__(
@@ -248,14 +252,14 @@ class Weights:
         layers: Sequence[Parts],
         heads: int,
         norm: nn.LayerNorm | None,
-        weight: Tensor,
+        weight: Tensor | None,
         bias: Tensor | None,
         never: Sequence[int] = (),
         nats: bool = False,
     ) -> None:
         self._kept: list[Tensor] = []
         self._layers = (_Layer * len(layers))()
-        self.kinds, width = weight.shape
+        self.kinds, width = 0 if weight is None else len(weight), len(layers[0].norm.weight)
         for one, parts in zip(self._layers, layers, strict=True):
             one.norm = self._norm(parts.norm)
             one.project_in, one.out = self._linear(parts.attention.project_in), self._linear(parts.attention.project_out)
@@ -266,11 +270,13 @@ class Weights:
                 into = parts.cross.project_in
                 one.cross_norm, one.cross_out = self._norm(parts.cross_norm), self._linear(parts.cross.project_out)
                 one.cross_query = self._matrix(into.weight[:width], into.bias[:width])
+                one.cross_source = self._matrix(into.weight[width:], into.bias[width:])
         self.stack = _Stack(self._layers, len(layers), width, heads, norm is None, nats)
         if norm is not None:
             self.stack.norm = self._norm(norm)
-        self.stack.readout = self._matrix(weight, bias)
-        self._kept[-1][list(never)] = -torch.inf
+        if weight is not None:
+            self.stack.readout = self._matrix(weight, bias)
+            self._kept[-1][list(never)] = -torch.inf
 
     @classmethod
     def of(
@@ -279,7 +285,7 @@ class Weights:
         layers: Sequence[Parts],
         heads: int,
         norm: nn.LayerNorm | None,
-        weight: Tensor,
+        weight: Tensor | None,
         bias: Tensor | None = None,
         never: Sequence[int] = (),
         nats: bool = False,
@@ -363,6 +369,35 @@ class Step:
         x, logits = x.contiguous(), x.new_empty(self._shape)
         self._step(*self._at, x.data_ptr(), first, slot, place, logits.data_ptr())
         return logits
+
+
+class Whole:
+    """All positions of one text, each seeing all others, through all layers at once: x ← LN(x + Attention(x)), x ← LN(x + FFN(x))."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights, self._at, self._library = weights, ctypes.addressof(weights.stack), _library()
+        self._scale = (weights.stack.d_model // weights.stack.n_heads) ** -0.5
+
+    @classmethod
+    def of(cls, layers: nn.ModuleList, parts: Sequence[Parts], heads: int) -> Whole | None:
+        """Through these layers, and what they are made of; None where that is not fused."""
+        weight = parts[0].attention.project_in.weight
+        if torch.is_grad_enabled() or not serves(weight, 1, weight.shape[1] // heads):
+            return None
+        return cls(Weights.of(layers, parts, heads, None, None))
+
+    def source(self, memory: Tensor) -> Tensor:
+        """memory: (source, d_model). Its keys and values in every layer, (layer, 2, channel, source)."""
+        memory, stack = memory.contiguous(), self._weights.stack
+        found = room_for(memory, stack.n_layers, 2, stack.d_model, len(memory))
+        self._library.source(self._at, len(memory), memory.data_ptr(), len(memory), found.data_ptr())
+        return found
+
+    def __call__(self, x: Tensor, seen: Tensor | None = None) -> Tensor:
+        """x: (position, d_model), as embedded; what comes out of the last layer. seen: what `source` gave. x is written over."""
+        x, (count, where) = x.contiguous(), (0, None) if seen is None else (seen.shape[3], seen.data_ptr())
+        self._library.whole(self._at, len(x), self._scale, x.data_ptr(), where, count, count)
+        return x
 
 
 def of_decoder(model: Any, own: Sequence[Own], source: Sequence[tuple[Tensor, Tensor]] = ()) -> Step:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from models.beam import NEVER, Hypothesis
-from models.layers.masks import keys_allowed
+from models.fused import Whole
 from models.multi30k import PAD, STOP, padded
 from models.nonautoregressive.model import LONGER, MASK, SHORTER, AllAtOnce
 from models.trace import OFF, Trace
 
 
-class Read(NamedTuple):
-    """Sentences that are read, (row, source): their tokens, keys and values in every layer of the decoder, which positions are no padding,
-    and log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1."""
+@dataclass(frozen=True)
+class Read:
+    """Sentences that are read, (row, source): their tokens, what the encoder makes of them, (row, source, d_model), which positions are no
+    padding, and log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1."""
 
+    model: AllAtOnce
     tokens: Tensor
-    sources: list[tuple[Tensor, Tensor]]
+    memory: Tensor
     allowed: Tensor
     lengths: Tensor
 
@@ -29,6 +32,24 @@ class Read(NamedTuple):
         """The likeliest length of each sentence."""
         found: list[int] = (self.lengths.argmax(1) + self.allowed.sum(1) - SHORTER).tolist()
         return found
+
+    @cached_property
+    def sources(self) -> list[tuple[Tensor, Tensor]]:
+        """Keys and values in every layer of the decoder."""
+        return self.model.key_values(self.memory)
+
+    @cached_property
+    def _whole(self) -> tuple[Whole, Tensor] | None:
+        """What fills a translation of one sentence in one call, and keys and values for it; None where that is not fused."""
+        whole = self.model.whole(self.model.decoder) if len(self.tokens) == 1 and bool(self.allowed.all()) else None
+        return None if whole is None else (whole, whole.source(self.memory[0]))
+
+    def filled(self, seen: Tensor, trace: Trace = OFF) -> Tensor:
+        """`AllAtOnce.fill` from what is seen of the translations, (row, target)."""
+        if trace is OFF and self._whole is not None:
+            whole, source = self._whole
+            return whole(self.model.embed(seen)[0], source)[None]
+        return self.model.fill(seen, self.sources, self.allowed, trace)
 
 
 class Pass(NamedTuple):
@@ -48,10 +69,10 @@ def read(model: AllAtOnce, sentences: Sequence[Sequence[int]], trace: Trace = OF
     memory = model.encode(tokens, allowed, trace=trace)
     places = allowed.sum(1, keepdim=True) + torch.arange(-SHORTER, LONGER + 1, device=tokens.device)
     lengths = model.lengths(memory, allowed).float().masked_fill(places < 1, -torch.inf).log_softmax(-1)
-    return Read(tokens, model.key_values(memory), allowed, lengths)
+    return Read(model, tokens, memory, allowed, lengths)
 
 
-def passes(model: AllAtOnce, source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), trace: Trace = OFF) -> Iterator[Pass]:
+def passes(source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), trace: Trace = OFF) -> Iterator[Pass]:
     """min(T, N) passes over translations. times: T. trace: taps of pass t below `t`.
 
     tokens: (row, target), MASK where a piece is to be found, N in a row, PAD behind the end; what else stands there is never masked.
@@ -70,8 +91,8 @@ def passes(model: AllAtOnce, source: Read, tokens: Tensor, times: int, again: Se
             order = scores.masked_fill(~free, torch.inf).argsort(dim=1, stable=True).argsort(1)
             masked = free & (order < few) if t < last else once_more
         seen = tokens.masked_fill(masked, MASK)
-        hidden = filled(model, source, seen) if trace is OFF else model.fill(seen, source.sources, source.allowed, trace.within(t))
-        logits = possible(model, hidden[masked])
+        hidden = source.filled(seen, trace.within(t))
+        logits = possible(source.model, hidden[masked])
         best, piece = logits.max(-1)
         tokens, scores = tokens.masked_scatter(masked, piece), scores.masked_scatter(masked, best - logits.logsumexp(-1))
         yield Pass(tokens, scores, masked, hidden)
@@ -84,26 +105,11 @@ def possible(model: AllAtOnce, hidden: Tensor) -> Tensor:
     return logits
 
 
-def filled(model: AllAtOnce, source: Read, seen: Tensor) -> Tensor:
-    """`AllAtOnce.fill` in as few calls of the library as it takes, for they are most of the time of a single sentence; the tests hold both
-    equal. seen: (row, target)."""
-    own, cross = (None if bool(there.all()) else keys_allowed(there) for there in (seen != PAD, source.allowed))
-    x = model.embed(seen)
-    layer: Any
-    for layer, (keys, values) in zip(model.decoder, source.sources, strict=True):
-        mine, its, (first, second, third) = layer.self_attention, layer.cross_attention, layer.norms
-        query, key, value = mine.self_projections(x)
-        x = first(mine.join(F.scaled_dot_product_attention(query, key, value, own)).add_(x))
-        x = second(its.join(F.scaled_dot_product_attention(its.query(x), keys, values, cross)).add_(x))
-        x = third(layer.feed_forward(x).add_(x))
-    return x
-
-
 @torch.no_grad()
 def mask_predict(model: AllAtOnce, sentences: Sequence[Sequence[int]], times: int) -> list[Hypothesis]:
     """The translation of each sentence, without a stop token."""
     source = read(model, sentences)
     lengths = source.likeliest()
-    *_, last = passes(model, source, padded([[MASK] * n for n in lengths]).to(source.allowed.device), times)
+    *_, last = passes(source, padded([[MASK] * n for n in lengths]).to(source.allowed.device), times)
     rows = zip(lengths, last.tokens.tolist(), last.scores.tolist(), strict=True)
     return [Hypothesis(tuple(tokens[:n]), tuple(scores[:n])) for n, tokens, scores in rows]

@@ -18,7 +18,7 @@ from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
 from models.fields import check, check_places, shown
 from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
-from models.nonautoregressive.decode import Pass, Read, filled, passes, possible, read
+from models.nonautoregressive.decode import Pass, Read, passes, possible, read
 from models.nonautoregressive.model import LONGER, MASK, SHORTER
 from models.nonautoregressive.pretrained import SLUG, Pretrained, load, teacher
 from models.nonautoregressive.records import MAX_TOKENS, SPACE, VARIANTS, Array, Explanation, Joint, Neighbours, Request, Reread
@@ -47,7 +47,7 @@ class _Given(NamedTuple):
 
     def passes(self, trace: Trace = OFF) -> Iterator[Pass]:
         """Every pass, the one over `again` the last."""
-        return passes(self.shipped.model, self.source, self.tokens(self.pinned), self.request.passes, self.request.again, trace)
+        return passes(self.source, self.tokens(self.pinned), self.request.passes, self.request.again, trace)
 
 
 def _given(request: Request, trace: Trace = OFF) -> _Given:
@@ -208,6 +208,6 @@ def reread(wish: Reread) -> Array:
     model, tokenizer = given.shipped.model, given.shipped.tokenizer
     own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][: given.length]
     sight = {at: token for at, token in enumerate(own) if again and at not in again} | given.pinned
-    found = possible(model, filled(model, given.source, given.tokens(sight)))[0].log_softmax(-1)
+    found = possible(model, given.source.filled(given.tokens(sight)))[0].log_softmax(-1)
     there = [np.nan if at in sight else float(found[at, token]) for at, token in enumerate(own)]
     return frozen([*there, *[np.nan] * (len(wish.target) - len(own))])

@@ -10,7 +10,10 @@ import torch
 from torch import nn
 
 from models import fused
+from models.encoder import Config
 from models.language_model.decode import Reader
+from models.nonautoregressive.decode import read
+from models.nonautoregressive.model import AllAtOnce
 from tests.models.networks import decoder, language
 
 
@@ -75,3 +78,19 @@ def test_networks_of_any_size_say_what_they_say_without_it(rows: int, sizes: dic
     reader = Reader(model, rows)
     found = torch.cat([reader.read(one) for one in (before[:, :3], *before[:, 3:].split(1, 1))], 1)
     torch.testing.assert_close(found, model(before), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("width", [32, 24])  # of two heads: channels in eights and in fours
+@torch.no_grad()
+def test_a_sentence_that_is_read_at_once_is_read_as_layer_by_layer(width: int) -> None:
+    torch.manual_seed(width)
+    model = AllAtOnce(Config(vocabulary=60, d_model=width, d_ff=40, n_heads=2, n_layers=3)).eval()
+    for pieces, written in ((1, 1), (5, 17), (40, 33)):
+        sentence, seen = torch.randint(5, 60, (pieces,)).tolist(), torch.randint(5, 60, (1, written))
+        at_once = read(model, [sentence])
+        found = at_once.filled(seen)
+        with fused.off():
+            plain = read(model, [sentence])
+            for one, other in ((at_once.memory, plain.memory), (at_once.lengths, plain.lengths), (found, plain.filled(seen))):
+                torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+    assert at_once._whole is not None and plain._whole is None
