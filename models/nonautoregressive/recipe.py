@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import nn
 
 from models import checkpoint, driver, translating
@@ -37,7 +38,6 @@ class Recipe(translating.Recipe):
     """How a network is trained: every variant alike, from the teacher's encoder and embeddings."""
 
     schedule: Schedule = field(default_factory=lambda: Schedule(steps=6000, warmup=400, every=100))
-    rate: float | None = field(default=1.6e-3, kw_only=True)  # the largest learning rate; None: the best of a search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,10 @@ class Task(driver.Task):
 
 
 VARIANTS = {
-    name: Task(kind=name.partition("_")[0], distilled=name.endswith("distilled"), recipe=Recipe(), **TASK)
-    for name in ("cmlm_distilled", "cmlm_raw", "nat_distilled", "ar_distilled")
+    "cmlm_distilled": Task(kind="cmlm", recipe=Recipe(), **TASK),
+    "cmlm_raw": Task(kind="cmlm", distilled=False, recipe=Recipe(), dtype=torch.int8, **TASK),
+    "nat_distilled": Task(kind="nat", recipe=Recipe(), dtype=torch.int8, **TASK),
+    "ar_distilled": Task(kind="ar", recipe=Recipe(), dtype=torch.int8, **TASK),
 }
 
 
