@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-pytest_plugins = ("tests.pages", "tests.bench")
+pytest_plugins = ("tests.pages", "tests.visits", "tests.bench")
 
 # One thread for each process of a run: those of two workers, their server and browsers would wait for each other by spinning.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """
     items.sort(key=lambda item: (in_a_browser(item), "site" in getattr(item, "fixturenames", ())))
     # Tests of a group of their own share one page, and leave it to each other in the order in which they are written; where the mark of the
-    # group counts modes of the page, those of the first mode come first.
+    # group has a number, of a mode of the page or of a place among the others, the lowest come first.
     written = {item: (*mark.args[1:], number) for number, item in enumerate(items) if (mark := item.get_closest_marker("xdist_group"))}
     for item in items:
         if in_a_browser(item):

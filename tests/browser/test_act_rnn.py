@@ -8,9 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.act_rnn.page import LAB
-from tests.browser.conftest import Visit
 from tests.browser.visiting import answer, finished, settled
 from tests.browser.waiting import addressed, prepared
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("act_rnn walk", 2)  # on the page of the promises that hold for every lab
 
 
 @pytest.fixture

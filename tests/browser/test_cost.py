@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visit
 from tests.browser.visiting import badge, chip, go
 from tests.contract.test_the_badge_says_where_a_result_comes_from import LIVE
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("cost walk", 2)  # on the page of the promises that hold for every lab
 
 
 def test_the_clock_is_run_anew_every_time_is_stopped_and_gives_way_to_the_other_experiments(visit: Visit) -> None:

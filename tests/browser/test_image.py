@@ -8,10 +8,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.image_transformer.page import LAB
-from tests.browser.conftest import Visit
 from tests.browser.staged import Picture
 from tests.browser.visiting import finished, go
 from tests.browser.waiting import addressed, becomes, note, noted
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("image_transformer walk", 2)  # on the page of the promises that hold for every lab
 
 
 @pytest.fixture

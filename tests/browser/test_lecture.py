@@ -18,12 +18,12 @@ from playwright.sync_api import FrameLocator, Page, Request, Route, expect
 
 from explorer.labs.translation.page import LAB
 from models.translation.records import EXAMPLES
-from tests.browser.conftest import Visit
 from tests.browser.staged import NEW
 from tests.browser.visiting import LIVE, badge, error, finished
 from tests.browser.waiting import asked, becomes, left, prepared, unfolded
 from tests.explorer.asking import event, join, raw
 from tests.explorer.test_leaving import LONG, PATIENCE, given, until
+from tests.visits import Visit
 
 SPACE = "https://huggingface.co"  # one of the places that may embed a lab
 

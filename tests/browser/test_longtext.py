@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 from explorer.lab import Lab
 from explorer.labs.adaptive_span.page import LAB as SPAN
 from explorer.labs.transformer_xl.page import LAB as XL
-from tests.browser.conftest import Visit
 from tests.browser.visiting import error, finished, go
 from tests.browser.waiting import addressed
+from tests.visits import Visit
 
 OWN = "<img src=x onerror=alert(1)> 漢字 שלום, he said, and went on. The captain went down to the harbour. "
 LABS = pytest.mark.parametrize("lab", [XL, SPAN], ids=["transformer_xl", "adaptive_span"])

@@ -16,10 +16,10 @@ from explorer.labs.music.views import Motifs
 from explorer.widgets import base
 from models.music import chorales, events
 from models.music.records import Request, motif, read_motif, spelled
-from tests.browser.conftest import Faults
 from tests.browser.staged import NEW
 from tests.browser.visiting import badge, opened, requested
 from tests.explorer.small_composer import EXAMPLES, FOUR, PROGRAM
+from tests.pages import Faults
 
 HOSTILE = "<img src=x onerror=alert(1)>.mid"
 APART = 150  # milliseconds between keys: more than a sixteenth

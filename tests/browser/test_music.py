@@ -12,9 +12,11 @@ from playwright.sync_api import Page, expect
 from explorer.labs.music import views
 from explorer.labs.music.page import LAB
 from models.music.records import MODELS, styles
-from tests.browser.conftest import Visit
 from tests.browser.staged import Picture
 from tests.browser.visiting import badge, finished, go
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("music walk", 2)  # on the page of the promises that hold for every lab
 
 ENERGY = """async (address) => {
     const bytes = await (await fetch(address)).arrayBuffer();

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from urllib.parse import quote_plus
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visit
 from tests.browser.staged import joined
 from tests.browser.visiting import finished
 from tests.browser.waiting import addressed, quiet, stands
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
 
 PANEL = ".tfe-positions"
 DRAWN = f"{PANEL} [data-drawn=shuffled]"

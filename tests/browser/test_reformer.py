@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from explorer.labs.reformer.page import LAB
-from tests.browser.conftest import Visit
 from tests.browser.staged import Picture
 from tests.browser.visiting import answer, chip, finished, restored
 from tests.browser.waiting import addressed, becomes
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("reformer walk", 2)  # on the page of the promises that hold for every lab
 
 MAP = "document.querySelector('.tfe-attention canvas').marks?.findLast((mark) => mark.kind === 'cells' && mark.rows === mark.columns)"
 

@@ -18,14 +18,13 @@ from playwright.sync_api import Browser, Page, Playwright, expect
 
 from benchmarks.visitors.balanced import balanced
 from explorer.labs import LABS
-from tests.browser.conftest import ARGUMENTS, PATIENCE
 from tests.browser.staged import NEW
 from tests.browser.visiting import badge, finished, go
 from tests.browser.waiting import addressed
 from tests.conftest import Running
 from tests.explorer.asking import Stream, event, join
 from tests.explorer.test_leaving import LONG, SLOW, SOON, draining, given, late, runs, streaming, until
-from tests.pages import PROGRAM
+from tests.pages import ARGUMENTS, PATIENCE, PROGRAM
 
 LAB = next(lab for lab in LABS if lab.slug == "translation")
 

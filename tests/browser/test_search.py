@@ -12,9 +12,11 @@ from explorer.labs.translation.deeper import forced
 from models.translation.forced_records import Forced, Reading
 from models.translation.records import EXAMPLES, Request
 from models.translation.search_records import Search, Tree, outcome, score
-from tests.browser.conftest import Visit
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed, asked, becomes, quiet
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
 
 SENTENCE = "Three people sit at a table in front of a restaurant."
 RUN = f"v=1&sentence={quote(SENTENCE)}&beam=3"

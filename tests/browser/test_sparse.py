@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from explorer.labs.sparse_transformer.page import LAB
-from tests.browser.conftest import Visit
 from tests.browser.visiting import finished
 from tests.browser.waiting import addressed
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("sparse_transformer walk", 2)  # on the page of the promises that hold for every lab
 
 
 def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(visit: Visit) -> None:

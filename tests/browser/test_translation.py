@@ -9,10 +9,12 @@ from playwright.sync_api import Page, Response, expect
 
 from explorer.labs.translation import views
 from explorer.labs.translation.page import LAB
-from tests.browser.conftest import Visit
 from tests.browser.staged import Picture, numbers
 from tests.browser.visiting import badge, error, finished, go, number, restored
 from tests.browser.waiting import addressed, asked, becomes, note, noted
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
 
 LOST = "A dog \x00 שלום </script><img src=x onerror=alert(1)> runs e\u0301 👩‍👩‍👧."
 

@@ -8,9 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.universal_transformer.page import LAB
-from tests.browser.conftest import Visit
 from tests.browser.visiting import answer, chip, error, finished, settled
 from tests.browser.waiting import addressed, becomes
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("universal_transformer walk", 2)  # on the page of the promises that hold for every lab
 
 STORY = "emma put the coin in the bag. daniel took the bag. daniel went to the school."
 

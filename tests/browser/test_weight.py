@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visit
 from tests.browser.waiting import quiet
+from tests.visits import Visit
+
+pytestmark = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
 
 PANEL = ".tfe-weight"
 STAGE = f"{PANEL} .tfe-stage"

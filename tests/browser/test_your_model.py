@@ -16,11 +16,11 @@ from tokenizers import Tokenizer
 
 from models.your_model.records import SHAPES
 from tests import tiny
-from tests.browser.conftest import BUSY
 from tests.browser.staged import NEW
 from tests.browser.visiting import finished
 from tests.browser.waiting import addressed
 from tests.own_site import KINDS, own_site
+from tests.visits import BUSY
 
 FIRST = "The cat sat on the mat because it was tired."
 STEP = 1 / 65_535  # weights travel to the page in 16 bits, so that rows keep their sums

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Frame, FrameLocator, Page
 
-from tests.browser.conftest import PATIENCE, Faults
 from tests.conftest import PATIENCE as START
+from tests.pages import PATIENCE, Faults
 
 T = TypeVar("T")
 CLOSED = "Unexpected error Connection errored out"

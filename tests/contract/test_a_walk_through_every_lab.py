@@ -12,14 +12,14 @@ from playwright.sync_api import Page, expect
 from benchmarks.projected import FIRST
 from explorer.lab import Lab
 from explorer.labs import LABS
-from tests.browser.conftest import Visit
 from tests.browser.waiting import START, addressed, becomes, exact, prepared
-from tests.contract.conftest import ON_ITS_PAGE
+from tests.contract.conftest import on_its_page
 from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls, goes
 from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
 from tests.fitting import refused_by_axe, scrolls_sideways
 from tests.known import known
 from tests.pages import Contexts, Faults, watch
+from tests.visits import Visit
 
 BUSY = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
 FIGURE = ".tfe-projected .tfe-words"
@@ -71,7 +71,7 @@ def step(page: Page, number: int) -> None:
     expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(rf"^{number}, "))
 
 
-@pytest.fixture(scope="module", params=ON_ITS_PAGE)
+@pytest.fixture(scope="module", params=on_its_page(0))
 def walk(request: pytest.FixtureRequest, visited: Visit, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
     """(page, its faults, lab), opened wide at the bare address once the server holds the lab's examples and steps; then it is visited."""
     prepared(site, request.param.slug)

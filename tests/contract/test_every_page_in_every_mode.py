@@ -16,11 +16,11 @@ from explorer import labels
 from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.widgets.base import files
-from tests.browser.conftest import asked
 from tests.browser.waiting import START, becomes, prepared, unfolded
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
 from tests.fitting import figures_stand, misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
+from tests.visits import asked
 
 MODES = {"phone": "en", "tablet": "zh"}
 PHONE: dict[str, Any] = {"width": 360, "height": 780, "color_scheme": "dark", "has_touch": True}

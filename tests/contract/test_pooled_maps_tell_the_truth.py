@@ -15,8 +15,8 @@ from PIL import Image
 from playwright.sync_api import Page, Response, expect
 
 from explorer.packing import LEVELS, pack, whole_levels
-from tests.browser.conftest import Visit
-from tests.contract.conftest import ON_ITS_PAGE
+from tests.contract.conftest import on_its_page
+from tests.visits import Visit
 
 SAYS = re.compile(r"query “.*?” \((\d+)\) gives key “(.*?)” \((−?\d+)\) (<?[\d.]+).*; the row sums to ([\d.]+)\.", re.S)
 MOST_PIXELS, MOST_BYTES = 4096, 4_000_000  # a saved page holds every head
@@ -30,7 +30,7 @@ def opened(page: Page, site: str, path: str) -> None:
     page.wait_for_selector(".tfe-panel", state="attached")
 
 
-@pytest.fixture(scope="module", params=ON_ITS_PAGE)
+@pytest.fixture(scope="module", params=on_its_page())
 def arrived(request: pytest.FixtureRequest, visited: Visit) -> tuple[Page, list[Response]]:
     """A lab's page as its bare address shows it, and the answers with exact rows that it got."""
     page = visited(request.param.path)

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import expect
 
 from explorer.lab import Lab
-from tests.browser.conftest import Visit
 from tests.browser.waiting import note, noted
-from tests.contract.conftest import ON_ITS_PAGE
+from tests.contract.conftest import on_its_page
 from tests.known import known
+from tests.visits import Visit
 
 # A small input of each lab's own, as a link spells it; none of them is an example or a step.
 SMALL = {
@@ -33,7 +33,7 @@ NEW = {slug: next(query.replace(old, new) for old, new in OTHER.items() if old i
 SMALL |= known("SMALL")
 RESULT = re.compile(r"^(stored|remembered|live · [\d.]+ m?s · \w+)$")
 LIVE = re.compile(r"^live · [\d.]+ m?s · \w+$")
-EACH = pytest.mark.parametrize("lab", ON_ITS_PAGE)
+EACH = pytest.mark.parametrize("lab", on_its_page())
 
 
 @EACH

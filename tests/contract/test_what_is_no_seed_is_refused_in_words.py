@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 
 from explorer.lab import Lab
 from explorer.permalink import encode
-from tests.browser.conftest import Visit
-from tests.contract.conftest import ON_ITS_PAGE
+from tests.contract.conftest import on_its_page
+from tests.visits import Visit
 
-SEEDED = [one for one in ON_ITS_PAGE if hasattr(import_module(f"models.{one.id}.records").EXAMPLES[0], "seed")]
+SEEDED = [one for one in on_its_page() if hasattr(import_module(f"models.{one.id}.records").EXAMPLES[0], "seed")]
 TYPED = [one for one in SEEDED if one.id not in {"reformer", "cost", "bert"}]  # a slider draws rotations; nothing is random on arrival
 NONE = ("-1", "1.5", "100000000000000000000")
 

@@ -17,12 +17,12 @@ from playwright.sync_api import Browser, Page, Request, expect
 
 from explorer.lab import FIGURE, Lab
 from explorer.widgets.base import files, vendor_file
-from tests.browser.conftest import Visit
 from tests.browser.waiting import exact
-from tests.contract.conftest import ON_ITS_PAGE
+from tests.contract.conftest import on_its_page
 from tests.contract.test_a_walk_through_every_lab import settled
 from tests.fitting import figures_stand
 from tests.pages import PATIENCE
+from tests.visits import Visit
 
 # Every Plotly figure in view: what its bar of buttons and its settings would let out.
 FIGURES = """() => [...document.querySelectorAll(".js-plotly-plot")].map((node) => ({
@@ -96,7 +96,7 @@ def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     return files
 
 
-@pytest.mark.parametrize("lab", ON_ITS_PAGE)
+@pytest.mark.parametrize("lab", on_its_page(3))
 def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(visit: Visit, offline: Page, site: str, lab: Lab, tmp_path: Path) -> None:
     page = visit(f"{lab.path}?{next(iter(lab.interventions.values()))}")
     settled(page)
