@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import gradio as gr
+import orjson
 import pytest
 
 from explorer.engine import Engine
@@ -125,6 +126,6 @@ def test_a_link_is_refused_in_one_sentence_that_names_what_cannot_be(pages: gr.B
     lab = next(lab for lab in LABS if lab.slug == slug)
     handlers = dict(reversed(events(pages, lab).values()))  # of events of one name that which draws most
     handler = handlers.get("open") or handlers["ask"]  # a page with one handler has one event for every wish
-    found = list(refusals(told(handler, {"query": query, "wish": 1})))
+    found = list(refusals([orjson.loads(said) for said in told(handler, {"query": query, "wish": 1})]))
     assert len(found) == 1, found
     assert named in found[0]["en"] and found[0]["zh"] != found[0]["en"]

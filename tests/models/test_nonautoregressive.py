@@ -248,7 +248,7 @@ def test_four_captions_are_distilled_learned_and_measured(
     monkeypatch.setattr(
         recipe.LAB, "variants", {name: dataclasses.replace(one, config=model.config) for name, one in recipe.VARIANTS.items()}
     )
-    quick = dataclasses.replace(recipe.Recipe(), schedule=Schedule(steps=3, warmup=1, cooldown=1, average=1, every=1), batch=64)
+    quick = dataclasses.replace(recipe.Recipe(), schedule=Schedule(steps=3, warmup=1, cooldown=1, average=1, every=1), batch=64, rate=1e-3)
     kept = captions / "runs/nonautoregressive/distilled.de"
     for variant in recipe.VARIANTS:
         where = recipe.train(captions, captions / "runs", variant, device=CPU, recipe=quick)
