@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import quote_plus
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.staged import joined
 from tests.browser.visiting import finished
 from tests.browser.waiting import addressed, quiet, stands
 from tests.visits import Visit
-
-pytestmark = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
 
 PANEL = ".tfe-positions"
 DRAWN = f"{PANEL} [data-drawn=shuffled]"
@@ -25,6 +22,7 @@ def order(page: Page) -> list[str]:
 
 
 def test_another_order_changes_what_is_read_with_the_signal_alone_and_hostile_words_stay_words(visit: Visit) -> None:
+    visit.anew("/translation")  # where the panel has shown nothing yet
     page, faults = visit(f"/translation?v=1&sentence={quote_plus(HOSTILE)}"), visit.faults
     panel = page.locator(PANEL)
     expect(panel.locator("summary")).to_have_text("What tells the model where a word stands?")
