@@ -35,10 +35,10 @@ class Visit:
         self.faults = Faults()
         self.rows: list[Response] = []  # answers with exact rows of a map, since the page was opened
 
-    def __call__(self, address: str) -> Page:
-        """The lab as a link opens it, "/translation?beam=3", once its result is here."""
+    def __call__(self, address: str, anew: bool = False) -> Page:
+        """The lab as a link opens it, "/translation?beam=3", once its result is here. anew: on a page that nobody has used."""
         path, _, query = address.partition("?")
-        if self.page is None or self.page.is_closed() or urlsplit(self.page.url).path != path:
+        if anew or self.page is None or self.page.is_closed() or urlsplit(self.page.url).path != path:
             page = self.anew(path)
             expect(page.locator("[data-view=ask]")).to_be_attached()
             expect(page.locator(BUSY)).to_have_count(0)

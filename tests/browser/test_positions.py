@@ -22,8 +22,7 @@ def order(page: Page) -> list[str]:
 
 
 def test_another_order_changes_what_is_read_with_the_signal_alone_and_hostile_words_stay_words(visit: Visit) -> None:
-    visit.anew("/translation")  # where the panel has shown nothing yet
-    page, faults = visit(f"/translation?v=1&sentence={quote_plus(HOSTILE)}"), visit.faults
+    page, faults = visit(f"/translation?v=1&sentence={quote_plus(HOSTILE)}", anew=True), visit.faults  # the panel has shown nothing yet
     panel = page.locator(PANEL)
     expect(panel.locator("summary")).to_have_text("What tells the model where a word stands?")
     finished(page)
