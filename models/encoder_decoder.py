@@ -168,8 +168,8 @@ class Transformer(nn.Module):
         Taps `encoder/<layer>/self/weights` and `encoder/<layer>/output`.
         """
         mask, x, paths = keys_allowed(allowed), self.embed(source, changes.first, changes.positional), changes.paths or self.paths
-        plain = len(x) == 1 and trace is OFF and changes is AS_PUBLISHED and bool(allowed.all())
-        if plain and (whole := self.whole(self.encoder)) is not None:
+        plain = len(x) == 1 and trace is OFF and changes is AS_PUBLISHED
+        if plain and (whole := self.whole(self.encoder)) is not None and bool(allowed.all()):
             return whole(x[0])[None]
         for i, layer in enumerate(self.encoder):
             x = self.placed(x, i, paths, changes.first)

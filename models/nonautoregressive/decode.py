@@ -41,8 +41,8 @@ class Read:
     @cached_property
     def _whole(self) -> tuple[Whole, Tensor] | None:
         """What fills a translation of one sentence in one call, and keys and values for it; None where that is not fused."""
-        whole = self.model.whole(self.model.decoder) if len(self.tokens) == 1 and bool(self.allowed.all()) else None
-        return None if whole is None else (whole, whole.source(self.memory[0]))
+        whole = self.model.whole(self.model.decoder) if len(self.tokens) == 1 else None
+        return None if whole is None or not bool(self.allowed.all()) else (whole, whole.source(self.memory[0]))
 
     def filled(self, seen: Tensor, trace: Trace = OFF) -> Tensor:
         """`AllAtOnce.fill` from what is seen of the translations, (row, target)."""
