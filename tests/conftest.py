@@ -72,11 +72,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     told.write_text(json.dumps({item.nodeid: (item.get_closest_marker("xdist_group").args[0], in_a_browser(item)) for item in items}))
     told.replace(told.with_name("groups.json"))
     yield
-    # A page that tests share is opened once: those that ask for it, whichever of its modes each of them wants, stand side by side.
-    firsts: dict[str, int] = {}
+    # A page that tests share is opened once: those that ask for it, whichever of its modes each of them wants, stand side by side, where
+    # the first of them stands. So walks, which wait for all that the server makes once it starts, come late.
+    firsts: dict[str, tuple[Any, int]] = {}
     for at, item in enumerate(items):
-        firsts.setdefault(item.get_closest_marker("xdist_group").args[0], at)
-    items.sort(key=lambda item: (firsts[item.get_closest_marker("xdist_group").args[0]], written.get(item, ())))
+        group, place = item.get_closest_marker("xdist_group").args[0], (written.get(item, ()), at)
+        firsts[group] = min(firsts.get(group, place), place)
+    items.sort(key=lambda item: (firsts[item.get_closest_marker("xdist_group").args[0]][1], written.get(item, ())))
 
 
 class Groups(LoadScopeScheduling):  # type: ignore[misc]
