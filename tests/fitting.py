@@ -62,10 +62,11 @@ def figures_stand(page: Page) -> None:
     page.evaluate("scrollTo(0, 0)")
 
 
-# Read once by a page, not at every question. Of text in a drawing axe cannot say what lies behind it, after a long search.
+# Read once by a page, not at every question. Of text in a plot axe takes another colour than the one it has, and cannot say what lies
+# behind it, after a long search.
 AXE = Axe(f"""if (!window.axe) {{
   {AXE_SCRIPT}
-  axe.configure({{ rules: [{{ id: "color-contrast", selector: "*:not(svg *)" }}] }});
+  axe.configure({{ rules: [{{ id: "color-contrast", selector: "*:not(.js-plotly-plot svg *)" }}] }});
 }}""")
 STILL = "() => document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')"
 

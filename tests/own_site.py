@@ -1,4 +1,4 @@
-"""A site of three models that somebody brings along, each in its folder and in a lab of its own, which the page of a model is otherwise."""
+"""A site of three models that somebody brings along: each has its folder, and a page with an address of its own."""
 
 from __future__ import annotations
 
