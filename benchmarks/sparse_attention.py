@@ -105,7 +105,7 @@ def measure(device: torch.device) -> Report:
     figures |= {"extra_mb": fresh(_extra, str(device)) / 1e6, "growth_exponent": exponent}
     bounds = {
         "strided_vs_dense_ratio": Bound(11.0, at_least=True),
-        "fixed_vs_dense_ratio": Bound(2.2, at_least=True),
+        "fixed_vs_dense_ratio": Bound(7.5, at_least=True),
         "strided_vs_masked_ratio": Bound(22.0, at_least=True),
         "fixed_vs_masked_ratio": Bound(4.5, at_least=True),
         "growth_exponent": Bound(1.6),

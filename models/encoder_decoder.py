@@ -177,13 +177,17 @@ class Transformer(nn.Module):
             x = layer(x, mask, changes.gain("encoder", i), trace.within("encoder", i), changes.scale, beside)
         return x
 
-    def whole(self, side: nn.ModuleList) -> fused.Whole | None:
-        """What takes all positions of a sentence through the encoder, or the decoder, in one call; None where that is not fused."""
+    def whole(self, side: nn.ModuleList, never: Sequence[int] = ()) -> fused.Whole | None:
+        """What takes all positions of a sentence through the encoder, or the decoder, in one call; None where that is not fused.
+
+        never: pieces whose logits are −∞ in the decoder's readout.
+        """
         every: Any = side
         parts = [fused.Parts(one.self_attention, one.norms[0], one.feed_forward, one.norms[-1]) for one in every]
+        readout = self.embedding.weight if side is self.decoder else None
         if side is self.decoder:
             parts = [each._replace(cross=one.cross_attention, cross_norm=one.norms[1]) for each, one in zip(parts, every, strict=True)]
-        return None if self.training or self.paths != Paths() else fused.Whole.of(side, parts, self.config.n_heads)
+        return None if self.training or self.paths != Paths() else fused.Whole.of(side, parts, self.config.n_heads, readout, never)
 
     def placed(self, x: Tensor, layer: int, paths: Paths, first: int) -> Tensor:
         """x: (…, position, d_model) before a layer, once more with its positions where these are told before every one."""

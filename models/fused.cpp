@@ -1,5 +1,6 @@
 // A decoder's step, one position of a few rows through all layers, without a call into a library: the matrices of a step are so small
-// that calling costs more than computing. models/fused.py says what each field holds; float32, one thread.
+// that calling costs more than computing. models/fused.py says what each field holds; float32. Threads are those of torch, which has
+// loaded the same OpenMP before.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +9,9 @@
 #include <vector>
 #if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
+#endif
+#if defined(_OPENMP)
+#include <omp.h>
 #endif
 
 using Index = std::int64_t;
@@ -73,6 +77,25 @@ static inline V load(const Half*) { return V{}; }
 #endif
 static inline void store(float* to, V value) { *reinterpret_cast<V*>(to) = value; }
 
+// Some threads at once, each with at least `least` of the rows: work(its first, how many, what to call to wait for the others).
+template <typename Work>
+static void shared(Index rows, Index least, Work work) {
+#if defined(_OPENMP)
+    const Index parts = std::clamp<Index>(rows / least, 1, omp_get_max_threads());
+#pragma omp parallel num_threads(parts) if (parts > 1)
+    {
+        const Index part = omp_get_thread_num(), all = omp_get_num_threads();
+        const Index begin = rows * part / all, end = rows * (part + 1) / all;
+        const auto wait = [] {
+#pragma omp barrier
+        };
+        work(begin, end - begin, wait);
+    }
+#else
+    work(0, rows, [] {});
+#endif
+}
+
 // y ← keep y + x Wᵀ + b of ROWS rows; every row adds up in the same order, however many there are.
 template <int ROWS, typename Number>
 static void product(const Matrix& m, const Number* w, const float* x, float* y, Index panel, float keep, bool relu) {
@@ -104,8 +127,8 @@ static void product(const Matrix& m, const Number* w, const float* x, float* y, 
 }
 
 template <typename Number>
-static void multiply(const Matrix& m, const Number* w, Index rows, const float* x, float* y, float keep, bool relu) {
-    for (Index panel = 0; panel * PANEL < m.out; ++panel) {
+static void multiply(const Matrix& m, const Number* w, Index panel, Index end, Index rows, const float* x, float* y, float keep, bool relu) {
+    for (; panel < end; ++panel) {
         Index r = 0;
         for (; r + 4 <= rows; r += 4) product<4>(m, w, x + r * m.in, y + r * m.out, panel, keep, relu);
         const float* from = x + r * m.in;
@@ -116,9 +139,16 @@ static void multiply(const Matrix& m, const Number* w, Index rows, const float* 
     }
 }
 
+// Some panels' outputs alone.
+static void multiply(const Matrix& m, Index panel, Index end, Index rows, const float* x, float* y, float keep = 0, bool relu = false) {
+    if (m.halves) multiply(m, m.halves, panel, end, rows, x, y, keep, relu);
+    else multiply(m, m.panels, panel, end, rows, x, y, keep, relu);
+}
+
+static Index panels(const Matrix& m) { return (m.out + PANEL - 1) / PANEL; }
+
 static void multiply(const Matrix& m, Index rows, const float* x, float* y, float keep = 0, bool relu = false) {
-    if (m.halves) multiply(m, m.halves, rows, x, y, keep, relu);
-    else multiply(m, m.panels, rows, x, y, keep, relu);
+    multiply(m, 0, panels(m), rows, x, y, keep, relu);
 }
 
 static void normalise(const Norm& norm, Index rows, Index width, const float* x, float* y) {
@@ -168,9 +198,8 @@ static void scored(const float* query, const float* from, Index stride, Index d_
     for (; j < count; j += 2 * WIDE) scored<2>(query, from + j, stride, d_head, score + j);
 }
 
-// softmax in place, 0 up to the next multiple of 16; false where nothing may be seen.
-static bool softmax(float* score, Index count) {
-    for (; count % WIDE; ++count) score[count] = -std::numeric_limits<float>::infinity();
+// softmax in place; false where nothing may be seen.
+static bool weighed(float* score, Index count) {
     float highest = -std::numeric_limits<float>::infinity(), sum = 0;
 #pragma omp simd reduction(max : highest)
     for (Index j = 0; j < count; ++j) highest = std::max(highest, score[j]);
@@ -181,6 +210,12 @@ static bool softmax(float* score, Index count) {
 #pragma omp simd
     for (Index j = 0; j < count; ++j) score[j] *= by;
     return true;
+}
+
+// The same, and 0 up to the next multiple of 16.
+static bool softmax(float* score, Index count) {
+    for (; count % WIDE; ++count) score[count] = -std::numeric_limits<float>::infinity();
+    return weighed(score, count);
 }
 
 // output[c] = gain Σ_j score[j] from[c][j] of some channels.
@@ -225,12 +260,10 @@ struct Room {
     std::vector<float> normed, projected, attended, hidden, score, distant, query;
 };
 
-extern "C" {
-
-// Read x, (row, d_model), at `slot` of a cache whose slots from `first` on are seen; (row, kind) logits. x is written over.
-void step(const Stack* stack, const State* state, float* x, Index first, Index slot, Index place, float* logits) {
+// Some rows of a step from `top` on; x and logits are theirs.
+static void read(const Stack* stack, const State* state, Index top, Index rows, float* x, Index first, Index slot, Index place, float* logits) {
     thread_local Room room;
-    const Index rows = state->rows, d = stack->d_model, heads = stack->n_heads, d_head = d / heads;
+    const Index d = stack->d_model, heads = stack->n_heads, d_head = d / heads;
     room.normed.resize(rows * d), room.projected.resize(rows * 3 * d), room.attended.resize(rows * d), room.query.resize(2 * d_head);
     Index most = state->source;
     for (Index l = 0; l < stack->n_layers; ++l)
@@ -255,7 +288,7 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
                 const Head& head = own.heads[h];
                 const Index from = h * d_head, newest = slot % head.room, begin = slot < head.room ? first : 0;
                 const Index count = std::min(slot + 1 - begin, head.room), far = state->distances - count;
-                float *keys = head.keys + r * head.row, *values = head.values + r * head.row;
+                float *keys = head.keys + (top + r) * head.row, *values = head.values + (top + r) * head.row;
                 for (Index c = 0; c < d_head; ++c) {
                     keys[c * head.room + newest] = made[d + from + c], values[c * head.room + newest] = made[2 * d + from + c];
                     content[c] = state->scale * (made[from + c] + (own.content ? own.content[from + c] : 0));
@@ -271,7 +304,7 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
                     for (Index j = 0; j < newer; ++j) score[older + j] += distant[j];
                 }
                 softmax(score, count);
-                const float gain = own.gain ? own.gain[r * heads + h] : 1;
+                const float gain = own.gain ? own.gain[(top + r) * heads + h] : 1;
                 mixed(score, values + begin, head.room, d_head, count, gain, attended + r * d + from);
             }
         }
@@ -284,12 +317,12 @@ void step(const Stack* stack, const State* state, float* x, Index first, Index s
                 for (Index h = 0; h < heads; ++h) {
                     const Index from = h * d_head, stride = state->source_room, count = state->source;
                     for (Index c = 0; c < d_head; ++c) content[c] = state->scale * projected[r * d + from + c];
-                    scored(content, own.cross_keys + (r * d + from) * stride, stride, d_head, count, score);
+                    scored(content, own.cross_keys + ((top + r) * d + from) * stride, stride, d_head, count, score);
                     if (state->mask)
-                        for (Index j = 0; j < count; ++j) score[j] += state->mask[r * count + j];
+                        for (Index j = 0; j < count; ++j) score[j] += state->mask[(top + r) * count + j];
                     float* to = attended + r * d + from;
-                    const float gain = own.cross_gain ? own.cross_gain[r * heads + h] : 1;
-                    if (softmax(score, count)) mixed(score, own.cross_values + (r * d + from) * stride, stride, d_head, count, gain, to);
+                    const float gain = own.cross_gain ? own.cross_gain[(top + r) * heads + h] : 1;
+                    if (softmax(score, count)) mixed(score, own.cross_values + ((top + r) * d + from) * stride, stride, d_head, count, gain, to);
                     else std::fill(to, to + d_head, 0.0f);
                 }
             multiply(layer.cross_out, rows, attended, x, own.keep[1]);
@@ -331,6 +364,15 @@ static void by_slot(Index rows, Index d, Index width, const float* from, Index r
         for (Index c = 0; c < d; ++c) to[c * room + r] = from[r * width + c];
 }
 
+extern "C" {
+
+// Read x, (row, d_model), at `slot` of a cache whose slots from `first` on are seen; (row, kind) logits. x is written over.
+void step(const Stack* stack, const State* state, float* x, Index first, Index slot, Index place, float* logits) {
+    shared(state->rows, 2, [&](Index top, Index rows, auto) {
+        read(stack, state, top, rows, x + top * stack->d_model, first, slot, place, logits + top * stack->readout.out);
+    });
+}
+
 // Keys and values of a source of `rows` positions in every layer, (layer, 2, channel, room).
 void source(const Stack* stack, Index rows, const float* memory, Index room, float* seen) {
     thread_local std::vector<float> projected;
@@ -343,31 +385,61 @@ void source(const Stack* stack, Index rows, const float* memory, Index room, flo
 }
 
 // Read x, (row, d_model), the positions of one text, which all see each other, and `count` of a source: what `source` made of it, or null.
-// Norms stand behind the sublayers. x is written over.
+// Norms stand behind the sublayers. x is written over. Each thread has some of the rows, at least 7, so that starting is worth it.
 void whole(const Stack* stack, Index rows, float scale, float* x, const float* seen, Index count, Index room) {
     thread_local std::vector<float> space;
     const Index d = stack->d_model, heads = stack->n_heads, own = rows + AHEAD;
     space.resize(4 * rows * d + 2 * d * own + AHEAD);
     float *projected = space.data(), *taken = projected + 3 * rows * d, *keys = taken + rows * d, *values = keys + d * own;
-    for (Index l = 0; l < stack->n_layers; ++l) {
-        const Layer& layer = stack->layers[l];
-        multiply(layer.in, rows, x, projected);
-        by_slot(rows, d, 3 * d, projected + d, own, keys), by_slot(rows, d, 3 * d, projected + 2 * d, own, values);
-        attended(rows, d, heads, projected, 3 * d, keys, values, own, rows, scale, taken);
-        multiply(layer.out, rows, taken, x, 1);
-        normalise(layer.norm, rows, d, x, x);
-        if (seen) {
-            multiply(layer.cross_query, rows, x, projected);
-            attended(rows, d, heads, projected, d, seen + 2 * l * d * room, seen + (2 * l + 1) * d * room, room, count, scale, taken);
-            multiply(layer.cross_out, rows, taken, x, 1);
-            normalise(layer.cross_norm, rows, d, x, x);
+    shared(rows, 7, [&](Index begin, Index some, auto wait) {
+        float *here = x + begin * d, *made = projected + begin * 3 * d, *got = taken + begin * d;
+        for (Index l = 0; l < stack->n_layers; ++l) {
+            const Layer& layer = stack->layers[l];
+            multiply(layer.in, some, here, made);
+            by_slot(some, d, 3 * d, made + d, own, keys + begin), by_slot(some, d, 3 * d, made + 2 * d, own, values + begin);
+            wait();  // for all keys and values
+            attended(some, d, heads, made, 3 * d, keys, values, own, rows, scale, got);
+            wait();  // until all have read them
+            multiply(layer.out, some, got, here, 1);
+            normalise(layer.norm, some, d, here, here);
+            if (seen) {
+                multiply(layer.cross_query, some, here, made);
+                attended(some, d, heads, made, d, seen + 2 * l * d * room, seen + (2 * l + 1) * d * room, room, count, scale, got);
+                multiply(layer.cross_out, some, got, here, 1);
+                normalise(layer.cross_norm, some, d, here, here);
+            }
+            thread_local std::vector<float> hidden;
+            hidden.resize(some * layer.inner.out);
+            multiply(layer.inner, some, here, hidden.data(), 0, true);
+            multiply(layer.outer, some, hidden.data(), here, 1);
+            normalise(layer.feedforward_norm, some, d, here, here);
         }
-        thread_local std::vector<float> hidden;
-        hidden.resize(rows * layer.inner.out);
-        multiply(layer.inner, rows, x, hidden.data(), 0, true);
-        multiply(layer.outer, rows, hidden.data(), x, 1);
-        normalise(layer.feedforward_norm, rows, d, x, x);
-    }
+    });
+}
+
+// Logits of so many rows, (row, kind).
+void readout(const Stack* stack, Index rows, const float* x, float* logits) {
+    const Matrix& m = stack->readout;
+    shared(panels(m), 32, [&](Index panel, Index some, auto) { multiply(m, panel, panel + some, rows, x, logits); });
+}
+
+// Attention of one block in place: scores (row, query, key) become weights, 0 behind each query's own key, the last query's being the
+// last one, and before the `window` keys up to it. relative, or null: product (row, query, distance) from where the first query's row
+// begins, read with rows of one element less, which is skewing.
+void weigh(float* scores, const float* relative, Index rows, Index queries, Index keys, Index window) {
+    shared(rows * queries, 16, [&](Index top, Index some, auto) {
+        for (Index r = top; r < top + some; ++r) {
+            const Index query = r % queries, end = keys - queries + query + 1, begin = std::max<Index>(0, end - window);
+            float* score = scores + r * keys;
+            if (relative) {
+                const float* from = relative + (r - query) * keys + query * (keys - 1);
+#pragma omp simd
+                for (Index j = begin; j < end; ++j) score[j] += from[j];
+            }
+            weighed(score + begin, end - begin);
+            std::fill(score, score + begin, 0.0f), std::fill(score + end, score + keys, 0.0f);
+        }
+    });
 }
 
 // One kind for each row by the inverse of the cumulative distribution of softmax(logits / heat), the likeliest where heat is 0; logits

@@ -33,7 +33,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 SOURCE = Path(__file__).with_suffix(".cpp")
-FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-std=c++17", "-shared", "-fPIC")
+FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-std=c++17", "-shared", "-fPIC")
+THREADS = ("-fopenmp", "-fopenmp-simd")  # the second where a compiler has no library for threads
 PANEL = 32  # outputs of a matrix that stand side by side
 SPARE = 128  # numbers behind a cache's last that may be read, whatever they are, if they are finite
 ROWS = 16  # with more of them the library's products are as fast
@@ -96,7 +97,7 @@ def _built() -> Path:
     about = Path("/proc/cpuinfo")
     lines = about.read_text("utf-8").splitlines() if about.is_file() else []
     said = [platform.machine(), *sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))})]
-    digest = hashlib.sha256(SOURCE.read_bytes() + repr((FLAGS, said)).encode()).hexdigest()
+    digest = hashlib.sha256(SOURCE.read_bytes() + repr((FLAGS, THREADS, said)).encode()).hexdigest()
     return Path(sys.prefix) / "lib" / "transformer-family-explorer" / f"fused-{digest[:16]}.so"
 
 
@@ -111,7 +112,11 @@ def build() -> str:
         there.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=there.parent) as folder:
             made = Path(folder) / there.name
-            subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(made)], check=True, capture_output=True, timeout=300)
+            for threads in THREADS:
+                told = [compiler, *FLAGS, threads, str(SOURCE), "-o", str(made)]
+                ran = subprocess.run(told, check=threads == THREADS[-1], capture_output=True, timeout=300)
+                if ran.returncode == 0:
+                    break
             made.replace(there)  # at once: nobody ever loads half a library
     except (OSError, subprocess.SubprocessError) as error:
         return f"The fused step could not be built, so decoders go the plain way, which is slower: {error}"
@@ -131,7 +136,9 @@ def _library() -> Any:
     found.surprise.argtypes = (ctypes.c_void_p, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 2)
     found.source.argtypes = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
     found.whole.argtypes = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 2)
-    for function in (found.step, found.draw, found.surprise, found.source, found.whole):
+    found.readout.argtypes = (ctypes.c_void_p, ctypes.c_int64, *(ctypes.c_void_p,) * 2)
+    found.weigh.argtypes = (*(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 4)
+    for function in (found.step, found.draw, found.surprise, found.source, found.whole, found.readout, found.weigh):
         function.restype = None
     return found
 
@@ -157,7 +164,7 @@ def serves(weight: Tensor, rows: int, d_head: int) -> bool:
 
 
 def reads(logits: Tensor) -> bool:
-    """May `drawn` and `surprise` read them?"""
+    """May `drawn` and `surprise` read them, or `weigh` scores?"""
     return logits.dtype == torch.float32 and logits.device.type == "cpu" and not _plain and _library() is not None
 
 
@@ -181,6 +188,17 @@ def surprise(logits: Tensor, chosen: Tensor) -> Tensor:
     logits, chosen, nats = logits.contiguous(), chosen.contiguous(), logits.new_empty(rows, dtype=torch.float64)
     _library().surprise(logits.data_ptr(), rows, kinds, chosen.data_ptr(), nats.data_ptr())
     return nats
+
+
+def weigh(scores: Tensor, relative: Tensor | None, window: int | None) -> Tensor:
+    """Scores (row, query, key) become weights, in place, each query seeing the keys up to its own, the last query's being the last.
+
+    relative: (row, query, key), added to them, as `layers.relative.relative_view` makes it. window: how many keys a query sees at most.
+    """
+    rows, queries, keys = scores.shape
+    added = None if relative is None else relative.data_ptr()
+    _library().weigh(scores.data_ptr(), added, rows, queries, keys, keys if window is None else window)
+    return scores
 
 
 @contextmanager
@@ -379,12 +397,14 @@ class Whole:
         self._scale = (weights.stack.d_model // weights.stack.n_heads) ** -0.5
 
     @classmethod
-    def of(cls, layers: nn.ModuleList, parts: Sequence[Parts], heads: int) -> Whole | None:
-        """Through these layers, and what they are made of; None where that is not fused."""
+    def of(
+        cls, layers: nn.ModuleList, parts: Sequence[Parts], heads: int, readout: Tensor | None = None, never: Sequence[int] = ()
+    ) -> Whole | None:
+        """Through these layers, and what they are made of; None where that is not fused. readout, never: as of `Weights`."""
         weight = parts[0].attention.project_in.weight
         if torch.is_grad_enabled() or not serves(weight, 1, weight.shape[1] // heads):
             return None
-        return cls(Weights.of(layers, parts, heads, None, None))
+        return cls(Weights.of(layers, parts, heads, None, readout, never=never))
 
     def source(self, memory: Tensor) -> Tensor:
         """memory: (source, d_model). Its keys and values in every layer, (layer, 2, channel, source)."""
@@ -398,6 +418,12 @@ class Whole:
         x, (count, where) = x.contiguous(), (0, None) if seen is None else (seen.shape[3], seen.data_ptr())
         self._library.whole(self._at, len(x), self._scale, x.data_ptr(), where, count, count)
         return x
+
+    def readout(self, x: Tensor) -> Tensor:
+        """x: (row, d_model). Logits (row, kind)."""
+        x, logits = x.contiguous(), x.new_empty(len(x), self._weights.kinds)
+        self._library.readout(self._at, len(x), x.data_ptr(), logits.data_ptr())
+        return logits
 
 
 def of_decoder(model: Any, own: Sequence[Own], source: Sequence[tuple[Tensor, Tensor]] = ()) -> Step:

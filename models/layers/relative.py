@@ -19,13 +19,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from models import fused
 from models.layers.attention import attention_weights
 from models.layers.masks import causal as causal_mask
 from models.trace import OFF, Trace
 
 BLOCK = 64  # queries whose scores stand in memory at a time
 TOGETHER = 1 << 20  # scores that stand in memory at a time in training, unless one head has more of them
-CACHED = 1 << 17  # without gradients: so few that they stay in the processor's own memory until they are used
+CACHED = 1 << 18  # without gradients: so few that they stay in the processor's own memory until they are used
 
 
 def direct(query: Tensor, key: Tensor, value: Tensor, table: Tensor, positional: Tensor | None = None, window: int | None = None) -> Tensor:
@@ -165,6 +166,9 @@ def _weights(
     """
     seen = key.shape[1]
     scores = room.scores(query.shape[0], query.shape[1], seen)
+    if fused.reads(scores):
+        torch.bmm(query, key.transpose(1, 2), out=scores)
+        return fused.weigh(scores, None if reverse is None else relative_view(positional, reverse, seen, room), window)
     if reverse is None:
         torch.bmm(query, key.transpose(1, 2), out=scores)
     else:

@@ -16,6 +16,8 @@ from models.multi30k import PAD, STOP, padded
 from models.nonautoregressive.model import LONGER, MASK, SHORTER, AllAtOnce
 from models.trace import OFF, Trace
 
+IMPOSSIBLE = [*NEVER, STOP]  # pieces that no translation contains
+
 
 @dataclass(frozen=True)
 class Read:
@@ -41,7 +43,7 @@ class Read:
     @cached_property
     def _whole(self) -> tuple[Whole, Tensor] | None:
         """What fills a translation of one sentence in one call, and keys and values for it; None where that is not fused."""
-        whole = self.model.whole(self.model.decoder) if len(self.tokens) == 1 else None
+        whole = self.model.whole(self.model.decoder, IMPOSSIBLE) if len(self.tokens) == 1 else None
         return None if whole is None or not bool(self.allowed.all()) else (whole, whole.source(self.memory[0]))
 
     def filled(self, seen: Tensor, trace: Trace = OFF) -> Tensor:
@@ -50,6 +52,10 @@ class Read:
             whole, source = self._whole
             return whole(self.model.embed(seen)[0], source)[None]
         return self.model.fill(seen, self.sources, self.allowed, trace)
+
+    def possible(self, hidden: Tensor) -> Tensor:
+        """`possible` of some positions, (position, d_model)."""
+        return possible(self.model, hidden) if self._whole is None else self._whole[0].readout(hidden)
 
 
 class Pass(NamedTuple):
@@ -92,7 +98,7 @@ def passes(source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), 
             masked = free & (order < few) if t < last else once_more
         seen = tokens.masked_fill(masked, MASK)
         hidden = source.filled(seen, trace.within(t))
-        logits = possible(source.model, hidden[masked])
+        logits = source.possible(hidden[masked])
         best, piece = logits.max(-1)
         tokens, scores = tokens.masked_scatter(masked, piece), scores.masked_scatter(masked, best - logits.logsumexp(-1))
         yield Pass(tokens, scores, masked, hidden)
@@ -101,7 +107,7 @@ def passes(source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), 
 def possible(model: AllAtOnce, hidden: Tensor) -> Tensor:
     """(…, d_model) -> (…, vocabulary), unnormalised log p of every piece in float32, −∞ for what no translation contains."""
     logits = model.readout(hidden).float()
-    logits[..., [*NEVER, STOP]] = -torch.inf
+    logits[..., IMPOSSIBLE] = -torch.inf
     return logits
 
 

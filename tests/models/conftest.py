@@ -19,11 +19,15 @@ from models.translation.pretrained import Pretrained
 
 @pytest.fixture(params=["fused", "plain"])
 def way(request: pytest.FixtureRequest) -> Iterator[str]:
-    """How a decoder's step is computed: by models/fused.cpp, or by torch alone."""
-    said = fused.build()
+    """How a decoder's step is computed: by models/fused.cpp in two threads, or by torch alone."""
+    said, before = fused.build(), torch.get_num_threads()
     assert fused.serves(torch.zeros(1), 1, 4), said
-    with fused.off() if request.param == "plain" else nullcontext():
-        yield request.param
+    torch.set_num_threads(2)
+    try:
+        with fused.off() if request.param == "plain" else nullcontext():
+            yield request.param
+    finally:
+        torch.set_num_threads(before)
 
 
 SENTENCES = (

@@ -210,6 +210,8 @@ for (name, z), (queries, keys) in itertools.product(SPANS.items(), ((140, 140), 
         )
 
 
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("way", ["fused"], indirect=True)  # in single precision; in double all go the plain way
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_computed_is_its_definition_forwards_and_backwards(name: str) -> None:
     program, definition, (queries, keys, *more), ours, theirs = CASES[name]

@@ -56,6 +56,11 @@ def test_it_is_built_once_and_then_used(elsewhere: Path) -> None:
     assert not fused.serves(torch.zeros(1, dtype=torch.float64), 1, 8)
 
 
+def test_a_compiler_without_threads_builds_for_one(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fused, "THREADS", ("-fno-such-thing", "-fopenmp-simd"))
+    assert fused.build().startswith("The fused step is built: ") and fused.serves(torch.zeros(1), 1, 4)
+
+
 @pytest.mark.usefixtures("way")
 def test_weights_that_change_are_laid_out_anew() -> None:
     model, before = language().requires_grad_(False), torch.tensor([[3]])
@@ -80,17 +85,21 @@ def test_networks_of_any_size_say_what_they_say_without_it(rows: int, sizes: dic
     torch.testing.assert_close(found, model(before), atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("way", ["fused"], indirect=True)
 @pytest.mark.parametrize("width", [32, 24])  # of two heads: channels in eights and in fours
 @torch.no_grad()
 def test_a_sentence_that_is_read_at_once_is_read_as_layer_by_layer(width: int) -> None:
     torch.manual_seed(width)
-    model = AllAtOnce(Config(vocabulary=60, d_model=width, d_ff=40, n_heads=2, n_layers=3)).eval()
+    model = AllAtOnce(Config(vocabulary=2100, d_model=width, d_ff=40, n_heads=2, n_layers=3)).eval()
     for pieces, written in ((1, 1), (5, 17), (40, 33)):
         sentence, seen = torch.randint(5, 60, (pieces,)).tolist(), torch.randint(5, 60, (1, written))
         at_once = read(model, [sentence])
         found = at_once.filled(seen)
         with fused.off():
             plain = read(model, [sentence])
-            for one, other in ((at_once.memory, plain.memory), (at_once.lengths, plain.lengths), (found, plain.filled(seen))):
-                torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+            other = plain.filled(seen)
+            pairs = (at_once.memory, plain.memory), (at_once.lengths, plain.lengths), (found, other)
+            for one, beside in (*pairs, (at_once.possible(found[0]), plain.possible(other[0]))):
+                torch.testing.assert_close(one, beside, atol=1e-5, rtol=1e-5)
     assert at_once._whole is not None and plain._whole is None

@@ -19,7 +19,7 @@ from models.errors import DamagedFile, InputError
 from models.multi30k import PAD, STOP, Batch, Pairs, Tokenizer, padded
 from models.nonautoregressive import explain as page
 from models.nonautoregressive import pretrained, recipe
-from models.nonautoregressive.decode import mask_predict, passes, read
+from models.nonautoregressive.decode import mask_predict, passes, possible, read
 from models.nonautoregressive.explain import explain, neighbours, reread
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
 from models.nonautoregressive.records import Explanation, Joint, Neighbours, Request, Reread, written
@@ -110,7 +110,8 @@ def in_numpy(table: np.ndarray[Any, Any], length: int, times: int) -> tuple[list
 @pytest.mark.parametrize("length, times", [(9, 1), (9, 4), (9, 9), (2, 2)])
 def test_the_passes_are_those_of_the_paper_on_a_table_of_probabilities(length: int, times: int) -> None:
     table = torch.randn((length + 1, length, 40), generator=torch.Generator().manual_seed(length + times))
-    source: Any = SimpleNamespace(model=Table(table=table), filled=lambda seen, trace: torch.arange(length)[None])
+    model: Any = Table(table=table)
+    source: Any = SimpleNamespace(filled=lambda seen, trace: torch.arange(length)[None], possible=partial(possible, model))
     seen = list(passes(source, masked(length), times))
     tokens, scores = in_numpy(table.numpy(), length, times)
     assert [one.tokens[0].tolist() for one in seen] == tokens
