@@ -26,7 +26,7 @@ SIZES: Final = {
     "heads": (1, 2, 4, 8, 16),
 }
 BLOCK = 64  # `models.layers.relative.BLOCK`
-TOGETHER = 1 << 17  # `models.layers.relative.CACHED`: scores of one block and some heads that stand in memory together
+TOGETHER = 1 << 18  # `models.layers.relative.CACHED`: scores of one block and some heads that stand in memory together
 BYTES = 4  # of a number
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
