@@ -436,7 +436,7 @@ def test_the_meter_says_what_it_takes_at_the_sizes_that_are_chosen_and_what_was_
     value: Any = json.loads(json.dumps(meter.value(meter.wished(Question("", None)), meter.measured(path))))
     shown, cells = value["figures"][0]["figure"], [[cell["en"] for cell in row["cells"]] for row in value["table"]["rows"]]
     assert cells[0] == ["direct formula", "4 · L² · D", "8.59 GB", "1.07 GB", "8.62 GB", "15,300 ms"]
-    assert cells[1][2:] == ["138 MB", "1.05 MB", "517 MB", "642 ms"] and cells[2][1] == "4 · L · D + 4 · 2 · 64 · L"
+    assert cells[1][2:] == ["138 MB", "524 kB", "517 MB", "642 ms"] and cells[2][1] == "4 · L · D + 4 · 2 · 64 · L"
     said, rows = shown["sentence"]["en"], shown["table"]["rows"]
     assert "At L = 2,048 and D = 512 the direct formula’s R takes 8.59 GB in each layer." in said and "4.19 MB: 2,048 times less" in said
     assert "(cpu, 2 threads): attention’s whole forward pass peaks at 8.62 GB, 517 MB and 16.0 MB" in said
