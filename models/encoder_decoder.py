@@ -184,8 +184,9 @@ class Transformer(nn.Module):
         """
         every: Any = side
         parts = [fused.Parts(one.self_attention, one.norms[0], one.feed_forward, one.norms[-1]) for one in every]
-        readout = self.embedding.weight if side is self.decoder else None
+        readout = None
         if side is self.decoder:
+            readout = self.embedding.weight
             parts = [each._replace(cross=one.cross_attention, cross_norm=one.norms[1]) for each, one in zip(parts, every, strict=True)]
         return None if self.training or self.paths != Paths() else fused.Whole.of(side, parts, self.config.n_heads, readout, never)
 

@@ -1,7 +1,7 @@
 """A decoder's step without a call for each product: models/fused.cpp, where a compiler has built it for this very processor.
 
 One position of a few rows through all layers is a hundred small products; calling a library for each costs more than they do. So are all
-positions of a sentence.
+positions of a sentence. And scores of relative attention become weights in one pass over them in place of four.
 
 Built once, at install (`python -m models.fused`); the file's name tells source and processor, so that no other one is ever loaded. Where
 there is none, on a GPU, in other precisions and for many rows, readers go the plain way. Both agree within rounding: a logit by 1e-4.
