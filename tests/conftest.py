@@ -135,20 +135,22 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Where the time goes, beside the slowest tests: minutes of each lab, and of processor time, which a busy machine leaves alone."""
+    """Where the time goes, beside the slowest tests: how much longer each lab makes the run, which is the time of its tests over the number
+    of workers; that time itself; and processor time, which a busy machine leaves alone."""
     if config.option.durations is None:
         return
     slugs = sorted(page.parent.name for page in (ROOT / "explorer" / "labs").glob("*/page.py"))
-    spent = dict.fromkeys([*slugs, "no lab of its own"], 0.0)
+    spent, workers = dict.fromkeys([*slugs, "no lab of its own"], 0.0), set()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         if isinstance(report, pytest.TestReport):
             # Its name stands alone there: "[cost-phone]", "test_cost.py", "models/cost/"; not in the name of a test, "…_costs_little".
             named = (rf"(?:\[|/|/test_){slug.removesuffix('_transformer')}(?:_\w+)?(?=[\]\-./])" for slug in slugs)
             lab = next((slug for slug, name in zip(slugs, named, strict=True) if re.search(name, report.nodeid)), "no lab of its own")
             spent[lab] += report.duration
-    terminalreporter.section("minutes per lab")
+            workers.add(getattr(report, "worker_id", "the only one"))
+    terminalreporter.section(f"minutes of the run per lab; minutes of its tests, on {len(workers)} workers")
     for lab, seconds in sorted(spent.items(), key=lambda one: -one[1]):
-        terminalreporter.write_line(f"{seconds / 60:6.2f}  {lab}")
+        terminalreporter.write_line(f"{seconds / max(1, len(workers)) / 60:6.2f} {seconds / 60:6.2f}  {lab}")
     used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(one.ru_utime + one.ru_stime for one in used)
     terminalreporter.write_line(f"{cpu / 60:6.2f}  minutes of processor time, without those of the server that the workers share")
