@@ -30,9 +30,10 @@ class Read:
     allowed: Tensor
     lengths: Tensor
 
-    def likeliest(self) -> list[int]:
-        """The likeliest length of each sentence."""
-        found: list[int] = (self.lengths.argmax(1) + self.allowed.sum(1) - SHORTER).tolist()
+    def likeliest(self, rank: int = 0) -> list[int]:
+        """The likeliest length of each sentence. rank: 1, the second likeliest; and so on."""
+        order = self.lengths.argsort(dim=1, descending=True, stable=True)
+        found: list[int] = (order[:, rank] + self.allowed.sum(1) - SHORTER).tolist()
         return found
 
     @cached_property
@@ -112,10 +113,14 @@ def possible(model: AllAtOnce, hidden: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def mask_predict(model: AllAtOnce, sentences: Sequence[Sequence[int]], times: int) -> list[Hypothesis]:
-    """The translation of each sentence, without a stop token."""
+def mask_predict(model: AllAtOnce, sentences: Sequence[Sequence[int]], times: int, lengths: int = 1) -> list[Hypothesis]:
+    """The translation of each sentence, without a stop token: of one in each of its likeliest lengths, that of the largest mean log p."""
     source = read(model, sentences)
-    lengths = source.likeliest()
-    *_, last = passes(source, padded([[MASK] * n for n in lengths]).to(source.allowed.device), times)
-    rows = zip(lengths, last.tokens.tolist(), last.scores.tolist(), strict=True)
-    return [Hypothesis(tuple(tokens[:n]), tuple(scores[:n])) for n, tokens, scores in rows]
+
+    def written(sizes: list[int]) -> list[Hypothesis]:
+        *_, last = passes(source, padded([[MASK] * n for n in sizes]).to(source.allowed.device), times)
+        rows = zip(sizes, last.tokens.tolist(), last.scores.tolist(), strict=True)
+        return [Hypothesis(tuple(tokens[:n]), tuple(scores[:n])) for n, tokens, scores in rows]
+
+    tried = [written(source.likeliest(rank)) for rank in range(lengths)]
+    return [max(each, key=lambda one: one.log_probability / len(one.tokens)) for each in zip(*tried, strict=True)]

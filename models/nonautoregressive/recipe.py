@@ -100,11 +100,12 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     return translating.plan(job, shipped.tokenizer, build, german, objective, finish=finish)
 
 
-def measure(asked: Asked[Task], times: int, beam: int, alpha: float) -> Measured:
-    """Translate a split in `times` passes and measure it; recorded, in each number of TIMES too. One after the other: as `evaluated` does.
+def measure(asked: Asked[Task], times: int, lengths: int, beam: int, alpha: float) -> Measured:
+    """Translate a split in `times` passes, in so many of the likeliest lengths, and measure it. One after the other: as `evaluated` does.
 
     sacreBLEU; the share of translations as long as the reference, in pieces, and at most one away from it; the share of pieces that are
-    the same as the one before; on the reported split the paired bootstrap against the other variants in as many passes.
+    the same as the one before; on the reported split the paired bootstrap against other variants in as many passes and lengths. Recorded,
+    also in each number of TIMES in the likeliest length alone, as the page translates.
     """
     if asked.task.kind == "ar":
         more = functools.partial(translating.against, asked, SLUG, VARIANTS)
@@ -113,29 +114,33 @@ def measure(asked: Asked[Task], times: int, beam: int, alpha: float) -> Measured
     tokenizer, model = asked.shipped.tokenizer, asked.shipped.model
     wanted = np.array([len(row) for row in tokenizer.encode_all(german)])
 
-    def measured(times: int) -> dict[str, Any]:
+    def measured(times: int, lengths: int = 1) -> tuple[dict[str, Any], list[str]]:
         begin = time.perf_counter()
-        found = translated(tokenizer, english, ROWS, lambda ids: mask_predict(model, ids, times))
+        found = translated(tokenizer, english, ROWS, lambda ids: mask_predict(model, ids, times, lengths))
         seconds = time.perf_counter() - begin
         texts = [tokenizer.decode(one.tokens) for one in found]
         value, signature = bleu(texts, german)
         off = np.abs(np.array([len(one.tokens) for one in found]) - wanted)
         doubled = sum(a == b for one in found for a, b in itertools.pairwise(one.tokens))
-        figure: dict[str, Any] = {"times": times, "value": round(value, 2), "signature": signature}
+        figure: dict[str, Any] = {"times": times, "lengths": lengths, "value": round(value, 2), "signature": signature}
         figure |= {"length_exact": round(float((off == 0).mean()), 4), "length_within_1": round(float((off <= 1).mean()), 4)}
         figure |= {"repeat_rate": round(doubled / sum(len(one.tokens) for one in found), 4), "seconds": round(seconds, 2)}
-        return figure | translating.against(asked, SLUG, VARIANTS, texts, german, f"-{times}")
+        return figure, texts
 
-    figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **measured(times)}
+    best, texts = measured(times, lengths)
+    figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **best}
+    figure |= translating.against(asked, SLUG, VARIANTS, texts, german, f"-{times}x{lengths}")
     if asked.record:
-        figure["by_times"] = [measured(t) for t in TIMES]
-    said = f"{figure['value']:.2f} BLEU in {times} passes on the {len(english):,} sentences of {asked.split}; {figure['signature']}"
+        figure["by_times"] = [measured(t)[0] for t in TIMES]
+    said = f"{figure['value']:.2f} BLEU in {times} passes, best of {lengths} lengths, on the {len(english):,} sentences of {asked.split}"
+    said += f"; {figure['signature']}"
     said += f"; as long as the reference: {figure['length_exact']:.1%}, repeated pieces: {figure['repeat_rate']:.1%}"
-    return Measured(figure, said, alike=("split", "times"), higher=True)
+    return Measured(figure, said, alike=("split", "times", "lengths"), higher=True)
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "times": {"type": int, "default": 10, "help": "passes over a translation"},
+    "lengths": {"type": int, "default": 3, "help": "likeliest lengths that a translation is tried in"},
     "beam": {"type": int, "default": 1, "help": "hypotheses, of ar_distilled"},
     "alpha": translating.OPTIONS["alpha"],
 }

@@ -112,7 +112,8 @@ def facts() -> dict[str, dict[str, Any]]:
             {"times": t, "value": v, "length_exact": 0.3, "length_within_1": 0.6, "repeat_rate": 0.1 / t, "seconds": 5.0 * t}
             for t, v in timed
         ]
-        return {"metric": "sacreBLEU", "split": "test_2016_flickr", "value": values[-1], "n": 1000, "times": 10, "by_times": by}
+        best = {"value": values[-1], "times": 10, "lengths": 3, "by_times": by}
+        return {"metric": "sacreBLEU", "split": "test_2016_flickr", "n": 1000, **best}
 
     greedy = {"metric": "sacreBLEU", "split": "test_2016_flickr", "value": 35.0, "n": 1000}
     figures = {"cmlm_distilled": one(22, 26, 30, 32), "cmlm_raw": one(17, 22, 27, 30), about.GREEDY: greedy}
@@ -129,7 +130,7 @@ def test_quality_stands_against_time_beside_greedy_decoding_with_the_same_data(m
     assert lines[0]["x"] == [5, 10, 20, 50] and len(value["table"]["rows"]) == 9
     assert lines[2]["line"]["dash"] == "dash", "greedy decoding, which is not timed, is a level"
     size, _, reached, _ = about.pairs()
-    assert size.value == "4.52 M" and reached.value == "32.0" and "greedy 35.0" in reached.note["en"]  # type: ignore[index]
+    assert size.value == "4.52 M" and reached.value == "32.0" and "3 lengths · greedy 35.0" in reached.note["en"]  # type: ignore[index]
 
 
 def test_nothing_is_said_of_quality_before_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,15 @@ def test_a_translation_has_the_likeliest_length_and_is_that_of_the_last_pass(mod
     assert [int(row.argmax()) - 16 + len(one) for row, one in zip(source.lengths, SOURCE, strict=True)] == source.likeliest()
 
 
+def test_of_several_lengths_the_translation_with_the_largest_mean_log_probability_is_taken(model: AllAtOnce) -> None:
+    source = read(model, SOURCE)
+    each = [list(passes(source, masked(*source.likeliest(rank)), 2))[-1].scores for rank in range(3)]
+    means = [[float(row[:n].mean()) for row, n in zip(scores, source.likeliest(rank), strict=True)] for rank, scores in enumerate(each)]
+    found = mask_predict(model, SOURCE, 2, lengths=3)
+    np.testing.assert_allclose([np.mean(one.log_probabilities) for one in found], np.max(means, axis=0), rtol=1e-5)
+    assert len({tuple(source.likeliest(rank)) for rank in range(3)}) == 3
+
+
 run, refused, couple = partial(answer, explain, Explanation), partial(answer, explain, InputError), partial(answer, neighbours, Joint)
 
 

@@ -38,7 +38,7 @@ def pairs() -> tuple[Pair, ...]:
     reached: list[Pair] = []
     if ours:
         beside = filled(texts.BESIDE, greedy=f"{greedy['value']:.1f}") if greedy else texts.AT
-        reached.append(Pair(metric(ours), f"{ours['value']:.1f}", filled(beside, times=ours["times"])))
+        reached.append(Pair(metric(ours), f"{ours['value']:.1f}", filled(beside, times=ours["times"], lengths=ours["lengths"])))
     return about.pairs(known, Pair(labels.CARD["data"], "Multi30k", "en→de"), reached, texts.EACH_MODEL)
 
 

@@ -154,7 +154,7 @@ MODES_COLUMNS: Final = (
 )
 
 QUALITY: Final = _("What does a pass buy?", "多一轮换来什么？")
-QUALITY_UNITS: Final = _("sacreBLEU of {n} sentences", "{n} 句的 sacreBLEU")
+QUALITY_UNITS: Final = _("sacreBLEU of {n} sentences, each in its likeliest length alone", "{n} 句的 sacreBLEU，每句只用最可能的长度")
 QUALITY_AXES: Final = {"en": ("ms a sentence, in batches, when evaluated", "BLEU"), "zh": ("每句毫秒（评测时，成批）", "BLEU")}
 QUALITY_SAYS: Final = _(
     "{name}: {a} BLEU with {least} {least|pass|passes}, {b} with {most}.",
@@ -198,8 +198,8 @@ NOTES: Final[tuple[Text, ...]] = (
 
 # ---- the card ----
 EACH_MODEL: Final = _("each network", "每个网络")
-AT: Final = _("T = {times}", "T = {times}")
-BESIDE: Final = _("T = {times} · greedy {greedy}", "T = {times} · 贪心 {greedy}")
+AT: Final = _("T = {times}, {lengths} lengths", "T = {times}，{lengths} 种长度")
+BESIDE: Final = _("T = {times}, {lengths} lengths · greedy {greedy}", "T = {times}，{lengths} 种长度 · 贪心 {greedy}")
 CURVE_UNITS: Final = _("nats per masked piece on held-out pairs, lower is better", "留出句对上每个被遮词片的纳特，越低越好")
 CURVE_AXES: Final = (
     _("target positions learned from", "学过的目标位置"),
