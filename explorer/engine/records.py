@@ -73,6 +73,7 @@ class Limits:
     batch_seconds: float = 2.0  # a batch is kept to what is expected to take so long
     turn: float = 0.050  # seconds that a function that yields is advanced before others go
     streams: int = 4  # batches of functions that yield, advanced in turns, and one more of an address that has none of them
+    brief: float = 2.0  # seconds of computing below which streams of one address go one after the other
     queue: int = 600  # requests waiting
     session: int = 8  # requests of one visitor, waiting or running
     share: int = 300  # places of one address in a queue that is more than half full: a lecture hall is often behind a single address

@@ -147,11 +147,21 @@ class Worker:
         return under_way == most and run.addresses.isdisjoint(address for batch in self._streams for address in batch.addresses)
 
     def _next_stream(self) -> Batch:
-        """The stream whose turn it is: addresses take turns, and so do the streams of one address."""
+        """The stream whose turn it is: addresses take turns, and so do the streams of one address.
+
+        The turns of the brief ones among them go to the first that came, until it is over: side by side all would end late.
+        """
         addresses = [batch.addresses for batch in self._streams]
         self._advanced = {address: self._advanced.get(address, 0.0) for several in addresses for address in several}
         last = [min((self._advanced[address] for address in several), default=0.0) for several in addresses]
-        return self._turn_of(self._streams.pop(last.index(min(last))))
+        due = self._streams.pop(last.index(min(last)))
+        if due.took >= self.limits.brief:
+            return self._turn_of(due)
+        self._streams.append(due)
+        alike = [batch for batch in self._streams if batch.took < self.limits.brief and batch.addresses == due.addresses]
+        first = min(alike, key=lambda batch: batch.arrived)
+        self._streams.remove(first)
+        return self._turn_of(first)
 
     def _turn_of(self, batch: Batch) -> Batch:
         """The same batch; its addresses have their turn now."""

@@ -238,6 +238,7 @@ async def test_streams_of_one_address_leave_room_for_another_s_and_every_second_
                 both.set()
                 assert others.wait(PATIENCE)
             yield [["x"]]
+        order.append(requests[0].text)
         yield ["done"]
 
     def ask(text: str, width: int, address: str) -> list[asyncio.Task[Any]]:
@@ -253,7 +254,8 @@ async def test_streams_of_one_address_leave_room_for_another_s_and_every_second_
     await asyncio.gather(*tasks)
     said = "".join(order)
     its_own = said[said.index("I") : said.rindex("I") + 1]
-    assert re.fullmatch("(I[ab])*I", its_own) and its_own.count("I") == 8, said
+    # What has ended is closed in a turn of its own, in which nothing is spelled.
+    assert re.fullmatch("(I[ab])+I?(I[ab])*I", its_own) and its_own.count("I") == 9, said
     assert said.index("I") < 6 and said.rindex("I") < said.index("c"), said
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from explorer.engine import Answer, Busy, Engine
+from explorer.engine import Answer, Busy, Engine, Limits
 from models.errors import Stopped
 from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, asked, until, values
 
@@ -91,6 +91,27 @@ async def test_running_streams_advance_in_turns_and_no_more_than_four_at_once(en
     said = "".join(order)
     assert said.index("b") < 3, "b began before a had ended"
     assert said.index("c") > said.rindex("a") or said.index("c") > said.rindex("b")
+
+
+@pytest.mark.parametrize("brief", [60.0, 0.0])
+async def test_brief_streams_end_one_after_the_other_and_long_ones_advance_side_by_side(brief: float) -> None:
+    engine, said, gate = Engine(limits=Limits(turn=0.0, batch_wait=0.0, brief=brief)), list[str](), threading.Event()
+
+    def spell(requests: list[Ask]) -> Iterator[list[object]]:
+        assert gate.wait(PATIENCE)
+        yield [["ready"]]
+        yield [["ready"]]  # the other has begun too
+        for _ in range(4):
+            said.append(requests[0].text)
+            yield [["x"]]
+        yield ["done"]
+
+    tasks = [task for i, text in enumerate("ab") for task in asked(engine, spell, text, width=i)]
+    await until(lambda: engine.snapshot().waiting == 1)
+    gate.set()
+    await asyncio.gather(*tasks)
+    engine.close()
+    assert ("".join(said) == "aaaabbbb") is bool(brief), said
 
 
 async def test_a_stream_that_everybody_left_is_closed_within_two_seconds(engine: Engine) -> None:
