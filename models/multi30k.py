@@ -63,14 +63,13 @@ class Tokenizer(Vocabulary):
         """Pieces of a text; no start or stop token. A special token's name in the text is read as ordinary characters."""
         text = unicodedata.normalize("NFC", text)
         found = self._tokenizer.encode(text, add_special_tokens=False)
-        ids, shown, space = [], [], []
+        shown, space = [], []
         for token, piece, (begin, end) in zip(found.ids, found.tokens, found.offsets, strict=True):
             starts = piece.startswith(SPACE) or (token == UNKNOWN and (begin == 0 or text[begin : begin + 1].isspace()))
             label = (text[begin:end] if token == UNKNOWN else piece.replace(SPACE, " ")).strip()
-            ids.append(token)
             shown.append(label or BLANK)
             space.append(starts)
-        return Encoded(tuple(ids), tuple(shown), tuple(space))
+        return Encoded(tuple(found.ids), tuple(shown), tuple(space))
 
     def encode_all(self, texts: Sequence[str]) -> list[NDArrayInt]:
         """Token ids of many texts at once."""
