@@ -105,6 +105,18 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[float, s
     return float(metric.corpus_score(list(hypotheses), [list(references)]).score), str(metric.get_signature())
 
 
+def scored(
+    tokenizer: Tokenizer, search: Callable[[], list[Hypothesis]], references: Sequence[str]
+) -> tuple[list[Hypothesis], list[str], dict[str, Any]]:
+    """What a search finds, as tokens and as texts, and {value, signature, seconds}: its `bleu`, and how long it took."""
+    begin = time.perf_counter()
+    found = search()
+    seconds = time.perf_counter() - begin
+    texts = [tokenizer.decode(one.tokens) for one in found]
+    value, signature = bleu(texts, references)
+    return found, texts, {"value": round(value, 2), "signature": signature, "seconds": round(seconds, 2)}
+
+
 Found = Callable[[Sequence[str], int, float], list[Hypothesis]]  # sentences, beam, length penalty -> the best translation of each
 
 
@@ -122,15 +134,11 @@ def evaluated(
     """
     english, german = read(asked.data, asked.split)
     tokenizer = asked.shipped.tokenizer
-    begin = time.perf_counter()
-    found = translate(english, beam, alpha)
-    seconds = time.perf_counter() - begin
-    texts = [tokenizer.decode(one.tokens) for one in found]
+    _, texts, score = scored(tokenizer, lambda: translate(english, beam, alpha), german)
+    seconds = score.pop("seconds")
     held_out = pairs(tokenizer, [cleaned(one) for one in english], german)
-    value, signature = bleu(texts, german)
     loss = validation_loss(asked.shipped.model, held_out)
-    figure: dict[str, Any] = {"metric": "sacreBLEU", "split": asked.split, "value": round(value, 2), "n": len(english)}
-    figure |= {"signature": signature, "beam": beam, "alpha": alpha, "loss": round(loss, 4)}
+    figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **score, "beam": beam, "alpha": alpha, "loss": round(loss, 4)}
     figure |= {"bleu_by_length": by_length([len(one) for one in held_out.source], texts, german), **more(texts, german)}
 
     def facts() -> dict[str, Any]:
@@ -139,8 +147,10 @@ def evaluated(
         sure = [one.log_probability / len(one.tokens) for one in translate(english, 1, alpha)]
         return {"surprising_below": round(float(np.percentile(sure, 1)), 4)}
 
-    said = f"{value:.2f} BLEU on the {len(english):,} sentences of {asked.split}, translated in {seconds:.1f} s; {signature}"
-    return Measured(figure, said, facts=facts, beside={"seconds": round(seconds, 2)}, higher=True)
+    said = (
+        f"{score['value']:.2f} BLEU on the {len(english):,} sentences of {asked.split}, translated in {seconds:.1f} s; {score['signature']}"
+    )
+    return Measured(figure, said, facts=facts, beside={"seconds": seconds}, higher=True)
 
 
 def translated(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,13 +62,10 @@ VARIANTS = {
 def distilled(shipped: Pretrained, english: Sequence[str], path: Path) -> list[str]:
     """The teacher's translation of each sentence, by beam search; kept in a file, where a stopped run goes on."""
     found = path.read_text("utf-8").split("\n")[:-1] if path.is_file() else []
-    path.parent.mkdir(parents=True, exist_ok=True)
     while len(found) < len(english):
         chunk = english[len(found) : len(found) + CHUNK]
         found += [shipped.tokenizer.decode(one.tokens) for one in translate(shipped, chunk)]
-        part = path.with_suffix(".part")
-        part.write_text("".join(f"{line}\n" for line in found), "utf-8")
-        part.replace(path)
+        checkpoint.write_text(path, "".join(f"{line}\n" for line in found))
         print(f"distilled: {len(found):,} of {len(english):,} sentences", flush=True)
     return found
 
@@ -114,17 +110,13 @@ def measure(asked: Asked[Task], times: int, beam: int, alpha: float) -> Measured
     wanted = np.array([len(row) for row in tokenizer.encode_all(german)])
 
     def measured(times: int) -> dict[str, Any]:
-        begin = time.perf_counter()
-        found = translated(tokenizer, english, ROWS, lambda ids: mask_predict(model, ids, times))
-        seconds = time.perf_counter() - begin
-        texts = [tokenizer.decode(one.tokens) for one in found]
-        value, signature = bleu(texts, german)
+        search = functools.partial(translated, tokenizer, english, ROWS, lambda ids: mask_predict(model, ids, times))
+        found, texts, score = translating.scored(tokenizer, search, german)
         off = np.abs(np.array([len(one.tokens) for one in found]) - wanted)
         doubled = sum(a == b for one in found for a, b in itertools.pairwise(one.tokens))
-        figure: dict[str, Any] = {"times": times, "value": round(value, 2), "signature": signature}
-        figure |= {"length_exact": round(float((off == 0).mean()), 4), "length_within_1": round(float((off <= 1).mean()), 4)}
-        figure |= {"repeat_rate": round(doubled / sum(len(one.tokens) for one in found), 4), "seconds": round(seconds, 2)}
-        return figure | translating.against(asked, SLUG, VARIANTS, texts, german, f"-{times}")
+        figure = {"length_exact": round(float((off == 0).mean()), 4), "length_within_1": round(float((off <= 1).mean()), 4)}
+        figure |= {"times": times, "repeat_rate": round(doubled / sum(len(one.tokens) for one in found), 4)}
+        return score | figure | translating.against(asked, SLUG, VARIANTS, texts, german, f"-{times}")
 
     figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **measured(times)}
     if asked.record:
