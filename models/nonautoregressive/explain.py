@@ -126,11 +126,7 @@ def explain(request: Request) -> Explanation:
     tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
     best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
     rows = [shown(row) for row in tokens.tolist()]
-    changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
     scores = frozen(torch.stack([one.scores[0] for one in seen]))
-    self_, cross = (
-        frozen(np.stack([trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))])) for kind in ("self", "cross")
-    )
     return Explanation(
         **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
         ran=min(request.passes, max(given.length - len(given.pinned), 1)),
@@ -138,13 +134,13 @@ def explain(request: Request) -> Explanation:
         spaces=frozen([spaces for _, spaces in rows], np.bool_),
         masked=frozen(torch.stack([one.masked[0] for one in seen]), np.bool_),
         confidence=frozen(np.exp(scores)),
-        repeats=frozen(np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))), np.bool_),
+        repeats=frozen(np.diff(tokens, prepend=-1) == 0, np.bool_),
         candidates=tuple(tuple(shown(row)[0] for row in one.indices.tolist()) for one in best),
         candidate_p=frozen(torch.stack([one.values for one in best])),
-        settled=frozen(len(tokens) - 1 - changed[::-1].argmax(0), np.int64),
+        settled=frozen(len(tokens) - 1 - np.diff(tokens, axis=0, prepend=-1)[::-1].astype(bool).argmax(0), np.int64),
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
-        decoder=self_,
-        cross=cross,
+        decoder=frozen(np.split(trace.stack("*/decoder/*/self/weights")[:, 0], len(seen))),
+        cross=frozen(np.split(trace.stack("*/decoder/*/cross/weights")[:, 0], len(seen))),
         lengths=frozen(given.source.lengths[0].exp()),
         shortest=len(given.pieces.ids) - SHORTER,
         ends_ms=_timed(given),
