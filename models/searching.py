@@ -26,10 +26,11 @@ class Source:
     changes: Changes = AS_PUBLISHED  # a search never sees the future, which is not written yet: `reads` says nothing here
 
 
-def piece_log_probabilities(model: Transformer, hidden: Tensor) -> Tensor:
-    """log p over pieces, (…, vocabulary) in float32 nats, for decoder outputs (…, d_model); what no translation contains has p = 0."""
+def piece_log_probabilities(model: Transformer, hidden: Tensor, never: Sequence[int] = NEVER) -> Tensor:
+    """log p over pieces, (…, vocabulary) in float32 nats, for decoder outputs (…, d_model); what no translation contains, `never`, has
+    p = 0."""
     logits = model.readout(hidden).float()
-    logits[..., list(NEVER)] = -torch.inf
+    logits[..., list(never)] = -torch.inf
     return logits.log_softmax(-1)
 
 

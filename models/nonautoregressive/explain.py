@@ -102,9 +102,8 @@ def _greedy(given: _Given) -> dict[str, Any]:
     while not search.done:
         search.step()
         ends.append(clock())
-    found = search.result(0)
-    told = {"greedy_target": shipped.tokenizer.shown(found.tokens)[0], "greedy_log_probabilities": frozen(found.log_probabilities)}
-    return {**told, "greedy_ends_ms": frozen(ends)}
+    told = {"greedy_log_probabilities": frozen(search.log_probabilities[0]), "greedy_ends_ms": frozen(ends)}
+    return {"greedy_target": shipped.tokenizer.shown(search.tokens[0])[0], **told}
 
 
 def _timed(given: _Given) -> Array:
@@ -124,7 +123,7 @@ def explain(request: Request) -> Explanation:
     shipped, seen = given.shipped, list(given.passes(trace))
     shown = shipped.tokenizer.shown
     tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
-    best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
+    best = [possible(shipped.model, one.hidden[0]).exp().topk(CANDIDATES) for one in seen]
     rows = [shown(row) for row in tokens.tolist()]
     scores = frozen(torch.stack([one.scores[0] for one in seen]))
     return Explanation(
@@ -179,7 +178,7 @@ def neighbours(wish: Neighbours) -> Joint:
             zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {given.length - 2}。",
         )
     seen = list(given.passes())
-    p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).softmax(-1).topk(LIKELIEST)
+    p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).exp().topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
     other = _one_by_one().model
     target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=tokens.device)
@@ -204,6 +203,6 @@ def reread(wish: Reread) -> Array:
     model, tokenizer = given.shipped.model, given.shipped.tokenizer
     own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][: given.length]
     sight = {at: token for at, token in enumerate(own) if again and at not in again} | given.pinned
-    found = possible(model, given.source.filled(given.tokens(sight)))[0].log_softmax(-1)
+    found = possible(model, given.source.filled(given.tokens(sight)))[0]
     there = [np.nan if at in sight else float(found[at, token]) for at, token in enumerate(own)]
     return frozen([*there, *[np.nan] * (len(wish.target) - len(own))])

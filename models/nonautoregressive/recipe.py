@@ -126,10 +126,9 @@ def measure(asked: Asked[Task], times: int, beam: int, alpha: float) -> Measured
     return Measured(figure, said, alike=("split", "times"), higher=True)
 
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = translating.OPTIONS | {
     "times": {"type": int, "default": 10, "help": "passes over a translation"},
     "beam": {"type": int, "default": 1, "help": "hypotheses, of ar_distilled"},
-    "alpha": translating.OPTIONS["alpha"],
 }
 LAB = Lab(SLUG, VARIANTS, pretrained.read, plan, measure, rates=(8e-4, 1.6e-3, 3.2e-3), options=OPTIONS, also=CHOSEN)
 train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of
