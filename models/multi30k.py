@@ -23,17 +23,12 @@ PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE = "\u2581"  # stands for a space inside pieces
 BLANK = "\u2423"  # shows a piece that is nothing but a space
+READ_AS = dict.fromkeys(("Cc", "Cs", "Zs", "Zl", "Zp"), " ") | dict.fromkeys(("Cf", "Cn"), "")  # characters, by their category
 
 
 def cleaned(sentence: str) -> str:
     """NFC, control characters and lone surrogates as spaces, formatting characters gone, single spaces, none at the ends."""
-    plain = []
-    for character in unicodedata.normalize("NFC", sentence):
-        kind = unicodedata.category(character)
-        if kind in ("Cc", "Cs", "Zs", "Zl", "Zp"):
-            plain.append(" ")
-        elif kind not in ("Cf", "Cn"):
-            plain.append(character)
+    plain = (READ_AS.get(unicodedata.category(character), character) for character in unicodedata.normalize("NFC", sentence))
     return " ".join("".join(plain).split())
 
 

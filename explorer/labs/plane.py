@@ -104,17 +104,8 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
             texts = [f"{CLASSES[at][0][language]}: {text}" for at, text in zip(classes, whole, strict=True)] if by == "class" else whole
             return drawing.scatter(seen.points, seen.asks, seen.pieces, seen.positions, texts, NAMES[language], AXES[language], colours)
 
-        return figure.value(
-            draw,
-            title=TITLE,
-            units=units,
-            sentence=said,
-            legend=marks,
-            table=figure.Table((*COLUMNS, BY["class"]) if classes else COLUMNS, rows),
-            height=420,
-            name=name,
-            note=filled(NOTE, scale=f"{seen.scale:.2f}"),
-        )
+        columns = (*COLUMNS, BY["class"]) if classes else COLUMNS
+        return figure.shown(name, draw, (TITLE, units, said), columns, rows, marks, 420, note=filled(NOTE, scale=f"{seen.scale:.2f}"))
 
     there = [by for by in BY if by != "class" or classes]
     options = [{"key": by, "label": dict(BY[by])} for by in there]

@@ -162,8 +162,7 @@ def vectors(request: Request) -> Mapping[str, Vectors]:
     }
 
 
-READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
-planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.items() for kind in ("encoder", "decoder", "cross")})
+planes = drawn_by(vectors, {variant: [Request(caption, variant=variant) for caption in CAPTIONS] for variant in VARIANTS})
 
 
 @alone
