@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from models import fused, sampling
-from models.beam import NEVER, Hypothesis, Watch, finished, only_stop
+from models.beam import NEVER, Hypothesis, Searching, Watch, finished, only_stop
 from models.beam import beam_steps as searched
 from models.encoder_decoder import AS_PUBLISHED, Changes, Transformer, parts
 from models.multi30k import START, STOP
@@ -167,7 +167,7 @@ def beam_steps(
     alphas: Sequence[float],
     watch: Watch | None = None,
     may_stop: bool = True,
-) -> Generator[None, None, list[list[Hypothesis]]]:
+) -> Searching:
     """The search of `models.beam` with this model."""
 
     def begin(wide: int) -> Cache:

@@ -19,8 +19,7 @@ from models.captions import read
 from models.driver import Asked, Job, Measured, Plan
 from models.encoder_decoder import Transformer
 from models.layers.loss import smoothed_loss
-from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, padded, pairs
-from models.multi30k import Translator as Shipped
+from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, Translator, cleaned, padded, pairs
 from models.searching import Source, beam_search, greedy_search
 
 REPORTED = "test_2016_flickr"  # the split of the figure in README
@@ -48,16 +47,15 @@ TASK: Mapping[str, Any] = {
     "chosen": CHOSEN,
     "reported": REPORTED,
 }
-Translator = Any  # a network: (source, target, allowed) -> a vector for each piece, teacher-forced; with `embedding` and `readout`
 
 
 class Objective(nn.Module):
     """What training minimises: the smoothed cross-entropy of every real target position."""
 
-    def __init__(self, model: Translator, smoothing: float) -> None:
+    def __init__(self, model: Any, smoothing: float) -> None:
+        """model: (source, target, allowed) -> a vector for each piece, teacher-forced; with `embedding` and `readout`."""
         super().__init__()
-        self.model = model
-        self.smoothing = smoothing
+        self.model, self.smoothing = model, smoothing
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Sum of losses in nats, number of target pieces (the stop token is one)."""
@@ -118,19 +116,14 @@ def scored(
 
 
 Found = Callable[[Sequence[str], int, float], list[Hypothesis]]  # sentences, beam, length penalty -> the best translation of each
+More = Callable[[list[str], list[str]], dict[str, Any]]  # translations, references -> what else is measured of them
 
 
-def evaluated(
-    asked: Asked[Any],
-    translate: Found,
-    beam: int,
-    alpha: float,
-    more: Callable[[list[str], list[str]], dict[str, Any]] = lambda _texts, _german: {},
-) -> Measured:
+def evaluated(asked: Asked[Any], translate: Found, beam: int, alpha: float, more: More = lambda _texts, _german: {}) -> Measured:
     """Translate a split and measure it: sacreBLEU, by source length too; mean −log p of the reference, nats per piece, unsmoothed; seconds.
 
-    asked: of a `Translator`. more(translations, references): what else is measured. Of `val` model.json keeps also below which mean log p
-    per piece a translation is surprising (the 1st percentile of the greedy translations).
+    asked: of a `Translator`. Of `val` model.json keeps also below which mean log p per piece a translation is surprising (the 1st
+    percentile of the greedy translations).
     """
     english, german = read(asked.data, asked.split)
     tokenizer = asked.shipped.tokenizer
@@ -147,10 +140,8 @@ def evaluated(
         sure = [one.log_probability / len(one.tokens) for one in translate(english, 1, alpha)]
         return {"surprising_below": round(float(np.percentile(sure, 1)), 4)}
 
-    said = (
-        f"{score['value']:.2f} BLEU on the {len(english):,} sentences of {asked.split}, translated in {seconds:.1f} s; {score['signature']}"
-    )
-    return Measured(figure, said, facts=facts, beside={"seconds": seconds}, higher=True)
+    said = f"{score['value']:.2f} BLEU on the {len(english):,} sentences of {asked.split}, translated in {seconds:.1f} s; "
+    return Measured(figure, said + score["signature"], facts=facts, beside={"seconds": seconds}, higher=True)
 
 
 def translated(
@@ -168,7 +159,7 @@ def translated(
 
 
 def translate(
-    shipped: Shipped[Transformer], sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256
+    shipped: Translator[Transformer], sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256
 ) -> list[Hypothesis]:
     """The best translation of each sentence; neighbours in length share a batch of about `rows` hypotheses.
 
