@@ -120,26 +120,25 @@ def explain(request: Request) -> Explanation:
     """Translate and watch. InputError where a request cannot be run."""
     trace = Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
     given = _given(request, trace)
-    shipped, seen = given.shipped, list(given.passes(trace))
-    shown = shipped.tokenizer.shown
-    tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
-    best = [possible(shipped.model, one.hidden[0]).exp().topk(CANDIDATES) for one in seen]
-    rows = [shown(row) for row in tokens.tolist()]
-    scores = frozen(torch.stack([one.scores[0] for one in seen]))
+    tokens, scores, masked, hidden = (torch.stack(each)[:, 0] for each in zip(*given.passes(trace), strict=True))
+    shipped, shown = given.shipped, given.shipped.tokenizer.shown
+    best = possible(shipped.model, hidden).exp().topk(CANDIDATES)
+    told = frozen(tokens, np.int64)  # (pass, position)
+    rows = [shown(row) for row in told.tolist()]
     return Explanation(
-        **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
+        **written(shipped, given.pieces, told[-1].tolist(), scores[-1]),
         ran=min(request.passes, max(given.length - len(given.pinned), 1)),
         pieces=tuple(pieces for pieces, _ in rows),
         spaces=frozen([spaces for _, spaces in rows], np.bool_),
-        masked=frozen(torch.stack([one.masked[0] for one in seen]), np.bool_),
-        confidence=frozen(np.exp(scores)),
-        repeats=frozen(np.diff(tokens, prepend=-1) == 0, np.bool_),
-        candidates=tuple(tuple(shown(row)[0] for row in one.indices.tolist()) for one in best),
-        candidate_p=frozen(torch.stack([one.values for one in best])),
-        settled=frozen(len(tokens) - 1 - np.diff(tokens, axis=0, prepend=-1)[::-1].astype(bool).argmax(0), np.int64),
+        masked=frozen(masked, np.bool_),
+        confidence=frozen(np.exp(frozen(scores))),
+        repeats=frozen(np.diff(told, prepend=-1) == 0, np.bool_),
+        candidates=tuple(tuple(shown(row)[0] for row in each) for each in best.indices.tolist()),
+        candidate_p=frozen(best.values),
+        settled=frozen(len(told) - 1 - np.diff(told, axis=0, prepend=-1)[::-1].astype(bool).argmax(0), np.int64),
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
-        decoder=frozen(np.split(trace.stack("*/decoder/*/self/weights")[:, 0], len(seen))),
-        cross=frozen(np.split(trace.stack("*/decoder/*/cross/weights")[:, 0], len(seen))),
+        decoder=frozen(np.split(trace.stack("*/decoder/*/self/weights")[:, 0], len(told))),
+        cross=frozen(np.split(trace.stack("*/decoder/*/cross/weights")[:, 0], len(told))),
         lengths=frozen(given.source.lengths[0].exp()),
         shortest=len(given.pieces.ids) - SHORTER,
         ends_ms=_timed(given),
