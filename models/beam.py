@@ -17,6 +17,7 @@ NEVER = (PAD, UNKNOWN, START)  # pieces that no translation contains
 EXTRA = 50  # a translation stops at source length + 50 pieces (Vaswani et al., 2017, §6.1)
 
 FoundT = TypeVar("FoundT")
+Searching = Generator[None, None, "list[list[Hypothesis]]"]  # pauses after every step; in the end the hypotheses of every sentence
 
 
 class Rows(Protocol):
@@ -79,9 +80,7 @@ def penalty(length: int, alpha: float) -> float:
 def only_stop(log_p: Tensor, rows: Sequence[int]) -> None:
     """At its limit a translation can only stop; what it costs to stop there stays as it is."""
     for row in rows:
-        stop = log_p[row, STOP].clone()
-        log_p[row] = -torch.inf
-        log_p[row, STOP] = stop
+        log_p[row, :STOP] = log_p[row, STOP + 1 :] = -torch.inf
 
 
 def beam_steps(
@@ -92,7 +91,7 @@ def beam_steps(
     device: torch.device,
     watch: Watch | None = None,
     may_stop: bool = True,
-) -> Generator[None, None, list[list[Hypothesis]]]:
+) -> Searching:
     """For every sentence at most `beam` finished hypotheses, best score first; alphas: length penalty of each sentence.
 
     At each step every live hypothesis is extended by every piece and the best `beam` extensions are looked at: those that stop are

@@ -81,12 +81,17 @@ def read_facts(where: Path) -> dict[str, Any]:
     return facts
 
 
-def write_json(path: Path, what: Any, **how: Any) -> Path:
-    """Write it in one move, so that no reader sees half of it; returns its path. how: as `json.dumps`."""
+def write_text(path: Path, text: str) -> Path:
+    """Write it in one move, so that no reader sees half of it; returns its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(what, ensure_ascii=False, **how) + "\n", encoding="utf-8")
+    part.write_text(text, encoding="utf-8")
     return part.replace(path)
+
+
+def write_json(path: Path, what: Any, **how: Any) -> Path:
+    """`write_text` of what `json.dumps` makes of it; how: as there."""
+    return write_text(path, json.dumps(what, ensure_ascii=False, **how) + "\n")
 
 
 def write_facts(where: Path, facts: dict[str, Any]) -> None:

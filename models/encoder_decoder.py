@@ -108,6 +108,12 @@ class DecoderLayer(nn.Module):
         return self.norms[2](torch.add(self.dropout(self.feed_forward(x)), x, alpha=paths[2]))  # type: ignore[no-any-return]
 
 
+def parts(layer: Any) -> fused.Parts:
+    """The modules of a layer of the encoder or of the decoder."""
+    crossing = (layer.cross_attention, layer.norms[1]) if isinstance(layer, DecoderLayer) else ()
+    return fused.Parts(layer.self_attention, layer.norms[0], layer.feed_forward, layer.norms[-1], *crossing)
+
+
 class Transformer(nn.Module):
     """p(target | source) = Π_t softmax(E · decoder(target_<t, encoder(source))_t), E the shared embedding."""
 
@@ -182,13 +188,10 @@ class Transformer(nn.Module):
 
         never: pieces whose logits are −∞ in the decoder's readout.
         """
-        every: Any = side
-        parts = [fused.Parts(one.self_attention, one.norms[0], one.feed_forward, one.norms[-1]) for one in every]
-        readout = None
-        if side is self.decoder:
-            readout = self.embedding.weight
-            parts = [each._replace(cross=one.cross_attention, cross_norm=one.norms[1]) for each, one in zip(parts, every, strict=True)]
-        return None if self.training or self.paths != Paths() else fused.Whole.of(side, parts, self.config.n_heads, readout, never)
+        if self.training or self.paths != Paths():
+            return None
+        readout = self.embedding.weight if side is self.decoder else None
+        return fused.Whole.of(side, [parts(one) for one in side], self.config.n_heads, readout, never)
 
     def placed(self, x: Tensor, layer: int, paths: Paths, first: int) -> Tensor:
         """x: (…, position, d_model) before a layer, once more with its positions where these are told before every one."""

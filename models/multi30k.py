@@ -23,17 +23,12 @@ PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE = "\u2581"  # stands for a space inside pieces
 BLANK = "\u2423"  # shows a piece that is nothing but a space
+READ_AS = dict.fromkeys(("Cc", "Cs", "Zs", "Zl", "Zp"), " ") | dict.fromkeys(("Cf", "Cn"), "")  # characters, by their category
 
 
 def cleaned(sentence: str) -> str:
     """NFC, control characters and lone surrogates as spaces, formatting characters gone, single spaces, none at the ends."""
-    plain = []
-    for character in unicodedata.normalize("NFC", sentence):
-        kind = unicodedata.category(character)
-        if kind in ("Cc", "Cs", "Zs", "Zl", "Zp"):
-            plain.append(" ")
-        elif kind not in ("Cf", "Cn"):
-            plain.append(character)
+    plain = (READ_AS.get(unicodedata.category(character), character) for character in unicodedata.normalize("NFC", sentence))
     return " ".join("".join(plain).split())
 
 
@@ -63,14 +58,13 @@ class Tokenizer(Vocabulary):
         """Pieces of a text; no start or stop token. A special token's name in the text is read as ordinary characters."""
         text = unicodedata.normalize("NFC", text)
         found = self._tokenizer.encode(text, add_special_tokens=False)
-        ids, shown, space = [], [], []
+        shown, space = [], []
         for token, piece, (begin, end) in zip(found.ids, found.tokens, found.offsets, strict=True):
             starts = piece.startswith(SPACE) or (token == UNKNOWN and (begin == 0 or text[begin : begin + 1].isspace()))
             label = (text[begin:end] if token == UNKNOWN else piece.replace(SPACE, " ")).strip()
-            ids.append(token)
             shown.append(label or BLANK)
             space.append(starts)
-        return Encoded(tuple(ids), tuple(shown), tuple(space))
+        return Encoded(tuple(found.ids), tuple(shown), tuple(space))
 
     def encode_all(self, texts: Sequence[str]) -> list[NDArrayInt]:
         """Token ids of many texts at once."""

@@ -143,8 +143,8 @@ def drawn_by(
 ) -> Callable[[Sequence[Head]], list[Plane | InputError]]:
     """The engine function of a lab: of each head that is asked for its plane, in order, or the InputError of a head that is none.
 
-    vectors: of requests the attentions of their runs, by kind. requests: of each kind of attention, or of each of a network,
-    "NETWORK.KIND", the texts that are read, once. A text whose run has fewer layers is left out.
+    vectors: of requests the attentions of their runs, by kind. requests: of each kind of attention, or of each network, whose kinds are
+    called "NETWORK.KIND", the texts that are read, once. A text whose run has fewer layers is left out.
     """
 
     @cache
@@ -152,7 +152,8 @@ def drawn_by(
         return readable(vectors(asked))
 
     def drawn(one: Head) -> Plane:
-        runs = [run[one.kind.split(".")[-1]] for run in read(tuple(requests[one.kind]))]
+        network, _, kind = one.kind.rpartition(".")
+        runs = [run[kind] for run in read(tuple(requests.get(one.kind) or requests[network]))]
         check_heads([("", one.layer, one.head)], {"": max(run.queries.shape[:2] for run in runs)})
         return plane([run for run in runs if len(run.queries) > one.layer], one.layer, one.head)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from models import fused, sampling
-from models.beam import NEVER, Hypothesis, Watch, finished, only_stop
+from models.beam import NEVER, Hypothesis, Searching, Watch, finished, only_stop
 from models.beam import beam_steps as searched
-from models.encoder_decoder import AS_PUBLISHED, Changes, DecoderLayer, Transformer
+from models.encoder_decoder import AS_PUBLISHED, Changes, Transformer, parts
 from models.multi30k import START, STOP
 
 
@@ -26,10 +26,11 @@ class Source:
     changes: Changes = AS_PUBLISHED  # a search never sees the future, which is not written yet: `reads` says nothing here
 
 
-def piece_log_probabilities(model: Transformer, hidden: Tensor) -> Tensor:
-    """log p over pieces, (…, vocabulary) in float32 nats, for decoder outputs (…, d_model); what no translation contains has p = 0."""
+def piece_log_probabilities(model: Transformer, hidden: Tensor, never: Sequence[int] = NEVER) -> Tensor:
+    """log p over pieces, (…, vocabulary) in float32 nats, for decoder outputs (…, d_model); what no translation contains, `never`, has
+    p = 0."""
     logits = model.readout(hidden).float()
-    logits[..., list(NEVER)] = -torch.inf
+    logits[..., list(never)] = -torch.inf
     return logits.log_softmax(-1)
 
 
@@ -56,21 +57,16 @@ class Cache(sampling.Cache):
     def _fuse(self) -> fused.Step:
         """Steps in one call, anew whenever rows change."""
         model, changes = self._model, self._changes
-        layers = [layer for layer in model.decoder if isinstance(layer, DecoderLayer)]
-        parts = [
-            fused.Parts(one.self_attention, norm, one.feed_forward, last, one.cross_attention, cross_norm)  # type: ignore[arg-type]
-            for one in layers
-            for norm, cross_norm, last in [one.norms]
-        ]
-        heads, paths = model.config.n_heads, changes.paths or model.paths
-        weights = fused.Weights.of(model, parts, heads, None, model.embedding.weight, never=NEVER, nats=True)
+        heads, count, paths = model.config.n_heads, len(model.decoder), changes.paths or model.paths
+        layers = [parts(one) for one in model.decoder]
+        weights = fused.Weights.of(model, layers, heads, None, model.embedding.weight, never=NEVER, nats=True)
         own = self.own(
             changes.gains.get("decoder"),
-            cross_gain=[changes.gain("cross", i) for i in range(len(layers))],
+            cross_gain=[changes.gain("cross", i) for i in range(count)],
             cross_keys=[fused.by_slot(key) for key, _ in self._sources],
             cross_values=[fused.by_slot(value) for _, value in self._sources],
-            places=[model.positions[changes.first :] if paths.timing and i else None for i in range(len(layers))],
-            keep=paths.decoder or ((1, 1, 1),) * len(layers),
+            places=[model.positions[changes.first :] if paths.timing and i else None for i in range(count)],
+            keep=paths.decoder or ((1, 1, 1),) * count,
         )
         mask = torch.zeros_like(self._allowed, dtype=torch.float32).masked_fill_(~self._allowed, -torch.inf)
         scale = (model.config.d_model // heads) ** -0.5 if changes.scale is None else changes.scale
@@ -135,20 +131,16 @@ class Greedy:
         only_stop(log_p, [row for row, sentence in enumerate(self._rows) if length >= self._source.limits[sentence]])
         piece = _argmax(log_p)
         best = log_p.gather(1, piece[:, None])[:, 0]
-        moved = list(self._rows)
-        going = []
-        for row, (sentence, token, value) in enumerate(zip(moved, piece.tolist(), best.tolist(), strict=True)):
+        moved = self._rows
+        for sentence, token, value in zip(moved, piece.tolist(), best.tolist(), strict=True):
             self.tokens[sentence].append(token)
             self.log_probabilities[sentence].append(value)
-            if token != STOP:
-                going.append(row)
-        self._last = piece
-        if len(going) < len(moved):
-            self._rows = [moved[row] for row in going]
-            if going:
-                index = torch.tensor(going, device=piece.device)
-                self._cache.choose(index)
-                self._last = piece.index_select(0, index)
+        going = [row for row, sentence in enumerate(moved) if not self.stopped(sentence)]
+        self._last, self._rows = piece, [moved[row] for row in going]
+        if going and len(going) < len(moved):
+            index = torch.tensor(going, device=piece.device)
+            self._cache.choose(index)
+            self._last = piece.index_select(0, index)
         return moved
 
     def stopped(self, sentence: int) -> bool:
@@ -175,7 +167,7 @@ def beam_steps(
     alphas: Sequence[float],
     watch: Watch | None = None,
     may_stop: bool = True,
-) -> Generator[None, None, list[list[Hypothesis]]]:
+) -> Searching:
     """The search of `models.beam` with this model."""
 
     def begin(wide: int) -> Cache:

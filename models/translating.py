@@ -19,8 +19,7 @@ from models.captions import read
 from models.driver import Asked, Job, Measured, Plan
 from models.encoder_decoder import Transformer
 from models.layers.loss import smoothed_loss
-from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, padded, pairs
-from models.multi30k import Translator as Shipped
+from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, Translator, cleaned, padded, pairs
 from models.searching import Source, beam_search, greedy_search
 
 REPORTED = "test_2016_flickr"  # the split of the figure in README
@@ -48,16 +47,15 @@ TASK: Mapping[str, Any] = {
     "chosen": CHOSEN,
     "reported": REPORTED,
 }
-Translator = Any  # a network: (source, target, allowed) -> a vector for each piece, teacher-forced; with `embedding` and `readout`
 
 
 class Objective(nn.Module):
     """What training minimises: the smoothed cross-entropy of every real target position."""
 
-    def __init__(self, model: Translator, smoothing: float) -> None:
+    def __init__(self, model: Any, smoothing: float) -> None:
+        """model: (source, target, allowed) -> a vector for each piece, teacher-forced; with `embedding` and `readout`."""
         super().__init__()
-        self.model = model
-        self.smoothing = smoothing
+        self.model, self.smoothing = model, smoothing
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Sum of losses in nats, number of target pieces (the stop token is one)."""
@@ -105,32 +103,35 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[float, s
     return float(metric.corpus_score(list(hypotheses), [list(references)]).score), str(metric.get_signature())
 
 
+def scored(
+    tokenizer: Tokenizer, search: Callable[[], list[Hypothesis]], references: Sequence[str]
+) -> tuple[list[Hypothesis], list[str], dict[str, Any]]:
+    """What a search finds, as tokens and as texts, and {value, signature, seconds}: its `bleu`, and how long it took."""
+    begin = time.perf_counter()
+    found = search()
+    seconds = time.perf_counter() - begin
+    texts = [tokenizer.decode(one.tokens) for one in found]
+    value, signature = bleu(texts, references)
+    return found, texts, {"value": round(value, 2), "signature": signature, "seconds": round(seconds, 2)}
+
+
 Found = Callable[[Sequence[str], int, float], list[Hypothesis]]  # sentences, beam, length penalty -> the best translation of each
+More = Callable[[list[str], list[str]], dict[str, Any]]  # translations, references -> what else is measured of them
 
 
-def evaluated(
-    asked: Asked[Any],
-    translate: Found,
-    beam: int,
-    alpha: float,
-    more: Callable[[list[str], list[str]], dict[str, Any]] = lambda _texts, _german: {},
-) -> Measured:
+def evaluated(asked: Asked[Any], translate: Found, beam: int, alpha: float, more: More = lambda _texts, _german: {}) -> Measured:
     """Translate a split and measure it: sacreBLEU, by source length too; mean −log p of the reference, nats per piece, unsmoothed; seconds.
 
-    asked: of a `Translator`. more(translations, references): what else is measured. Of `val` model.json keeps also below which mean log p
-    per piece a translation is surprising (the 1st percentile of the greedy translations).
+    asked: of a `Translator`. Of `val` model.json keeps also below which mean log p per piece a translation is surprising (the 1st
+    percentile of the greedy translations).
     """
     english, german = read(asked.data, asked.split)
     tokenizer = asked.shipped.tokenizer
-    begin = time.perf_counter()
-    found = translate(english, beam, alpha)
-    seconds = time.perf_counter() - begin
-    texts = [tokenizer.decode(one.tokens) for one in found]
+    _, texts, score = scored(tokenizer, lambda: translate(english, beam, alpha), german)
+    seconds = score.pop("seconds")
     held_out = pairs(tokenizer, [cleaned(one) for one in english], german)
-    value, signature = bleu(texts, german)
     loss = validation_loss(asked.shipped.model, held_out)
-    figure: dict[str, Any] = {"metric": "sacreBLEU", "split": asked.split, "value": round(value, 2), "n": len(english)}
-    figure |= {"signature": signature, "beam": beam, "alpha": alpha, "loss": round(loss, 4)}
+    figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **score, "beam": beam, "alpha": alpha, "loss": round(loss, 4)}
     figure |= {"bleu_by_length": by_length([len(one) for one in held_out.source], texts, german), **more(texts, german)}
 
     def facts() -> dict[str, Any]:
@@ -139,8 +140,8 @@ def evaluated(
         sure = [one.log_probability / len(one.tokens) for one in translate(english, 1, alpha)]
         return {"surprising_below": round(float(np.percentile(sure, 1)), 4)}
 
-    said = f"{value:.2f} BLEU on the {len(english):,} sentences of {asked.split}, translated in {seconds:.1f} s; {signature}"
-    return Measured(figure, said, facts=facts, beside={"seconds": round(seconds, 2)}, higher=True)
+    said = f"{score['value']:.2f} BLEU on the {len(english):,} sentences of {asked.split}, translated in {seconds:.1f} s; "
+    return Measured(figure, said + score["signature"], facts=facts, beside={"seconds": seconds}, higher=True)
 
 
 def translated(
@@ -158,7 +159,7 @@ def translated(
 
 
 def translate(
-    shipped: Shipped[Transformer], sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256
+    shipped: Translator[Transformer], sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256
 ) -> list[Hypothesis]:
     """The best translation of each sentence; neighbours in length share a batch of about `rows` hypotheses.
 

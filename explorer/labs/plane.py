@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from explorer.controls import Value
@@ -104,17 +105,8 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
             texts = [f"{CLASSES[at][0][language]}: {text}" for at, text in zip(classes, whole, strict=True)] if by == "class" else whole
             return drawing.scatter(seen.points, seen.asks, seen.pieces, seen.positions, texts, NAMES[language], AXES[language], colours)
 
-        return figure.value(
-            draw,
-            title=TITLE,
-            units=units,
-            sentence=said,
-            legend=marks,
-            table=figure.Table((*COLUMNS, BY["class"]) if classes else COLUMNS, rows),
-            height=420,
-            name=name,
-            note=filled(NOTE, scale=f"{seen.scale:.2f}"),
-        )
+        columns = (*COLUMNS, BY["class"]) if classes else COLUMNS
+        return figure.shown(name, draw, (TITLE, units, said), columns, rows, marks, 420, note=filled(NOTE, scale=f"{seen.scale:.2f}"))
 
     there = [by for by in BY if by != "class" or classes]
     options = [{"key": by, "label": dict(BY[by])} for by in there]
@@ -131,17 +123,23 @@ def in_one_plane(
     sizes: Mapping[str, tuple[int, int]],
     *first: Head,
     name: str,
-    of: Callable[[Any], Mapping[str, str]] | None = None,
+    of: str = "",
 ) -> View[Any, Any]:
-    """The panel of a lab. function: its `models.plane.drawn_by`. kinds, sizes: names and (layers, heads) of its kinds of attention; first:
-    the heads that are shown while none is chosen. of(request): those of its run, by the address' word for them; all, if left out."""
+    """The panel of a lab. function: its `models.plane.drawn_by`. kinds: names of its kinds of attention. sizes: (layers, heads) of each of
+    these, or of each network, which has them all, "NETWORK.KIND". first: the heads that are shown while none is chosen; a KIND alone is
+    that of every network. of: the field of a request that says whose kinds its run has; of all, if left out."""
+    every = dict(sizes)
+    if not sizes.keys() <= kinds.keys():
+        every = {f"{network}.{kind}": size for network, size in sizes.items() for kind in kinds}
+    begins = [one if one.kind in every else replace(one, kind=f"{network}.{one.kind}") for one in first for network in sizes]
 
     def head(found: Found[Any, Any], question: Question) -> Head:
-        return wished(question, sizes, first, dict(zip(sizes, sizes, strict=True)) if of is None else of(found.request))
+        there = {key.rpartition(".")[2]: key for key in every if not of or key.partition(".")[0] == getattr(found.request, of)}
+        return wished(question, every, begins, there)
 
     def drawn(found: Found[Any, Any], question: Question) -> Value:
         one = head(found, question)
-        return value(found.answer, one, kinds[one.kind], f"{name}-plane")
+        return value(found.answer, one, kinds[one.kind.rpartition(".")[2]], f"{name}-plane")
 
     return unfolded(
         "plane", lambda: figure.opened("plane", TITLE, asks=("kind", "head")), drawn, function=function, wish=head, needs="request"

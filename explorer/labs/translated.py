@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from explorer import labels
 from explorer.controls import Item, Value
 from explorer.figures.attention import Array, Kind
+from explorer.lab import Thumbnail
 from explorer.labels import Text, filled
 from explorer.labels import text as _
 from explorer.widgets import ask
@@ -38,6 +39,16 @@ def kind(name: str, label: Text, weights: Array, queries: Words, keys: Words, qu
     words = (queries[0], keys[0], queries[1], keys[1])
     told = {"key": name, "through": "encoder" if name == "cross" else None, "roles": ROLES[name], **how}
     return Kind(told.pop("key"), label, weights, *words, question=question, **told)
+
+
+def pieces_at(text: Text) -> Callable[[Sequence[int]], Text]:
+    """For `says` of a control of kind "items": a text with {n}, how many, and {at}, their positions."""
+    return lambda places: filled(text, n=len(places), at=", ".join(map(str, places)))
+
+
+def thumbnail_of(kind: Kind, cell: Mapping[str, Any]) -> Thumbnail:
+    """The head with a cell {layer, head, row, col}, from 0, for the family map."""
+    return Thumbnail(kind.weights[cell["layer"], cell["head"]], tuple(kind.queries), tuple(kind.keys), (cell["row"], cell["col"]))
 
 
 def place(cell: Mapping[str, Any]) -> Value:

@@ -422,8 +422,6 @@ const filed = (make) => (run, look) =>
 export default {
   looks: { kind: "choice", stat: "choice", head: "head", row: "positions", col: "positions", by: "choice",
       thr: "number", near: "flag" },
-  along: "row",
-  across: "head",
   free: { row: "none", col: "none", thr: null },
   input: ["row", "col"],
   stays: ["kind", "head", "row", "col"],

@@ -149,7 +149,6 @@ const secondsOf = (run, { heard }) => {
 export default {
   ...comparison(each),
   looks: { heard: "choice", heardat: "position" },
-  along: "heardat",
   read,
   scene,
   bounds: (run, look) => ({ heard: { names: Object.keys(sounds(run)) },

@@ -8,7 +8,7 @@ import { parts, t } from "../widgets/lib/lang.js";
 import { byCharacter, looksOf } from "../widgets/lib/looks.js";
 import { headOf, modelOf, modelsOf, oneOf } from "../widgets/lib/looking.js";
 import { keysOf } from "./patternmath.js";
-import { colour, shade } from "../widgets/lib/pen.js";
+import { colour, ramp, shade } from "../widgets/lib/pen.js";
 import { bits, count, named, percent, rounded, sign, weight } from "../widgets/lib/signs.js";
 import { dark } from "../widgets/lib/theme.js";
 
@@ -310,7 +310,7 @@ function legend(run) {
     [heads && run.models.some((model) => model.first), TEXT.beyond, { fill: "sunk", line: "control", radius: 2 }],
     [run.strange.size, TEXT.unknown, { fill: "sunk", line: "ink2", dash: [1.5, 2] }],
     [run.segment, TEXT.segments, { fill: "control", wide: 2 }],
-    [true, TEXT.loss, { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 80 }],
+    [true, TEXT.loss, ramp("surprise", 80)],
   ];
   return entries.filter(([there]) => there).map(([, text, mark]) => ({ text: t(text, { n: run.worst }), mark }));
 }

@@ -5,7 +5,7 @@
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { lang, t } from "../widgets/lib/lang.js";
-import { ink, shade } from "../widgets/lib/pen.js";
+import { ink, ramp, shade } from "../widgets/lib/pen.js";
 import { oneOf } from "../widgets/lib/looking.js";
 import { placed, rounded, sign } from "../widgets/lib/signs.js";
 
@@ -28,7 +28,6 @@ const TEXT = {
   bits: { en: "layer {n}, bits", zh: "第 {n} 层，比特" },
 };
 const WORST = 12; // bits where the scale ends
-const SHADES = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => n / 7);
 
 const show = (symbol) => [...symbol].map((letter) => sign(letter.codePointAt(0))).join("");
 const quoted = (symbol) => `“${show(symbol)}”`;
@@ -181,8 +180,7 @@ export default {
   legend: () => [
     { text: t(TEXT.right), mark: { line: "out", width: 2.5, radius: 3 } },
     { text: t(TEXT.locked), mark: { line: "query", width: 2.5, radius: 3 } },
-    { text: t(TEXT.surprise, { n: WORST }),
-        mark: { shades: SHADES.map((share) => shade("surprise", share)), wide: 80 } },
+    { text: t(TEXT.surprise, { n: WORST }), mark: ramp("surprise", 80) },
   ],
   /** Is the text the same up to what is locked? */
   same: (was, run, { pos }) => was.given === run.given && layersOf(was.sets[0]) === layersOf(run.sets[0]) &&

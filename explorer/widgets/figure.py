@@ -79,11 +79,12 @@ def shown(
     rows: Sequence[Sequence[str | float | Text | None]],
     legend: Sequence[Mark] = (),
     height: int = 260,
+    note: Text | None = None,
 ) -> dict[str, object]:
     """`value` in short. draw(language): the figure; words: its title, units and sentence; columns, rows: its table."""
     title, units, sentence = words
     table = Table(columns, rows)
-    return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name)
+    return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name, note=note)
 
 
 def figure(value: Mapping[str, object] | None = None) -> gr.HTML:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import torch
@@ -14,9 +14,11 @@ from models.beam import NEVER, Hypothesis
 from models.fused import Whole
 from models.multi30k import PAD, STOP, padded
 from models.nonautoregressive.model import LONGER, MASK, SHORTER, AllAtOnce
+from models.searching import piece_log_probabilities
 from models.trace import OFF, Trace
 
 IMPOSSIBLE = [*NEVER, STOP]  # pieces that no translation contains
+possible = partial(piece_log_probabilities, never=IMPOSSIBLE)  # as there, without a stop token
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Read:
 
     def possible(self, hidden: Tensor) -> Tensor:
         """`possible` of some positions, (position, d_model)."""
-        return possible(self.model, hidden) if self._whole is None else self._whole[0].readout(hidden)
+        return possible(self.model, hidden) if self._whole is None else self._whole[0].readout(hidden).log_softmax(-1)
 
 
 class Pass(NamedTuple):
@@ -99,17 +101,9 @@ def passes(source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), 
             masked = free & (order < few) if t < last else once_more
         seen = tokens.masked_fill(masked, MASK)
         hidden = source.filled(seen, trace.within(t))
-        logits = source.possible(hidden[masked])
-        best, piece = logits.max(-1)
-        tokens, scores = tokens.masked_scatter(masked, piece), scores.masked_scatter(masked, best - logits.logsumexp(-1))
+        best, piece = source.possible(hidden[masked]).max(-1)
+        tokens, scores = tokens.masked_scatter(masked, piece), scores.masked_scatter(masked, best)
         yield Pass(tokens, scores, masked, hidden)
-
-
-def possible(model: AllAtOnce, hidden: Tensor) -> Tensor:
-    """(…, d_model) -> (…, vocabulary), unnormalised log p of every piece in float32, −∞ for what no translation contains."""
-    logits = model.readout(hidden).float()
-    logits[..., IMPOSSIBLE] = -torch.inf
-    return logits
 
 
 @torch.no_grad()

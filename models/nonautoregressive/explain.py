@@ -102,9 +102,8 @@ def _greedy(given: _Given) -> dict[str, Any]:
     while not search.done:
         search.step()
         ends.append(clock())
-    found = search.result(0)
-    told = {"greedy_target": shipped.tokenizer.shown(found.tokens)[0], "greedy_log_probabilities": frozen(found.log_probabilities)}
-    return {**told, "greedy_ends_ms": frozen(ends)}
+    told = {"greedy_log_probabilities": frozen(search.log_probabilities[0]), "greedy_ends_ms": frozen(ends)}
+    return {"greedy_target": shipped.tokenizer.shown(search.tokens[0])[0], **told}
 
 
 def _timed(given: _Given) -> Array:
@@ -121,30 +120,25 @@ def explain(request: Request) -> Explanation:
     """Translate and watch. InputError where a request cannot be run."""
     trace = Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
     given = _given(request, trace)
-    shipped, seen = given.shipped, list(given.passes(trace))
-    shown = shipped.tokenizer.shown
-    tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
-    best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
-    rows = [shown(row) for row in tokens.tolist()]
-    changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
-    scores = frozen(torch.stack([one.scores[0] for one in seen]))
-    self_, cross = (
-        frozen(np.stack([trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))])) for kind in ("self", "cross")
-    )
+    tokens, scores, masked, hidden = (torch.stack(each)[:, 0] for each in zip(*given.passes(trace), strict=True))
+    shipped, shown = given.shipped, given.shipped.tokenizer.shown
+    best = possible(shipped.model, hidden).exp().topk(CANDIDATES)
+    told = frozen(tokens, np.int64)  # (pass, position)
+    rows = [shown(row) for row in told.tolist()]
     return Explanation(
-        **written(shipped, given.pieces, tokens[-1].tolist(), scores[-1]),
+        **written(shipped, given.pieces, told[-1].tolist(), scores[-1]),
         ran=min(request.passes, max(given.length - len(given.pinned), 1)),
         pieces=tuple(pieces for pieces, _ in rows),
         spaces=frozen([spaces for _, spaces in rows], np.bool_),
-        masked=frozen(torch.stack([one.masked[0] for one in seen]), np.bool_),
-        confidence=frozen(np.exp(scores)),
-        repeats=frozen(np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))), np.bool_),
-        candidates=tuple(tuple(shown(row)[0] for row in one.indices.tolist()) for one in best),
-        candidate_p=frozen(torch.stack([one.values for one in best])),
-        settled=frozen(len(tokens) - 1 - changed[::-1].argmax(0), np.int64),
+        masked=frozen(masked, np.bool_),
+        confidence=frozen(np.exp(frozen(scores))),
+        repeats=frozen(np.diff(told, prepend=-1) == 0, np.bool_),
+        candidates=tuple(tuple(shown(row)[0] for row in each) for each in best.indices.tolist()),
+        candidate_p=frozen(best.values),
+        settled=frozen(len(told) - 1 - np.diff(told, axis=0, prepend=-1)[::-1].astype(bool).argmax(0), np.int64),
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
-        decoder=self_,
-        cross=cross,
+        decoder=frozen(np.split(trace.stack("*/decoder/*/self/weights")[:, 0], len(told))),
+        cross=frozen(np.split(trace.stack("*/decoder/*/cross/weights")[:, 0], len(told))),
         lengths=frozen(given.source.lengths[0].exp()),
         shortest=len(given.pieces.ids) - SHORTER,
         ends_ms=_timed(given),
@@ -167,8 +161,7 @@ def vectors(request: Request) -> Mapping[str, Vectors]:
     }
 
 
-READ = {variant: tuple(Request(caption, variant=variant) for caption in CAPTIONS) for variant in VARIANTS}
-planes = drawn_by(vectors, {f"{variant}.{kind}": read for variant, read in READ.items() for kind in ("encoder", "decoder", "cross")})
+planes = drawn_by(vectors, {variant: [Request(caption, variant=variant) for caption in CAPTIONS] for variant in VARIANTS})
 
 
 @alone
@@ -183,7 +176,7 @@ def neighbours(wish: Neighbours) -> Joint:
             zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {given.length - 2}。",
         )
     seen = list(given.passes())
-    p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).softmax(-1).topk(LIKELIEST)
+    p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).exp().topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
     other = _one_by_one().model
     target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=tokens.device)
@@ -208,6 +201,6 @@ def reread(wish: Reread) -> Array:
     model, tokenizer = given.shipped.model, given.shipped.tokenizer
     own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][: given.length]
     sight = {at: token for at, token in enumerate(own) if again and at not in again} | given.pinned
-    found = possible(model, given.source.filled(given.tokens(sight)))[0].log_softmax(-1)
+    found = possible(model, given.source.filled(given.tokens(sight)))[0]
     there = [np.nan if at in sight else float(found[at, token]) for at, token in enumerate(own)]
     return frozen([*there, *[np.nan] * (len(wish.target) - len(own))])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,13 +62,10 @@ VARIANTS = {
 def distilled(shipped: Pretrained, english: Sequence[str], path: Path) -> list[str]:
     """The teacher's translation of each sentence, by beam search; kept in a file, where a stopped run goes on."""
     found = path.read_text("utf-8").split("\n")[:-1] if path.is_file() else []
-    path.parent.mkdir(parents=True, exist_ok=True)
     while len(found) < len(english):
         chunk = english[len(found) : len(found) + CHUNK]
         found += [shipped.tokenizer.decode(one.tokens) for one in translate(shipped, chunk)]
-        part = path.with_suffix(".part")
-        part.write_text("".join(f"{line}\n" for line in found), "utf-8")
-        part.replace(path)
+        checkpoint.write_text(path, "".join(f"{line}\n" for line in found))
         print(f"distilled: {len(found):,} of {len(english):,} sentences", flush=True)
     return found
 
@@ -115,17 +111,13 @@ def measure(asked: Asked[Task], times: int, lengths: int, beam: int, alpha: floa
     wanted = np.array([len(row) for row in tokenizer.encode_all(german)])
 
     def measured(times: int, lengths: int = 1) -> tuple[dict[str, Any], list[str]]:
-        begin = time.perf_counter()
-        found = translated(tokenizer, english, ROWS, lambda ids: mask_predict(model, ids, times, lengths))
-        seconds = time.perf_counter() - begin
-        texts = [tokenizer.decode(one.tokens) for one in found]
-        value, signature = bleu(texts, german)
+        search = functools.partial(translated, tokenizer, english, ROWS, lambda ids: mask_predict(model, ids, times, lengths))
+        found, texts, score = translating.scored(tokenizer, search, german)
         off = np.abs(np.array([len(one.tokens) for one in found]) - wanted)
         doubled = sum(a == b for one in found for a, b in itertools.pairwise(one.tokens))
-        figure: dict[str, Any] = {"times": times, "lengths": lengths, "value": round(value, 2), "signature": signature}
-        figure |= {"length_exact": round(float((off == 0).mean()), 4), "length_within_1": round(float((off <= 1).mean()), 4)}
-        figure |= {"repeat_rate": round(doubled / sum(len(one.tokens) for one in found), 4), "seconds": round(seconds, 2)}
-        return figure, texts
+        figure = {"length_exact": round(float((off == 0).mean()), 4), "length_within_1": round(float((off <= 1).mean()), 4)}
+        figure |= {"times": times, "lengths": lengths, "repeat_rate": round(doubled / sum(len(one.tokens) for one in found), 4)}
+        return score | figure, texts
 
     best, texts = measured(times, lengths)
     figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **best}
@@ -138,11 +130,10 @@ def measure(asked: Asked[Task], times: int, lengths: int, beam: int, alpha: floa
     return Measured(figure, said, alike=("split", "times", "lengths"), higher=True)
 
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = translating.OPTIONS | {
     "times": {"type": int, "default": 10, "help": "passes over a translation"},
     "lengths": {"type": int, "default": 3, "help": "likeliest lengths that a translation is tried in"},
     "beam": {"type": int, "default": 1, "help": "hypotheses, of ar_distilled"},
-    "alpha": translating.OPTIONS["alpha"],
 }
 LAB = Lab(SLUG, VARIANTS, pretrained.read, plan, measure, rates=(8e-4, 1.6e-3, 3.2e-3), options=OPTIONS, also=CHOSEN)
 train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

@@ -38,9 +38,7 @@ def program() -> Program[Request, Explanation]:
             in_figure("sink", views.sink, at="beside", task="minilm"),
             View("labelled", lambda _value: measured(about.judging(), "labelled"), task="mlm"),
             in_figure("similarity", views.similarity, task="minilm"),
-            in_one_plane(
-                PLANES, texts.NAMES, sizes(about.facts()), *FIRST, name="bert", of=lambda request: {request.variant: request.variant}
-            ),
+            in_one_plane(PLANES, texts.NAMES, sizes(about.facts()), *FIRST, name="bert", of="variant"),
             in_bertviz(VIEWS, views.bertviz, neuron="models.bert.explain:vectors"),
             noted(texts),
         ),

@@ -5,7 +5,7 @@ import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { among } from "../../widgets/lib/looking.js";
-import { shade } from "../../widgets/lib/pen.js";
+import { ramp } from "../../widgets/lib/pen.js";
 import { rounded } from "../../widgets/lib/signs.js";
 
 const TEXT = {
@@ -110,9 +110,7 @@ export default {
   table,
   arrays,
   legend: (run) =>
-    (run.maps.length
-    ? [{ text: t(TEXT.bits, { n: run.worst }),
-        mark: { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 60 } }] : []),
+    (run.maps.length ? [{ text: t(TEXT.bits, { n: run.worst }), mark: ramp("surprise", 60) }] : []),
   below: (run) => (run.unusual ? [el("p", { class: "tfe-note tfe-surprise-warning", text: t(TEXT.unusual) })] : []),
   same: (was, run) => was.picture?.length === run.picture?.length && (was.picture ?? [])
     .every((level, pixel) => level === run.picture[pixel]),

@@ -3,7 +3,7 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { lang, t } from "../../widgets/lib/lang.js";
-import { ink, shade } from "../../widgets/lib/pen.js";
+import { ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { rounded } from "../../widgets/lib/signs.js";
 
 const TEXT = {
@@ -91,8 +91,7 @@ export default {
   }),
   legend: () => [
     { text: t(TEXT.written), mark: { fill: "out", wide: 16, tall: 3 } },
-    { text: t(TEXT.scale, { n: WORST }),
-      mark: { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 80 } },
+    { text: t(TEXT.scale, { n: WORST }), mark: ramp("surprise", 80) },
   ],
   same: (was, run, { pos }) => was.given === run.given &&
     run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1)))

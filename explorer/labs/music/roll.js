@@ -457,7 +457,6 @@ function same(was, run, look) {
 
 export default {
   looks: { model: "choice", head: "head", note: "positions", motifs: "flag", at: "position" },
-  along: "note",
   resets: ["model", "head", "note", "motifs", "at"],
   stays: ["note"],
   hovers: true,

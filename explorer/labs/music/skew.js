@@ -5,7 +5,7 @@ import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { KINDS } from "../../widgets/lib/looking.js";
-import { colour, ink, shade } from "../../widgets/lib/pen.js";
+import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { rounded, tiny } from "../../widgets/lib/signs.js";
 
 const TEXT = {
@@ -299,7 +299,6 @@ export default {
   label: TEXT.board,
   hovers: true,
   along: "sstep",
-  across: "head",
   resets: ["scell"],
   read,
   bounds: (run) => ({
@@ -322,8 +321,7 @@ export default {
           [name, { shape: shape(name, run.length), data: run.values[name], axes: AXES[name], unit: "score" }])),
       makes: run.makes.map((name) => t(name)), has_read: run.reads.map((name) => t(name)) }),
   legend: (run) => [
-    { text: t(TEXT.term, { low: number(-run.limit), high: number(run.limit) }),
-      mark: { shades: Array.from({ length: 9 }, (_, n) => shade("signed", n / 8)), wide: 72 } },
+    { text: t(TEXT.term, { low: number(-run.limit), high: number(run.limit) }), mark: ramp("signed", 72, 9) },
     { text: t(TEXT.garbage), mark: { fill: "sunk", line: "control", hatch: "control", stripe: 1 } },
     { text: t(TEXT.pad), mark: { fill: "sunk", line: "control" } },
   ],

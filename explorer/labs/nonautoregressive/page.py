@@ -18,6 +18,7 @@ from models.nonautoregressive.records import SPACE, Explanation, Request
 from models.plane import Head
 
 EXPLAIN = "models.nonautoregressive.explain:explain"
+PLANES = "models.nonautoregressive.explain:planes"
 START = views.OFFERED[0][0]
 
 
@@ -42,14 +43,7 @@ def program() -> Program[Request, Explanation]:
                 function="models.nonautoregressive.explain:neighbours",
                 wish=views.pair,
             ),
-            in_one_plane(
-                "models.nonautoregressive.explain:planes",
-                {f"{variant}.{kind}": label for variant in about.there() for kind, label in texts.KINDS_LAST.items()},
-                {f"{variant}.{kind}": size for variant, size in sizes(about.facts()).items() for kind in texts.KINDS_LAST},
-                *(Head(f"{variant}.cross", 1, 7) for variant in about.there()),
-                name="nonautoregressive",
-                of=lambda request: {kind: f"{request.variant}.{kind}" for kind in texts.KINDS_LAST},
-            ),
+            in_one_plane(PLANES, texts.KINDS_LAST, sizes(about.facts()), Head("cross", 1, 7), name="nonautoregressive", of="variant"),
             in_bertviz(VIEWS, views.bertviz, neuron="models.nonautoregressive.explain:vectors"),
             noted(texts),
         ),

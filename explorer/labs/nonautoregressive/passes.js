@@ -6,7 +6,7 @@ import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { among, flipped, oneOf } from "../../widgets/lib/looking.js";
 import { shown } from "../../widgets/lib/maps.js";
-import { colour, ink, shade } from "../../widgets/lib/pen.js";
+import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { placed } from "../../widgets/lib/signs.js";
 
 const TEXT = {
@@ -54,7 +54,6 @@ const TEXT = {
   chance: { en: "pass {n}, probability", zh: "第 {n} 轮，概率" },
   after: { en: "settled after pass", zh: "定于第几轮" },
 };
-const SHADES = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => n / 7);
 const PALE = 0.3; // of its colour, what is kept from a pass before
 const NEAR = 1e-6; // ms
 const MOST = 3; // repeats that a sentence names
@@ -286,8 +285,7 @@ function arrays({ passes, count, settled, ends, greedy }) {
 
 function legend(run, { show: which }) {
   const here = which === "settled" ? Object.entries(SETTLED).map(([name, fill]) => [name, { fill, line: "control" }])
-    : [["scale", { shades: SHADES.map((share) => shade("weights", share)), wide: 64 }], ["repeat", REPEAT],
-      ["masked", HOLLOW]];
+    : [["scale", ramp("weights", 64)], ["repeat", REPEAT], ["masked", HOLLOW]];
   return [...here, ...(run.pinned.length ? [["pinned", PINNED]] : [])]
     .map(([name, mark]) => ({ text: t(TEXT[name]), mark: { radius: 3, ...mark } }));
 }
@@ -296,9 +294,6 @@ export default {
   looks: { moment: "step", pos: "position", show: "choice" },
   question: { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" },
   label: TEXT.board,
-  along: "moment",
-  across: "pos",
-  resets: ["moment", "pos"],
   read,
   bounds: (run) => ({
     moment: { steps: run.moments.length - 1, first: 0 },
@@ -317,7 +312,7 @@ export default {
   clock(run) {
     const seconds = among(0.3 * run.total, 4, 10);
     return {
-      key: "moment", seconds, says: (at) => `${ms(run.moments[at])} ms`,
+      seconds, says: (at) => `${ms(run.moments[at])} ms`,
       at: (second) => over(run.moments, (second / seconds) * run.total),
       when: (at) => (run.moments[at] / run.total) * seconds,
     };

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +11,13 @@ from numpy.typing import ArrayLike
 
 from explorer import runs
 from explorer.controls import Control, Item, Value, query, written
-from explorer.figures import attention, theme
+from explorer.figures import attention, heatmaps, theme
 from explorer.figures import bertviz as drawing
-from explorer.figures.heatmaps import Figure, Map
-from explorer.figures.heatmaps import maps as heatmaps
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled, joined, two
 from explorer.labs.guided import Shown, guided
 from explorer.labs.nonautoregressive import about, texts
-from explorer.labs.translated import GERMAN, choosable, kind, place
+from explorer.labs.translated import GERMAN, choosable, kind, pieces_at, place, thumbnail_of
 from explorer.labs.translated import answer as answer
 from explorer.views import Found
 from explorer.widgets import change
@@ -52,7 +50,7 @@ def controls() -> tuple[Control, ...]:
         Control("passes", texts.PASSES_T, "select", names=passes),
         Control("offset", texts.OFFSET, "stops", names=lengths, change=True, says=_longer),
         Control("pinned", texts.PINNED, "items", kept=True, change=True, says=_pinned),
-        Control("again", texts.AGAIN, "items", change=True, says=_again),
+        Control("again", texts.AGAIN, "items", change=True, says=pieces_at(texts.AGAIN_ARE)),
     )
 
 
@@ -63,10 +61,6 @@ def _longer(offset: int) -> Text:
 def _pinned(pinned: Sequence[tuple[int, str]]) -> Text:
     each = ", ".join(f"“{piece.removeprefix(records.SPACE)}” ({at})" for at, piece in pinned)
     return filled(texts.PINNED_ARE, which=each)
-
-
-def _again(places: Sequence[int]) -> Text:
-    return filled(texts.AGAIN_ARE, n=len(places), at=", ".join(map(str, places)))
 
 
 def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
@@ -139,7 +133,7 @@ def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
     at = list(range(every[0], every[-1] + 1))
     p = [here[n] for n in at]
 
-    def draw(language: str) -> Figure:
+    def draw(language: str) -> Value:
         frame = theme.titled(texts.LENGTH_AXES[language])
         frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "bargap": 0.15}
         frame["xaxis"] |= {"showgrid": False, "fixedrange": True, **({"tickvals": at} if len(at) < 16 else {})}
@@ -185,7 +179,7 @@ def maps(seen: Explanation, request: Request, state: str) -> Value:
 
 def _cell(seen: Explanation) -> dict[str, Any]:
     """A telling cell of the last pass, across."""
-    return attention.pick(next(kind for kind in last(seen) if kind.key == "cross"))
+    return attention.pick(kinds(seen)[-1])
 
 
 def pick(seen: Explanation, _request: Request) -> Value:
@@ -200,8 +194,7 @@ def bertviz(seen: Explanation) -> list[drawing.Attention]:
 
 def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head of the stored first result, for the family map."""
-    cell = _cell(seen)
-    return Thumbnail(seen.cross[-1, cell["layer"], cell["head"]], seen.target, seen.source, (cell["row"], cell["col"]))
+    return thumbnail_of(kinds(seen)[-1], _cell(seen))
 
 
 # ---- two neighbours ----------------------------------------------------------------------------------------------------------------
@@ -219,8 +212,8 @@ def modes(seen: Joint, request: Request) -> Value:
     rows, columns = list(map(attention.shown, seen.first)), list(map(attention.shown, seen.second))
     parts = (seen.product, seen.joint)
 
-    def draw(language: str) -> Figure:
-        return heatmaps([Map(title, part) for title, part in zip(texts.MODES[language], parts, strict=True)], rows, columns)
+    def draw(language: str) -> Value:
+        return heatmaps.maps([heatmaps.Map(title, part) for title, part in zip(texts.MODES[language], parts, strict=True)], rows, columns)
 
     def best(part: records.Array) -> tuple[str, str]:
         row, column = np.unravel_index(int(part.argmax()), part.shape)
@@ -264,14 +257,14 @@ def difference(
     first, last = (float(one[both].mean()) if both.any() else 0.0 for one in read)
     same = before.text == after.text
     told = filled(texts.KEEPS if same else texts.BECOMES, what=what, german=after.text)
-    counts: Sequence[tuple[Text, str, Callable[[Explanation], float], int]] = (
-        (texts.PIECES, "pieces", lambda one: len(one.target), 0),
-        (texts.REPEATS, "repeats", lambda one: int(one.repeats[-1].sum()), 0),
-        (texts.P_LENGTH, "p_length", lambda one: float(one.lengths[len(one.target) - one.shortest]), 2),
-    )
-    rows = [change.Row(texts.RUN_ITSELF, name, key, of(before), of(after), digits=digits) for name, key, of, digits in counts]
+    p, q = (float(one.lengths[len(one.target) - one.shortest]) for one in seen)
     verdict, kept = (texts.SAME, "same") if same else (texts.OTHER, "other")
-    rows.append(change.Row(texts.RUN_ITSELF, GERMAN, "german", before.text, after.text, verdict=verdict, kind=kept))
+    rows = [
+        change.Row(texts.RUN_ITSELF, texts.PIECES, "pieces", len(before.target), len(after.target), digits=0),
+        change.Row(texts.RUN_ITSELF, texts.REPEATS, "repeats", before.repeats[-1].sum(), after.repeats[-1].sum(), digits=0),
+        change.Row(texts.RUN_ITSELF, texts.P_LENGTH, "p_length", p, q),
+        change.Row(texts.RUN_ITSELF, GERMAN, "german", before.text, after.text, verdict=verdict, kind=kept),
+    ]
     return change.moved(change.Number(first, last), texts.NUMBER, rows, texts.MOVES, texts.STAYS, first=told)
 
 

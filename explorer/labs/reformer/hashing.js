@@ -7,7 +7,7 @@ import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { shown } from "../../widgets/lib/maps.js";
-import { shade } from "../../widgets/lib/pen.js";
+import { ramp } from "../../widgets/lib/pen.js";
 import { FIRST, between, styleOf, tokens } from "./hashboards.js";
 import { back, chunks } from "./hashmaps.js";
 import { compared, copies, dense, meet, ranked, roundOf, row as rowOf, seenBy, share, sight, twins } from "./hashnumbers.js";
@@ -257,9 +257,7 @@ function legend(run, look) {
   const ring = (line) => ({ line, width: 2, radius: 3 });
   return [{ text: t(TEXT.legendAsks), mark: ring("query") },
     { text: t(run.word ? TEXT.legendLetter : TEXT.legendKey), mark: ring("key") },
-    look.hashingstep > 3 ? { text: t(TEXT.legendWeight), mark: { shades: Array.from({ length: 24 },
-      (_, n) => shade("weights", n / 23)),
-      wide: 72 } }
+    look.hashingstep > 3 ? { text: t(TEXT.legendWeight), mark: ramp("weights", 72, 24) }
       : { text: t(TEXT.legendBucket), mark: { shades: [1, 2, 3, 4].map((n) => `cat-${n}`), wide: 44 } }];
 }
 

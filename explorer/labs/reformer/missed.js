@@ -6,7 +6,7 @@ import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { shown } from "../../widgets/lib/maps.js";
-import { shade } from "../../widgets/lib/pen.js";
+import { ramp } from "../../widgets/lib/pen.js";
 import { pooled, triangle } from "./triangle.js";
 
 const TEXT = {
@@ -235,8 +235,7 @@ function maps(run, look, pen, at, locked) {
 }
 
 const legend = () => [
-  { text: t(TEXT.weights), mark: { shades: Array.from({ length: 24 }, (_, n) => shade("weights", (n / 23) ** 0.8)),
-      wide: 90 } },
+  { text: t(TEXT.weights), mark: ramp("weights", 90, 24, 0.8) },
   { text: t(TEXT.gone, { n: LEAST }), mark: { line: "bad", width: 2 } },
   { text: t(TEXT.sunk), mark: { fill: "sunk", line: "control" } },
 ];

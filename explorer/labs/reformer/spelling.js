@@ -5,7 +5,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { among } from "../../widgets/lib/looking.js";
-import { ink, shade } from "../../widgets/lib/pen.js";
+import { ink, ramp, shade } from "../../widgets/lib/pen.js";
 
 const TEXT = {
   word: { en: "Said twice", zh: "说两遍" },
@@ -168,8 +168,7 @@ function characters(run, look, pen) {
 }
 
 function legend(run) {
-  const shades = Array.from({ length: 16 }, (_, n) => shade("surprise", n / 15));
-  if (run.alone) return [{ text: t(TEXT.bits, { worst: WORST }), mark: { shades, wide: 90 } }];
+  if (run.alone) return [{ text: t(TEXT.bits, { worst: WORST }), mark: ramp("surprise", 90, 16) }];
   return [{ text: t(TEXT.right), mark: { fill: "out", tall: 3 } },
     { text: t(TEXT.wrong), mark: { fill: "bad-soft", hatch: "panel", line: "bad" } }];
 }
@@ -209,7 +208,6 @@ const arrays = (run) => ({
 export default {
   looks: { pos: "positions", model: "choice" },
   across: "model",
-  resets: ["pos"],
   read,
   bounds: ({ first, letters: all, pick, runs }) => {
     const names = runs.map((one) => one.key);

@@ -19,7 +19,7 @@ from explorer.labs.guided import Shown, guided
 from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
 from explorer.labs.translated import answer as answer
-from explorer.labs.translated import choosable, place
+from explorer.labs.translated import choosable, pieces_at, place, thumbnail_of
 from explorer.labs.translated import kind as between
 from explorer.widgets import change
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Again, Explanation, Request
@@ -37,10 +37,6 @@ def first() -> runs.Stored[Request, Explanation] | None:
 SEARCHES = {1: texts.GREEDY, **{n: filled(texts.BEAM, n=n) for n in range(2, MAX_BEAM + 1)}}
 
 
-def _given(words: Sequence[int]) -> Text:
-    return filled(texts.ALL_ON, n=len(words), at=", ".join(map(str, words)))
-
-
 def _donor(name: str) -> Text:
     return filled(texts.DONOR_IS, sentence=texts.DONORS[name])
 
@@ -50,7 +46,7 @@ CONTROLS = (
     Control("variant", texts.VARIANT, "select", names=texts.VARIANTS),
     Control("beam", texts.SEARCH, "select", names=SEARCHES),
     Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": tuple(map(str, SEARCHES))[1:]}),
-    Control("words", texts.WORDS, "items", kept=True, change=True, says=_given, when={"variant": VARIANTS[:-1]}),
+    Control("words", texts.WORDS, "items", kept=True, change=True, says=pieces_at(texts.ALL_ON), when={"variant": VARIANTS[:-1]}),
     Control("rows", texts.ROWS, "items", kept=True, change=True, when={"variant": VARIANTS[:-1]}),
     Control("context", texts.CONTEXT, "choice", names=texts.CONTEXTS, change=True, says=lambda name: texts.CONTEXT_IS[name]),
     Control("donor", texts.DONOR, "choice", names=texts.DONORS, change=True, says=_donor),
@@ -94,8 +90,7 @@ def pick(seen: Explanation, _request: Request) -> Value | None:
 
 def thumbnail(seen: Explanation) -> Thumbnail:
     """The weights of the stored first result, for the family map."""
-    cell = attention.pick(kind(seen))
-    return Thumbnail(seen.weights, seen.target, seen.source, (cell["row"], cell["col"]))
+    return thumbnail_of(kind(seen), attention.pick(kind(seen)))
 
 
 # ---- the last states ---------------------------------------------------------------------------------------------------------------

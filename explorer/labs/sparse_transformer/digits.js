@@ -422,7 +422,6 @@ export default {
   question: { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" },
   label: TEXT.board,
   hovers: true,
-  along: "pos",
   resets: ["model", "head", "digitsroll", "digitssee", "digitsghost", "digitswhole", "pos"],
   input: ["pos", "digitswhole", "digitsroll"],
   grown: { digitswhole: "1" },

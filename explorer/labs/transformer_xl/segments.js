@@ -541,7 +541,6 @@ export default {
   question: { en: "What is remembered, and how far back does it reach?", zh: "什么被记住，又能追溯多远？" },
   label: TEXT.board,
   hovers: true,
-  along: "pos",
   resets: ["model", "head", "pos"],
   read,
   bounds(run, look) {

@@ -4,7 +4,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { shade } from "../../widgets/lib/pen.js";
+import { ramp } from "../../widgets/lib/pen.js";
 import { count, sign } from "../../widgets/lib/signs.js";
 
 const MAPS = ["content", "position", "global_content", "global_position", "scores", "weights"];
@@ -168,11 +168,9 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
 }
 
 function legend(run) {
-  const parts = Array.from({ length: 9 }, (_, n) => n / 8);
   return [
-    { text: t(TEXT.signed, { n: number(run.limit) }), mark: { shades: parts.map((share) => shade("signed", share)),
-        wide: 72 } },
-    { text: t(TEXT.scale), mark: { shades: parts.map((share) => shade("weights", share ** 0.8)), wide: 72 } },
+    { text: t(TEXT.signed, { n: number(run.limit) }), mark: ramp("signed", 72, 9) },
+    { text: t(TEXT.scale), mark: ramp("weights", 72, 9, 0.8) },
     { text: t(TEXT.never), mark: { fill: "sunk", line: "control", radius: 2 } },
   ];
 }
@@ -258,9 +256,7 @@ export default {
   label: TEXT.board,
   hovers: true,
   along: "tcell",
-  across: "head",
   aside: "key",
-  resets: ["tcell"],
   read,
   /** On arrival the key that the last query gives most, but its own. */
   bounds(run) {

@@ -357,8 +357,6 @@ export default {
   label: TEXT.board,
   question: title,
   units: title,
-  along: "bstep",
-  across: "bnode",
   resets: ["bstep", "bnode"],
   read,
   bounds,

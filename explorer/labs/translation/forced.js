@@ -5,7 +5,7 @@ import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { lang, t } from "../../widgets/lib/lang.js";
 import { NAME, number, ordinal, parts, shown } from "../../widgets/lib/maps.js";
-import { ink, shade } from "../../widgets/lib/pen.js";
+import { ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { bus, request } from "../../widgets/lib/state.js";
 
 const LINKED = 600; // characters of a text that travel in the address
@@ -274,7 +274,6 @@ export default {
   units: () => t(TEXT.title),
   label: TEXT.board,
   across: "fword",
-  resets: ["fword"],
   read,
   bounds: (run) => ({
     fword: { count: run.logp.length, pick: run.worst },
@@ -287,8 +286,7 @@ export default {
   sentence,
   beside,
   table,
-  legend: () => [{ text: t(TEXT.nats, { least: 0, most: WORST }),
-    mark: { shades: Array.from({ length: 7 }, (_, n) => shade("surprise", n / 6)), wide: 60 } }],
+  legend: () => [{ text: t(TEXT.nats, { least: 0, most: WORST }), mark: ramp("surprise", 60, 7) }],
   choices: (run) => [{ key: "fhead", label: t(TEXT.attention),
     options: Array.from({ length: run.layers }, (_, layer) => [
     { value: String(layer + 1), label: t(TEXT.mean, { layer: layer + 1 }) },

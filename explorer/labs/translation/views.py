@@ -19,7 +19,7 @@ from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, change_sentence, filled
 from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced, without
-from explorer.labs.translated import GERMAN, choosable, kind, place
+from explorer.labs.translated import GERMAN, choosable, kind, pieces_at, place, thumbnail_of
 from explorer.labs.translated import answer as answer
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who
@@ -97,13 +97,7 @@ def _cell(seen: Explanation) -> dict[str, Any]:
 
 def thumbnail(seen: Explanation) -> Thumbnail:
     """The head of the stored first result with the telling cell, for the family map."""
-    cell = _cell(seen)
-    return Thumbnail(
-        weights=seen.cross[cell["layer"], cell["head"]],
-        queries=seen.target,
-        keys=seen.source,
-        pick=(cell["row"], cell["col"]),
-    )
+    return thumbnail_of(kinds(seen)[-1], _cell(seen))
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
@@ -120,14 +114,9 @@ def controls() -> tuple[Control, ...]:
         Control("beam", texts.SEARCH, "select", names=searches),
         Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": kept}),
         *silenced(models, size, texts.ONE_HEAD, said=texts.KIND_NAMES),
-        Control("hidden", texts.HIDDEN, "items", change=True, says=without_words),
+        Control("hidden", texts.HIDDEN, "items", change=True, says=pieces_at(texts.HIDDEN_AT)),
         Control("without", texts.PARTS, "items", names=texts.PART_NAMES, notes=texts.PART_NOTES, change=True, says=without_parts),
     )
-
-
-def without_words(hidden: Sequence[int]) -> Text:
-    """Hidden words, by their positions."""
-    return filled(texts.HIDDEN_AT, n=len(hidden), at=", ".join(map(str, hidden)))
 
 
 def without_parts(parts: Sequence[str]) -> Text:

@@ -411,7 +411,6 @@ export default {
   label: TEXT.board,
   question,
   units: question,
-  across: "head",
   resets: ["wstep"],
   read,
   bounds: (run) => ({

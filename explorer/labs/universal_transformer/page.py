@@ -28,7 +28,7 @@ def lengths() -> Any:
 EXPLAIN = "models.universal_transformer.explain:explain"
 VECTORS = "models.universal_transformer.explain:vectors"
 PLANES = "models.universal_transformer.explain:planes"
-STEPS = {f"{task}.self": (LIMIT, 4) for task in TASKS}  # and heads
+STEPS = dict.fromkeys(TASKS, (LIMIT, 4))  # and heads
 
 PROGRAM: Program[Request, Explanation] = program_of(
     texts,
@@ -42,14 +42,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
         in_figure("difficulty", views.hard, at="side"),
         on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),
-        in_one_plane(
-            PLANES,
-            dict.fromkeys(STEPS, texts.KIND),
-            STEPS,
-            Head("stories.self", 2, 1),
-            name="universal-transformer",
-            of=lambda request: {"self": f"{request.task}.self"},
-        ),
+        in_one_plane(PLANES, {"self": texts.KIND}, STEPS, Head("stories.self", 2, 1), name="universal-transformer", of="task"),
         in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
         noted(texts),
     ),

@@ -52,6 +52,10 @@ export function shade(scale, share) {
   return asHex(Array.from(shades(scale).subarray(at, at + 3)));
 }
 
+/** For the legend: the mark of a whole scale in so many parts, `wide` px. */
+export const ramp = (scale, wide, parts = 8, gamma = 1) =>
+  ({ shades: Array.from({ length: parts }, (_, n) => shade(scale, (n / (parts - 1)) ** gamma)), wide });
+
 let ruler = null;
 const font = ({ size, weight = 400, face = "ui" }) => `${weight} ${size}px ${token(`font-${face}`)}`;
 
