@@ -198,8 +198,8 @@ NOTES: Final[tuple[Text, ...]] = (
 
 # ---- the card ----
 EACH_MODEL: Final = _("each network", "每个网络")
-AT: Final = _("T = {times}, {lengths} lengths", "T = {times}，{lengths} 种长度")
-BESIDE: Final = _("T = {times}, {lengths} lengths · greedy {greedy}", "T = {times}，{lengths} 种长度 · 贪心 {greedy}")
+AT: Final = _("T = {times}, {lengths} {lengths|length|lengths}", "T = {times}，{lengths} 种长度")
+BESIDE: Final = _("T = {times}, {lengths} {lengths|length|lengths} · greedy {greedy}", "T = {times}，{lengths} 种长度 · 贪心 {greedy}")
 CURVE_UNITS: Final = _("nats per masked piece on held-out pairs, lower is better", "留出句对上每个被遮词片的纳特，越低越好")
 CURVE_AXES: Final = (
     _("target positions learned from", "学过的目标位置"),
