@@ -108,7 +108,8 @@ def passes(source: Read, tokens: Tensor, times: int, again: Sequence[int] = (), 
 
 @torch.no_grad()
 def mask_predict(model: AllAtOnce, sentences: Sequence[Sequence[int]], times: int, lengths: int = 1) -> list[Hypothesis]:
-    """The translation of each sentence, without a stop token: of one in each of its likeliest lengths, that of the largest mean log p."""
+    """The translation of each sentence, without a stop token, in `times` passes. It is written in so many of its likeliest `lengths`, and
+    the one whose pieces have the largest mean log p is taken."""
     source = read(model, sentences)
 
     def written(sizes: list[int]) -> list[Hypothesis]:

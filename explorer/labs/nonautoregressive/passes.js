@@ -123,8 +123,10 @@ function scene(run, look, pen) {
     const x = at.x(tick);
     pen.line(x, at.head, x, at.down, { line: "line" });
     pen.line(x, at.y(0), x, at.end + 3, { line: "line" });
-    if (at.foot > 6) pen.text(x, at.end + at.foot / 2, t(TEXT.axis, { n: tick }),
-      { ...small, align: tick ? "center" : "left" });
+    const text = t(TEXT.axis, { n: tick });
+    const last = x + pen.measure(text, small) / 2 > at.wide; // it would be cut off in the middle
+    if (at.foot > 6) pen.text(x, at.end + at.foot / 2, text,
+      { ...small, align: last ? "right" : tick ? "center" : "left" });
   }
   const block = (y0, y1, to, text) => {
     const box = { x0: at.x(0), x1: at.x(Math.min(now, to)), y0, y1 };
