@@ -159,9 +159,14 @@ def raw(array: NDArray[Any], scale: float = 1.0, store: ArrayStore | None = None
     return packed
 
 
+AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})  # kinds that JSON knows
+
+
 def spelled(value: Any) -> Any:
     """What a widget takes, as JSON: a record by its own `spelled` or by its fields, a text or another mapping as an object, a sequence as a
     list, an array as `pack` has it without rounding; what JSON knows stays."""
+    if type(value) in AS_THEY_ARE:
+        return value
     if hasattr(value, "spelled"):
         return value.spelled()
     if dataclasses.is_dataclass(value):

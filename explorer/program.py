@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -25,7 +26,7 @@ from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import Lab, Text
 from explorer.packing import made_of, spelled
 from explorer.runs import Run, Stored, as_stored
-from explorer.views import Found, Look, Looked, View
+from explorer.views import Found, Look, View
 from explorer.widgets import ask, change, figure
 from explorer.widgets.card import card
 from explorer.widgets.newest import Newest
@@ -306,6 +307,7 @@ async def answer(
 
     The first example is shown as it is stored, unless a field was set. Nothing is raised: what is refused is an answer too.
     """
+    began = time.monotonic()
     try:
         request, notice = program.read(query, given)
         async with contextlib.aclosing(_seen(program, engine, request, session, anew=given is not None)) as updates:
@@ -330,7 +332,7 @@ async def answer(
         return
     yield {**drawn, "change": change.running(about)}
     try:
-        async with contextlib.aclosing(_compared(program, program.change, engine, request, seen, session)) as found:
+        async with contextlib.aclosing(_compared(program, program.change, engine, request, seen, session, began)) as found:
             async for difference in found:
                 yield {"change": change.running(about) if difference is None else change.done(about, difference)}
     except InputError as error:
@@ -364,7 +366,7 @@ async def looked(
     """What a view that is opened on demand draws of the run that it asks about. Nothing is raised: what is refused is an answer too.
 
     again: for a page of another web server, so that nothing is measured by a clock."""
-    asked: Looked = look.read(detail)
+    asked, began = look.read(detail), time.monotonic()
 
     def drawn() -> Value:
         name = next((view.name for view in program.views if view.look is look), "")
@@ -387,7 +389,7 @@ async def looked(
             wish = look.wish(found, asked)
             if again and getattr(wish, "live", False):
                 return
-            async with contextlib.aclosing(engine.watch(function, wish, session)) as news:
+            async with contextlib.aclosing(engine.watch(function, wish, session, began)) as news:
                 async for told in news:
                     if isinstance(told, Answer):
                         found = replace(found, answer=told.value)
@@ -402,9 +404,9 @@ async def looked(
 
 
 async def _compared(
-    program: Program[R, S], changing: Change[R, S], engine: Engine, request: R, after: S, session: str
+    program: Program[R, S], changing: Change[R, S], engine: Engine, request: R, after: S, session: str, since: float
 ) -> AsyncGenerator[change.Shown | None, None]:
-    """What a change does, last; None while it is worked out."""
+    """What a change does, last; None while it is worked out. since: when it was wished for, so that no part of it queues anew."""
     plain = program.plain(request)
     live = getattr(request, "live", False)  # such a run measures both sides itself: two runs would differ by more than the change
     results: list[Any] = [after] if live else []
@@ -416,7 +418,7 @@ async def _compared(
         if asked is None:
             results.append(None)
             continue
-        async with contextlib.aclosing(engine.watch(function, asked, session)) as updates:
+        async with contextlib.aclosing(engine.watch(function, asked, session, since)) as updates:
             async for update in updates:
                 if isinstance(update, Answer):
                     results.append(update.value)

@@ -14,6 +14,9 @@ from models.beam import NEVER, Hypothesis, Searching, Watch, finished, only_stop
 from models.beam import beam_steps as searched
 from models.encoder_decoder import AS_PUBLISHED, Changes, Transformer, parts
 from models.multi30k import START, STOP
+from models.trace import OFF, Trace
+
+KEPT = 0.5  # share of the cache's rows that go on, from which on down the others are taken out: that costs as much as some steps
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,17 @@ class Source:
     allowed: Tensor  # False at padding and at hidden pieces
     limits: tuple[int, ...]  # the stop token counts
     changes: Changes = AS_PUBLISHED  # a search never sees the future, which is not written yet: `reads` says nothing here
+    memory: Tensor | None = None  # (batch, source, d_model), what the encoder makes of them, where that is known
+
+    def read(self, model: Transformer, trace: Trace = OFF) -> Tensor:
+        """`memory`; where it is not known it is computed, with taps of `encode`."""
+        return model.encode(self.tokens, self.allowed, trace, self.changes) if self.memory is None else self.memory
+
+    def rows(self, rows: Sequence[int]) -> Source:
+        """Some sentences of the batch."""
+        index = torch.tensor(rows, device=self.tokens.device)
+        memory = None if self.memory is None else self.memory[index]
+        return Source(self.tokens[index], self.allowed[index], tuple(self.limits[i] for i in rows), self.changes.rows(index), memory)
 
 
 def piece_log_probabilities(model: Transformer, hidden: Tensor, never: Sequence[int] = NEVER) -> Tensor:
@@ -112,17 +126,12 @@ class Greedy:
     def __init__(self, model: Transformer, source: Source) -> None:
         self._source = source
         count = len(source.limits)
-        memory = model.encode(source.tokens, source.allowed, changes=source.changes)
-        self._cache = Cache(model, memory, source.allowed, max(source.limits, default=0), source.changes)
+        self._cache = Cache(model, source.read(model), source.allowed, max(source.limits, default=0), source.changes)
         self._last = source.tokens.new_full((count,), START)
         self._rows = list(range(count))  # which sentence stands in each row of the cache
+        self.done = not count  # has every sentence stopped?
         self.tokens: list[list[int]] = [[] for _ in range(count)]
         self.log_probabilities: list[list[float]] = [[] for _ in range(count)]
-
-    @property
-    def done(self) -> bool:
-        """Has every sentence stopped?"""
-        return not self._rows
 
     def step(self) -> list[int]:
         """One piece more for every sentence that has not stopped; returns those sentences."""
@@ -131,16 +140,17 @@ class Greedy:
         only_stop(log_p, [row for row, sentence in enumerate(self._rows) if length >= self._source.limits[sentence]])
         piece = _argmax(log_p)
         best = log_p.gather(1, piece[:, None])[:, 0]
-        moved = self._rows
-        for sentence, token, value in zip(moved, piece.tolist(), best.tolist(), strict=True):
-            self.tokens[sentence].append(token)
-            self.log_probabilities[sentence].append(value)
-        going = [row for row, sentence in enumerate(moved) if not self.stopped(sentence)]
-        self._last, self._rows = piece, [moved[row] for row in going]
-        if going and len(going) < len(moved):
+        moved = [sentence for sentence in self._rows if not self.stopped(sentence)]
+        for sentence, token, value in zip(self._rows, piece.tolist(), best.tolist(), strict=True):
+            if not self.stopped(sentence):
+                self.tokens[sentence].append(token)
+                self.log_probabilities[sentence].append(value)
+        going = [row for row, sentence in enumerate(self._rows) if not self.stopped(sentence)]
+        self._last, self.done = piece, not going
+        if going and len(going) <= KEPT * len(self._rows):
             index = torch.tensor(going, device=piece.device)
             self._cache.choose(index)
-            self._last = piece.index_select(0, index)
+            self._last, self._rows = piece.index_select(0, index), [self._rows[row] for row in going]
         return moved
 
     def stopped(self, sentence: int) -> bool:
@@ -172,8 +182,7 @@ def beam_steps(
 
     def begin(wide: int) -> Cache:
         rows = torch.arange(len(source.limits), device=source.tokens.device).repeat_interleave(wide)
-        memory = model.encode(source.tokens, source.allowed, changes=source.changes)
-        return Cache(model, memory[rows], source.allowed[rows], max(source.limits, default=0), source.changes.rows(rows))
+        return Cache(model, source.read(model)[rows], source.allowed[rows], max(source.limits, default=0), source.changes.rows(rows))
 
     return searched(begin, source.limits, beam, alphas, source.tokens.device, watch, may_stop)
 

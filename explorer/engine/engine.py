@@ -36,9 +36,11 @@ class Engine:
                     return update
         raise AssertionError("a watch ends with its answer or an error")
 
-    async def watch(self, function: Function, request: Hashable, session: str = "") -> AsyncGenerator[Waiting | Answer[Any], None]:
+    async def watch(
+        self, function: Function, request: Hashable, session: str = "", since: float | None = None
+    ) -> AsyncGenerator[Waiting | Answer[Any], None]:
         """As `ask`, saying where the request stands at least every 2 s (every 0.5 s with less than 30 waiting), the Answer last."""
-        async with contextlib.aclosing(self.stream(function, request, session)) as updates:
+        async with contextlib.aclosing(self.stream(function, request, session, since)) as updates:
             async for update in updates:
                 if not isinstance(update, list):
                     yield update
@@ -48,8 +50,8 @@ class Engine:
     ) -> AsyncGenerator[Waiting | list[Any] | Answer[Any], None]:
         """As `watch`, with the steps of a function that yields: at most 10 updates a second, each all steps since the last.
 
-        since: when it was asked for (time.monotonic), where that was elsewhere. Whoever asks for a stream that runs already gets all its
-        steps so far, then follows. A remembered result comes without steps.
+        since: when it was asked for (time.monotonic), where that was elsewhere, or when that was of which it is a part. Whoever asks for a
+        stream that runs already gets all its steps so far, then follows. A remembered result comes without steps.
         """
         entered = self._scheduler.enter(function, request, session, since)
         if isinstance(entered, Answer):

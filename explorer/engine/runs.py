@@ -76,7 +76,7 @@ class Batch:
 
     def __init__(self, work: Work, group: Hashable, runs: list[Run], limits: Limits) -> None:
         self.work, self.group, self.runs = work, group, runs
-        self.arrived = min((run.arrived for run in runs), default=0.0)  # time.monotonic
+        self.due = min((run.due for run in runs), default=0.0)
         self.turns: Iterator[list[Any]] | None = None
         self.took = 0.0  # seconds of computing so far, without the call or turn that runs now
         self.allowed = limits.deadline + (0.0 if work.loaded else limits.loading)  # seconds of computing

@@ -149,7 +149,7 @@ class Worker:
     def _next_stream(self) -> Batch:
         """The stream whose turn it is: addresses take turns, and so do the streams of one address.
 
-        The turns of the brief ones among them go to the first that came, until it is over: side by side all would end late.
+        The turns of the brief ones among them go to the one that is due first, until it is over: side by side all would end late.
         """
         addresses = [batch.addresses for batch in self._streams]
         self._advanced = {address: self._advanced.get(address, 0.0) for several in addresses for address in several}
@@ -159,7 +159,7 @@ class Worker:
             return self._turn_of(due)
         self._streams.append(due)
         alike = [batch for batch in self._streams if batch.took < self.limits.brief and batch.addresses == due.addresses]
-        first = min(alike, key=lambda batch: batch.arrived)
+        first = min(alike, key=lambda batch: batch.due)
         self._streams.remove(first)
         return self._turn_of(first)
 

@@ -12,11 +12,20 @@ from explorer.lab import Thumbnail
 from explorer.labels import Text, filled
 from explorer.labels import text as _
 from explorer.widgets import ask
+from models.results import Retranslated
 
 Words = tuple[Sequence[str], Sequence[bool]]  # pieces, and where a space stands before them
 
 ENGLISH: Final = _("English", "英文")
 GERMAN: Final = _("German", "德文")
+RARE: Final = _(
+    "Pieces of your sentence that this network never saw: {unknown}. It reads them as unknown, so expect mistakes.",
+    "您的句子里有 {unknown} 个网络从未见过的词元，只能当作未知词来读，译文可能出错。",
+)
+SURPRISING: Final = _(
+    "The network finds its own translation unlikely: your sentence is unlike the photo captions it was trained on.",
+    "网络认为自己的译文可能性很低：您的句子不像它训练时见过的图片说明。",
+)
 METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 LICENCE: Final = "research and teaching only: the images behind Multi30k are licensed for non-commercial research and education"
 ROLES: Final = {"encoder": (ENGLISH, ENGLISH), "decoder": (GERMAN, GERMAN), "cross": (GERMAN, ENGLISH)}
@@ -26,6 +35,16 @@ def answer(seen: Any, request: Any) -> Value:
     """The translation, as it stands beside the sentence; of a wider search with its other hypotheses."""
     hypotheses = seen.hypotheses if getattr(request, "beam", 1) > 1 else ()
     return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability, hypotheses=hypotheses)
+
+
+def warning(_request: Any, seen: Any) -> Text | None:
+    """What to say where a sentence lies outside what the network was trained on."""
+    return filled(RARE, unknown=seen.unknown) if seen.unknown else SURPRISING if getattr(seen, "surprising", False) else None
+
+
+def again(request: Any, before: Any) -> Retranslated | None:
+    """The translation, to be read under what a request changes; None where it changes nothing."""
+    return None if request == request.plain() else Retranslated(request, before.target, before.target_space)
 
 
 def choosable(words: Words, values: Sequence[str] = ()) -> tuple[Item, ...]:

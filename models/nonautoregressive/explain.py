@@ -14,14 +14,13 @@ from torch import Tensor
 from models.arrays import frozen
 from models.beam import EXTRA, written
 from models.captions import CAPTIONS
-from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
 from models.fields import check, check_places, shown
 from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
 from models.nonautoregressive.decode import Pass, Read, passes, possible, read
 from models.nonautoregressive.model import LONGER, MASK, SHORTER
-from models.nonautoregressive.pretrained import SLUG, Pretrained, load, teacher
-from models.nonautoregressive.records import MAX_TOKENS, SPACE, VARIANTS, Array, Explanation, Joint, Neighbours, Request, Reread
+from models.nonautoregressive.pretrained import Pretrained, load
+from models.nonautoregressive.records import GREEDY, MAX_TOKENS, SPACE, VARIANTS, Array, Explanation, Joint, Neighbours, Request, Reread
 from models.plane import SIDES, Vectors, drawn_by, watched
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
@@ -53,8 +52,6 @@ class _Given(NamedTuple):
 def _given(request: Request, trace: Trace = OFF) -> _Given:
     """Check a request and read its sentence. InputError says what was given and what is accepted."""
     check(request)
-    if not (folder(SLUG, request.variant) / "model.json").exists():
-        raise InputError("variant", en="This network is not trained yet; choose another.", zh="该网络尚未训练；请选择另一个。")
     shipped = load(request.variant)
     pinned: dict[int, int] = {}
     for position, piece in request.pinned:
@@ -80,14 +77,6 @@ def _given(request: Request, trace: Trace = OFF) -> _Given:
     return _Given(request, shipped, encoded, pinned, source, length)
 
 
-def _one_by_one() -> Pretrained:
-    """The autoregressive network that is given the same data; its teacher while there is none."""
-    try:
-        return load("ar_distilled")
-    except CheckpointError:
-        return teacher()
-
-
 def _stopwatch() -> Callable[[], float]:
     """Milliseconds since now."""
     begin = time.perf_counter()
@@ -96,7 +85,7 @@ def _stopwatch() -> Callable[[], float]:
 
 def _greedy(given: _Given) -> dict[str, Any]:
     """The same sentence one piece after the other, by the names of an Explanation's fields."""
-    shipped, clock = _one_by_one(), _stopwatch()
+    shipped, clock = load(GREEDY), _stopwatch()
     search = Greedy(shipped.model, Source(given.source.tokens, given.source.allowed, (len(given.pieces.ids) + EXTRA,)))
     ends = [clock()]
     while not search.done:
@@ -178,7 +167,7 @@ def neighbours(wish: Neighbours) -> Joint:
     seen = list(given.passes())
     p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).exp().topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
-    other = _one_by_one().model
+    other = load(GREEDY).model
     target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=tokens.device)
     words, allowed = (one.expand(LIKELIEST, -1) for one in (given.source.tokens, given.source.allowed))
     follows = piece_log_probabilities(other, other(words, target, allowed)[:, at:])  # (first, 2, vocabulary)

@@ -10,6 +10,7 @@ from models.encoder import Config
 from models.encoder_decoder import Transformer
 from models.multi30k import Translator, with_pieces
 from models.nonautoregressive.model import AllAtOnce
+from models.nonautoregressive.records import GREEDY
 from models.pretrained import by_variant, described, once, restored
 from models.searching import laid_out
 
@@ -23,7 +24,7 @@ Pretrained = Translator[Any]
 def read(where: Path, on: str | None = None) -> Pretrained:
     """As `models.pretrained.Read`: an `AllAtOnce`, or a Transformer where the variant is autoregressive."""
     one_by_one = described(Transformer, Config)
-    build = by_variant(described(AllAtOnce, Config), {"ar_distilled": one_by_one, "base": one_by_one})
+    build = by_variant(described(AllAtOnce, Config), {GREEDY: one_by_one, "base": one_by_one})
     found = with_pieces(restored(where, build, on), PIECES)
     laid_out(found.model)
     return found

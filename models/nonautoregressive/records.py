@@ -15,6 +15,7 @@ Array = NDArray[np.float32]
 Reread = Retranslated  # in one pass, as its request would begin
 
 VARIANTS = ("cmlm_distilled", "cmlm_raw", "nat_distilled")  # the last was trained for one pass alone
+GREEDY = "ar_distilled"  # the network that is given the same data, and writes one piece after the other
 MAX_TOKENS = 60  # source pieces
 MAX_PASSES = 20
 SPACE = "\u2581"  # before a piece that a space stands before

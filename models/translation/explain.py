@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -19,10 +20,12 @@ from models.multi30k import PAD, START, Encoded, padded, readable
 from models.searching import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
 from models.trace import Trace
 from models.translation.pretrained import Pretrained, load
-from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
+from models.translation.records import KINDS, MAX_TOKENS, Again, Array, Explanation, Request, Step
 from models.turns import each, grouped, together, turns, worked
 
 TURN = 0.04  # seconds of work in one turn of `generate`
+TOGETHER = 8  # translations that have ended, from which on they are watched; or whatever has at the end of a turn
+BUDGET = 64 << 20  # bytes of the weights that are watched of a sentence
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,13 @@ def _source(read: Sequence[_Read], shipped: Pretrained) -> Source:
     return Source(tokens.to(device), allowed.to(device), tuple(len(r.pieces.ids) + EXTRA for r in read), changes)
 
 
+def _encoded(read: Sequence[_Read], shipped: Pretrained) -> tuple[Source, Array]:
+    """The source of a group, which the encoder has read, and its weights, (layer, batch, head, source, source)."""
+    source, trace = _source(read, shipped), Trace("encoder/*/self/weights", budget=BUDGET * len(read))
+    source = dataclasses.replace(source, memory=source.read(shipped.model, trace))
+    return source, trace.stack("encoder/*/self/weights")
+
+
 def _search(read: Sequence[_Read], source: Source, shipped: Pretrained) -> list[list[Hypothesis]]:
     """Hypotheses of each request, best first; all requests are of one group."""
     if read[0].request.beam == 1:
@@ -73,8 +83,7 @@ def _read_out(read: Sequence[_Read], wanted: Sequence[Sequence[int]], source: So
     if "mask" in read[0].request.without:
         lengths = torch.tensor([len(tokens) for tokens in wanted], device=device)
         changes = dataclasses.replace(changes, reads=torch.arange(target.shape[1], device=device) < lengths[:, None])
-    hidden: torch.Tensor = shipped.model(source.tokens, target, source.allowed, trace, changes)
-    return hidden
+    return shipped.model.decode(target, source.read(shipped.model, trace), source.allowed, trace, changes)
 
 
 def watched(wish: Again, trace: Trace) -> None:
@@ -83,13 +92,17 @@ def watched(wish: Again, trace: Trace) -> None:
     _read_out(read, [read[0].target], _source(read, shipped), shipped, trace)
 
 
-def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Pretrained) -> list[Explanation]:
-    """One watched pass over finished pairs: what each request's first hypothesis looks like from inside."""
+def _watch(
+    read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, encoder: Array, shipped: Pretrained
+) -> list[Explanation]:
+    """One watched pass over finished pairs: what each request's first hypothesis looks like from inside. source, encoder: as `_encoded`."""
     wanted = [hypotheses[0].tokens for hypotheses in found]
-    trace = Trace("encoder/*/self/weights", "decoder/*/self/weights", "decoder/*/cross/weights", budget=(64 << 20) * len(read))
-    log_p_of = piece_log_probabilities(shipped.model, _read_out(read, wanted, source, shipped, trace))
-    all_log_p = log_p_of.gather(2, padded(wanted).to(source.tokens.device)[:, :, None])[:, :, 0].cpu().numpy()
-    encoder = trace.stack("encoder/*/self/weights")  # (layer, batch, head, source, source)
+    trace = Trace("decoder/*/self/weights", "decoder/*/cross/weights", budget=BUDGET * len(read))
+    hidden = _read_out(read, wanted, source, shipped, trace)
+    log_p: Any = [hypotheses[0].log_probabilities for hypotheses in found]
+    if "mask" in read[0].request.without or not all(log_p):  # else the search knows them
+        log_p_of = piece_log_probabilities(shipped.model, hidden)
+        log_p = log_p_of.gather(2, padded(wanted).to(source.tokens.device)[:, :, None])[:, :, 0].cpu().numpy()
     decoder = trace.stack("decoder/*/self/weights")
     cross = trace.stack("decoder/*/cross/weights")
     result = []
@@ -97,7 +110,7 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
         n, m = len(one.pieces.ids), len(wanted[row])
         result.append(
             Explanation(
-                **told(shipped, one.pieces, hypotheses, all_log_p[row, :m], float(one.request.alpha)),
+                **told(shipped, one.pieces, hypotheses, log_p[row][:m], float(one.request.alpha)),
                 encoder=frozen(encoder[:, row, :, :n, :n]),
                 decoder=frozen(decoder[:, row, :, :m, :m]),
                 cross=frozen(cross[:, row, :, :m, :n]),
@@ -113,8 +126,8 @@ def _group(one: _Read) -> object:
 @torch.no_grad()
 def _translated(read: Sequence[_Read]) -> list[Explanation]:
     shipped = load()
-    source = _source(read, shipped)
-    return _watch(read, _search(read, source, shipped), source, shipped)
+    source, encoder = _encoded(read, shipped)
+    return _watch(read, _search(read, source, shipped), source, encoder, shipped)
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
@@ -129,7 +142,7 @@ def _again(wish: Again) -> _Read:
 @torch.no_grad()
 def _measured(read: Sequence[_Read]) -> list[Explanation]:
     shipped = load()
-    return _watch(read, [[Hypothesis(one.target, ())] for one in read], _source(read, shipped), shipped)
+    return _watch(read, [[Hypothesis(one.target, ())] for one in read], *_encoded(read, shipped), shipped)
 
 
 def measure(wishes: Sequence[Again]) -> list[Explanation | InputError]:
@@ -162,7 +175,8 @@ def _worked(read: Sequence[_Read]) -> Iterator[dict[int, Said]]:
 def _written(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, Said]]:
     """Greedy translations of one group, in turns: of each row that has news, its steps or its end."""
     with torch.no_grad():
-        search = Greedy(shipped.model, _source(read, shipped))
+        source, encoder = _encoded(read, shipped)
+        search = Greedy(shipped.model, source)
     while not search.done:
         steps: dict[int, Said] = {}
         stopped: list[int] = []
@@ -177,20 +191,21 @@ def _written(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, S
                 said.append(Step(piece, space, shipped.tokenizer.decode(tokens), log_p[-1]))
                 if search.stopped(row):
                     stopped.append(row)
-            return not search.done and not stopped
+            return not search.done and len(stopped) < TOGETHER
 
         worked(step, TURN)
         yield steps
         if stopped:
             with torch.no_grad():
-                alone = [read[row] for row in stopped]
-                seen = _watch(alone, [[search.result(row)] for row in stopped], _source(alone, shipped), shipped)
+                found = [[search.result(row)] for row in stopped]
+                seen = _watch([read[row] for row in stopped], found, source.rows(stopped), encoder[:, stopped], shipped)
             yield dict(zip(stopped, seen, strict=True))
 
 
 def _ranked(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, Said]]:
     """Beam searches of one group, a step in each turn; their ends in the last."""
-    source = _source(read, shipped)
+    with torch.no_grad():
+        source, encoder = _encoded(read, shipped)
     search = beam_steps(shipped.model, source, [one.request.beam for one in read], [one.request.alpha for one in read])
     found: list[list[Hypothesis]] | None = None
     while found is None:
@@ -201,5 +216,5 @@ def _ranked(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, Sa
                 found = end.value
         yield {}
     with torch.no_grad():
-        seen = _watch(read, found, source, shipped)
+        seen = _watch(read, found, source, encoder, shipped)
     yield dict(enumerate(seen))

@@ -32,9 +32,9 @@ MAY_IMPORT = {
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
-        *("models.corpus", "models.crossing", "models.folders", "models.pixels", "models.thinking", "models.plane", "models.your_model"),
+        *("models.corpus", "models.crossing", "models.folders", "models.pixels", "models.thinking", "models.plane", "models.results"),
         *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.views", "explorer.wiring"),
-        "explorer.declared",
+        *("explorer.declared", "models.your_model"),
     },
     "explorer.declared": {
         *("explorer.api", "explorer.controls", "explorer.drawn", "explorer.engine", "explorer.lab", "explorer.own", "explorer.program"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from explorer.labs.nonautoregressive.page import program
 from explorer.runs import Run, Stored
 from explorer.views import Found
 from explorer.widgets.folded import Question
-from models.nonautoregressive.records import EXAMPLES, SPACE, VARIANTS, Neighbours, Request, Reread
+from models.nonautoregressive.records import EXAMPLES, SPACE, Neighbours, Request, Reread
 from tests.explorer.parallel import SECOND, SOURCE, explanation, joint
 
 START, WHAT = EXAMPLES[0], {"en": "a change", "zh": "改动"}
@@ -131,22 +130,6 @@ def test_quality_stands_against_time_beside_greedy_decoding_with_the_same_data(m
     assert lines[2]["line"]["dash"] == "dash", "greedy decoding, which is not timed, is a level"
     size, _, reached, _ = about.pairs()
     assert size.value == "4.52 M" and reached.value == "32.0" and "3 lengths · greedy 35.0" in reached.note["en"]  # type: ignore[index]
-
-
-def test_nothing_is_said_of_quality_before_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about, "facts", dict)
-    assert about.quality() is None and about.pairs() == ()
-    assert "quality" not in {view.name for view in program().views}
-
-
-def test_only_networks_that_are_there_are_offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    (tmp_path / about.SLUG / "cmlm_raw").mkdir(parents=True)
-    assert about.there() == VARIANTS[:1]
-    (tmp_path / about.SLUG / "cmlm_raw/model.json").write_text("damaged")
-    assert about.there() == ("cmlm_raw",)
-    (variant,) = (one for one in views.controls() if one.field == "variant")
-    assert list(variant.names) == ["cmlm_raw"]
 
 
 def test_the_first_step_stops_before_the_stop_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from explorer.labs import translated
 from explorer.labs.rnn_attention import deeper, texts, views
 from explorer.labs.rnn_attention.page import PROGRAM
 from explorer.runs import Run
@@ -109,7 +110,7 @@ def test_a_sentence_that_is_longer_than_any_that_was_learned_from_is_warned_of()
     long, rare = (views.warning(EXAMPLES[0], explanation(**more)) for more in ({"source": ("dog",) * (LONGEST + 1)}, {"unknown": 2}))
     assert str(LONGEST) in long["en"] and str(LONGEST) in long["zh"] and "2" in rare["en"]
     assert views.warning(EXAMPLES[0], explanation()) is None
-    assert views.warning(EXAMPLES[0], explanation(surprising=True)) == texts.SURPRISING
+    assert views.warning(EXAMPLES[0], explanation(surprising=True)) == translated.SURPRISING
 
 
 def test_numbers_go_from_score_to_share_and_a_model_without_weights_says_so() -> None:

@@ -15,7 +15,7 @@ from explorer.figures import attention
 from explorer.figures.attention import Kind
 from explorer.figures.maps import marked
 from explorer.figures.roles import clause, jobs
-from explorer.labs import about
+from explorer.labs import about, translated
 from explorer.labs.translation import page, texts, views
 from explorer.widgets.card import blocks, runs, terms
 from models.errors import InputError
@@ -150,7 +150,7 @@ def test_words_that_vanish_and_words_that_come_are_marked() -> None:
 def test_rare_pieces_are_reported_before_surprise() -> None:
     odd = dataclasses.replace(explanation(), unknown=2, surprising=True)
     assert "2" in views.warning(EXAMPLES[0], odd)["en"]
-    assert views.warning(EXAMPLES[0], dataclasses.replace(odd, unknown=0)) == texts.SURPRISING
+    assert views.warning(EXAMPLES[0], dataclasses.replace(odd, unknown=0)) == translated.SURPRISING
     assert views.warning(EXAMPLES[0], explanation()) is None
 
 

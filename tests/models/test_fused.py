@@ -49,9 +49,9 @@ def test_another_processor_or_another_source_is_another_library(monkeypatch: pyt
 
 
 def test_it_is_built_once_and_then_used(elsewhere: Path) -> None:
-    assert fused.build().startswith("The fused step is built: ") and fused.serves(torch.zeros(1), 16, 8)
+    assert fused.build().startswith("The fused step is built: ") and fused.serves(torch.zeros(1), fused.ROWS, 8)
     assert fused.build().startswith("The fused step is built already: ")
-    assert not fused.serves(torch.zeros(1), 17, 8)  # rows
+    assert not fused.serves(torch.zeros(1), fused.ROWS + 1, 8)  # rows
     assert not fused.serves(torch.zeros(1), 1, 6)  # channels of a head
     assert not fused.serves(torch.zeros(1, dtype=torch.float64), 1, 8)
 

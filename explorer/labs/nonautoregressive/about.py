@@ -12,34 +12,27 @@ from explorer.labs.lined import lined
 from explorer.labs.nonautoregressive import texts
 from explorer.labs.translated import metric
 from explorer.widgets.card import Pair
-from models.nonautoregressive.records import VARIANTS
+from models.nonautoregressive.records import GREEDY, VARIANTS
 
 SLUG = "nonautoregressive"
-GREEDY = "ar_distilled"  # the network that is given the same data, and writes one piece after the other
 COLOURS = {variant: f"var(--cat-{n})" for n, variant in enumerate((*VARIANTS, GREEDY), 1)}
 SYMBOLS = dict(zip((*VARIANTS, GREEDY), ("circle", "square", "triangle-up", "diamond"), strict=True))
 
 
-def there() -> tuple[str, ...]:
-    """The networks that are shipped; the first where none is. Their files are not read: one that is damaged closes the page, no more."""
-    return tuple(variant for variant in VARIANTS if (about.ASSETS / SLUG / variant / "model.json").exists()) or VARIANTS[:1]
-
-
 def facts() -> dict[str, dict[str, Any]]:
-    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    """What each network's model.json says, by variant; none where none is shipped."""
     return about.models(SLUG, (*VARIANTS, GREEDY))
 
 
 def pairs() -> tuple[Pair, ...]:
     """The four figures of the title row: size, data, what is reached, training time."""
     known = facts()
-    found = about.measured(known)
-    greedy = found.pop(GREEDY, None)
-    beside = filled(texts.BESIDE, greedy=f"{greedy['value']:.1f}") if greedy else texts.AT
-    reached = [
-        Pair(metric(one), f"{one['value']:.1f}", filled(beside, times=one["times"], lengths=one["lengths"])) for one in found.values()
-    ]
-    return about.pairs(known, Pair(labels.CARD["data"], "Multi30k", "en→de"), reached[:1], texts.EACH_MODEL)
+    if not known:
+        return ()
+    ours, greedy = (known[variant]["figure"] for variant in (VARIANTS[0], GREEDY))
+    how = filled(texts.BESIDE, times=ours["times"], lengths=ours["lengths"], greedy=f"{greedy['value']:.1f}")
+    reached = Pair(metric(ours), f"{ours['value']:.1f}", how)
+    return about.pairs(known, Pair(labels.CARD["data"], "Multi30k", "en→de"), (reached,), texts.EACH_MODEL)
 
 
 def prose() -> dict[str, str]:
@@ -48,13 +41,13 @@ def prose() -> dict[str, str]:
 
 
 def quality(variant: str = VARIANTS[0], passes: int = 0) -> dict[str, object] | None:
-    """Quality against time; None before it was measured. variant, passes: of the run in view, whose place is named. Greedy decoding, which
-    is measured without a clock, is a level."""
+    """Quality against time; None where no network is shipped. variant, passes: of the run in view, whose place is named. Greedy decoding,
+    which is measured without a clock, is a level."""
     found = about.measured(facts())
-    rows = {name: figure["by_times"] for name, figure in found.items() if name != GREEDY}
-    if variant not in rows:
+    if not found:
         return None
-    n, greedy = found[variant]["n"], found.get(GREEDY)
+    greedy, n = found.pop(GREEDY)["value"], found[variant]["n"]
+    rows = {name: figure["by_times"] for name, figure in found.items()}
     lines, table = [], []
     for name, by in rows.items():
         each = [1000 * float(one["seconds"]) / n for one in by]  # ms of a sentence
@@ -66,10 +59,9 @@ def quality(variant: str = VARIANTS[0], passes: int = 0) -> dict[str, object] | 
     says = [filled(texts.QUALITY_SAYS, name=texts.BRIEF[variant], least=least, a=a, most=most, b=b)]
     if passes in dict(between):
         says.append(filled(texts.HERE, times=passes, value=reached[passes]))
-    if greedy:
-        lines.append(Curve(texts.BRIEF[GREEDY], [0.0], [float(greedy["value"])], COLOURS[GREEDY], level=True))
-        table.append((texts.BRIEF[GREEDY], None, None, greedy["value"], None, None))
-        says.append(filled(texts.GREEDY_HAS, value=f"{greedy['value']:.1f}"))
+    lines.append(Curve(texts.BRIEF[GREEDY], [0.0], [float(greedy)], COLOURS[GREEDY], level=True))
+    table.append((texts.BRIEF[GREEDY], None, None, greedy, None, None))
+    says.append(filled(texts.GREEDY_HAS, value=f"{greedy:.1f}"))
     words = (texts.QUALITY, filled(texts.QUALITY_UNITS, n=f"{n:,}"), labels.joined(*says) or says[0])
     return lined("quality-against-time", lines, texts.QUALITY_AXES, words, texts.QUALITY_COLUMNS, table, height=220)
 

@@ -14,16 +14,15 @@ from explorer.labs.translated import LICENCE
 from explorer.program import Change, Program
 from explorer.views import in_bertviz, in_figure, noted, on_stage, unfolded
 from explorer.widgets.figure import opened
-from models.nonautoregressive.records import SPACE, Explanation, Request
+from models.nonautoregressive.records import EXAMPLES, SPACE, VARIANTS, Explanation, Request
 from models.plane import Head
 
 EXPLAIN = "models.nonautoregressive.explain:explain"
 PLANES = "models.nonautoregressive.explain:planes"
-START = views.OFFERED[0][0]
 
 
 def program() -> Program[Request, Explanation]:
-    """What the page declares; which networks are there is looked up when it is built."""
+    """What the page declares."""
     return program_of(
         texts,
         views,
@@ -34,7 +33,7 @@ def program() -> Program[Request, Explanation]:
         views=(
             on_stage("passes", views.passes, texts.PASSES, picture="nonautoregressive/passes"),
             in_figure("lengths", views.lengths, at="beside"),
-            *([in_figure("quality", views.quality, first=about.quality, at="side")] if about.quality() else ()),
+            in_figure("quality", views.quality, first=about.quality, at="side"),
             on_stage("attention", views.maps),
             unfolded(
                 "neighbours",
@@ -48,7 +47,7 @@ def program() -> Program[Request, Explanation]:
             noted(texts),
         ),
         change=Change(views.difference, "models.nonautoregressive.explain:reread", views.again),
-        examples=views.OFFERED,
+        examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
     )
 
 
@@ -56,7 +55,7 @@ LAB = lab_of(
     "nonautoregressive",
     EXPLAIN,
     program,
-    [request for request, _ in views.OFFERED],
+    EXAMPLES,
     texts,
     views,
     year=2018,
@@ -67,11 +66,7 @@ LAB = lab_of(
     ancestors=("translation",),
     changed="cost",
     network=(
-        (
-            part("the sentence", "句子", "ask"),
-            part("encoder", "编码器", "attention", kind="encoder"),
-            part("length", "长度", "lengths"),
-        ),
+        (part("the sentence", "句子", "ask"), part("encoder", "编码器", "attention", kind="encoder"), part("length", "长度", "lengths")),
         (
             part("all positions", "所有位置", "attention", kind="decoder"),
             part("to the sentence", "看向句子", "attention", kind="cross"),
@@ -79,10 +74,10 @@ LAB = lab_of(
         ),
     ),
     interventions={
-        "offset": replace(START, offset=3),
-        "pinned": replace(START, pinned=((0, f"{SPACE}Drei"),)),
-        "again": replace(START, again=(0, 1, 2)),
+        "offset": replace(EXAMPLES[0], offset=3),
+        "pinned": replace(EXAMPLES[0], pinned=((0, f"{SPACE}Drei"),)),
+        "again": replace(EXAMPLES[0], again=(0, 1, 2)),
     },
     exports={**dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE), "change": ("TXT", "CSV")},
-    probes=lambda: tuple(Request("A dog runs.", variant) for variant in about.there()),
+    probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),
 )

@@ -77,10 +77,6 @@ P_LENGTH: Final = _("p of its length", "该长度的概率")
 SAME: Final = _("the same", "相同")
 OTHER: Final = _("another", "不同")
 
-RARE: Final = _(
-    "Pieces of your sentence that these networks never saw: {unknown}. They read them as unknown, so expect mistakes.",
-    "您的句子里有 {unknown} 个网络从未见过的词元，只能当作未知词来读，译文可能出错。",
-)
 FEWER: Final = _(
     "{asked} passes were asked for; {ran} {ran|is|are} enough, one for each piece.",
     "要求了 {asked} 轮；{ran} 轮就够了，每个词片一轮。",

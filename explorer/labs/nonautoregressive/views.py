@@ -19,6 +19,7 @@ from explorer.labs.guided import Shown, guided
 from explorer.labs.nonautoregressive import about, texts
 from explorer.labs.translated import GERMAN, choosable, kind, pieces_at, place, thumbnail_of
 from explorer.labs.translated import answer as answer
+from explorer.labs.translated import warning as warning
 from explorer.views import Found
 from explorer.widgets import change
 from explorer.widgets.figure import Mark, shown
@@ -36,17 +37,13 @@ first = runs.kept("nonautoregressive", EXAMPLES[0], Explanation)
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
-# Our examples whose networks are there, and what each is called.
-OFFERED = tuple((request, named) for request, named in zip(EXAMPLES, texts.EXAMPLES, strict=True) if request.variant in about.there())
-
-
 def controls() -> tuple[Control, ...]:
-    """What is asked for, then what may be changed; only of networks that are there."""
+    """What is asked for, then what may be changed."""
     passes = {n: filled(texts.TIMES, n=n) for n in PASSES}
     lengths = {n: filled(texts.OFFSET_IS, n=f"{n:+}".replace("-", "−")) if n else texts.OWN for n in OFFSETS}
     return (
         Control("sentence", filled(texts.SENTENCE, tokens=MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
-        Control("variant", texts.VARIANT, "select", names={name: texts.NAMES[name] for name in about.there()}),
+        Control("variant", texts.VARIANT, "select", names=texts.NAMES),
         Control("passes", texts.PASSES_T, "select", names=passes),
         Control("offset", texts.OFFSET, "stops", names=lengths, change=True, says=_longer),
         Control("pinned", texts.PINNED, "items", kept=True, change=True, says=_pinned),
@@ -72,11 +69,6 @@ def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
 def _spelled(seen: Explanation) -> list[str]:
     """Each piece with its position as a link pins it."""
     return [written((one,)) for one in enumerate(map(records.written, seen.target, seen.target_space))]
-
-
-def warning(_request: Request, seen: Explanation) -> Text | None:
-    """What to say where a sentence lies outside what the networks were trained on."""
-    return filled(texts.RARE, unknown=seen.unknown) if seen.unknown else None
 
 
 def notice(request: Request, seen: Explanation) -> Text | None:
@@ -278,7 +270,7 @@ def _before_the_stop(seen: Explanation) -> int:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a network that is not there."""
+    """The guided steps: inputs as permalinks, views that show what the stored run has to tell."""
     kept, start = first(), EXAMPLES[0]
     at_once = query(replace(start, passes=1))
     shown_: dict[str, Shown] = {
@@ -287,9 +279,8 @@ def steps() -> tuple[GuidedStep, ...]:
         "at_once": (at_once, {}, "passes"),
         "length": (query(replace(start, offset=3)), {}, "lengths"),
         "mixed": (at_once, {"neighbours": "open"}, ""),
+        "distil": (query(replace(start, variant="cmlm_raw", passes=1)), {}, "passes"),
         "iterate": (query(EXAMPLES[2]), {"show": "settled"}, "passes"),
-        "pays": ("", {}, "quality" if about.quality() else "passes"),
+        "pays": ("", {}, "quality"),
     }
-    if "cmlm_raw" in about.there():
-        shown_["distil"] = (query(replace(start, variant="cmlm_raw", passes=1)), {}, "passes")
     return guided(texts, shown_)

@@ -83,14 +83,6 @@ STAYS: Final = _(
 )
 EACH: Final = _("probability of each piece of the first translation", "原译文中每个词元的概率")
 
-RARE: Final = _(
-    "Pieces of your sentence that this model never saw: {unknown}. It reads them as unknown, so expect mistakes.",
-    "您的句子里有 {unknown} 个模型从未见过的词元，只能当作未知词来读，译文可能出错。",
-)
-SURPRISING: Final = _(
-    "The model finds its own translation unlikely: your sentence is unlike the photo captions it was trained on.",
-    "模型认为自己的译文可能性很低：您的句子不像它训练时见过的图片说明。",
-)
 LONG: Final = _(
     "Your sentence has {n} tokens; the longest that this model learned from has {longest}, so expect mistakes.",
     "您的句子有 {n} 个词元；模型学过的最长句子只有 {longest} 个，译文可能出错。",

@@ -18,11 +18,13 @@ from explorer.labels import Text, change_sentence, filled
 from explorer.labs.guided import Shown, guided
 from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
+from explorer.labs.translated import again as again
 from explorer.labs.translated import answer as answer
 from explorer.labs.translated import choosable, pieces_at, place, thumbnail_of
 from explorer.labs.translated import kind as between
+from explorer.labs.translated import warning as unlike
 from explorer.widgets import change
-from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Again, Explanation, Request
+from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Explanation, Request
 
 
 @cache
@@ -58,13 +60,10 @@ def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
     return {"words": choosable((seen.source, seen.source_space)), "rows": choosable((seen.target, seen.target_space))}
 
 
-def warning(_request: Request, seen: Explanation) -> Text | None:
+def warning(request: Request, seen: Explanation) -> Text | None:
     """What to say where a sentence lies outside what the model was trained on."""
-    if seen.unknown:
-        return filled(texts.RARE, unknown=seen.unknown)
-    if len(seen.source) > LONGEST:
-        return filled(texts.LONG, n=len(seen.source), longest=LONGEST)
-    return texts.SURPRISING if seen.surprising else None
+    long = filled(texts.LONG, n=len(seen.source), longest=LONGEST) if len(seen.source) > LONGEST and not seen.unknown else None
+    return long or unlike(request, seen)
 
 
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
@@ -121,11 +120,6 @@ def named(pieces: Sequence[str], at: int) -> str:
 
 
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
-
-
-def again(request: Request, before: Explanation) -> Again | None:
-    """The translation, to be read under what a request changes; None where it changes nothing."""
-    return None if request == request.plain() else Again(request, before.target, before.target_space)
 
 
 def difference(

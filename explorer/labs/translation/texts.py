@@ -92,14 +92,6 @@ CURVE_SAYS: Final = _(
     "经过 {epochs} 轮，验证损失从每词元 {first} 纳特降到 {loss} 纳特，第 {best} 轮最低。",
 )
 
-RARE: Final = _(
-    "Pieces of your sentence that this model never saw: {unknown}. It reads them as unknown, so expect mistakes.",
-    "您的句子里有 {unknown} 个模型从未见过的词元，只能当作未知词来读，译文可能出错。",
-)
-SURPRISING: Final = _(
-    "The model finds its own translation unlikely: your sentence is unlike the photo captions it was trained on.",
-    "模型认为自己的译文可能性很低：您的句子不像它训练时见过的图片说明。",
-)
 
 # In words: what an intervention did. {who} is what was changed, {query} a row, {old} and {new} its strongest keys.
 AFTER: Final = _("{changes}", "{changes}后")

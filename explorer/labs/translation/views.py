@@ -20,14 +20,16 @@ from explorer.labels import Text, change_sentence, filled
 from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced, without
 from explorer.labs.translated import GERMAN, choosable, kind, pieces_at, place, thumbnail_of
+from explorer.labs.translated import again as again
 from explorer.labs.translated import answer as answer
+from explorer.labs.translated import warning as warning
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who
 from explorer.labs.translation.deeper import paths
 from explorer.widgets import ask
 from explorer.widgets.change import Maps, Number
 from models.translation import records
-from models.translation.records import EXAMPLES, Again, Explanation, Request, Step
+from models.translation.records import EXAMPLES, Explanation, Request, Step
 
 Value = dict[str, object]
 
@@ -152,21 +154,9 @@ def pick(seen: Explanation, _request: Request) -> Value:
     return place(_cell(seen))
 
 
-def warning(_request: Request, seen: Explanation) -> Text | None:
-    """What to say where a sentence lies outside what the model was trained on."""
-    if seen.unknown:
-        return filled(texts.RARE, unknown=seen.unknown)
-    return texts.SURPRISING if seen.surprising else None
-
-
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
 
 SHOWN_FIRST = {"mask": "decoder", "position": "encoder"}  # the attention that a missing part tells most on; else cross-attention
-
-
-def again(request: Request, before: Explanation) -> Again | None:
-    """The translation, to be read under what a request changes; None where it changes nothing."""
-    return None if request == request.plain() else Again(request, before.target, before.target_space)
 
 
 def difference(seen: tuple[Explanation, Explanation], read: tuple[None, Explanation], request: Request, _what: Text) -> Maps:
