@@ -69,7 +69,7 @@ def measure(device: torch.device, visitors: str = "", webs: str = "1", engine: s
             "opened_p95_s": percentile(times.opened, 0.95),
             "generator_silence_p95_s": percentile(times.gaps, 0.95),
         },
-        bounds={"errors": Bound(0), "stored_p95_s": Bound(2), "live_p95_s": Bound(8)},
+        bounds={"errors": Bound(0), "stored_p95_s": Bound(1), "live_p95_s": Bound(5)},
         notes={
             "visitors": f"{VISITORS} in {ROUNDS} rounds; {len(recording.opening)} calls to open the page, {len(recording.again)} where it "
             f"was opened before, {len(recording.stored)} for the example, {len(recording.own)} for a sentence",
