@@ -103,12 +103,13 @@ def noted(texts: Any, at: Any = "below", links: Mapping[str, Text] | None = None
 
 def in_bertviz(
     opened: tuple[bertviz.View, ...],
-    attention: Callable[[Any], bertviz.Attention | Sequence[bertviz.Attention]],
+    attention: Callable[[Any], bertviz.Attention | Sequence[bertviz.Attention | bertviz.Kind]],
     *,
     note: Text | None = None,
     neuron: Function | None = None,
 ) -> View[Any, Any]:
-    """bertviz's own views of a run, opened on demand. attention(what was seen): what they show; InputError for a run that is too long.
+    """bertviz's own views of a run, opened on demand. attention(what was seen): what they show, or what the attention
+    picture draws of it; InputError for a run that is too long.
 
     note: what a visitor has to know to compare them with the views around them. neuron: the engine function that watches queries and keys
     of a run, `models.plane.Vectors` by the key of an attention, for the view that shows them.
@@ -116,7 +117,7 @@ def in_bertviz(
 
     def shown(found: Found[Any, Any], asked: bertviz.Look) -> Value:
         drawn = attention(found.run)
-        each = [drawn] if isinstance(drawn, bertviz.Attention) else drawn
+        each = [drawn] if isinstance(drawn, bertviz.Attention) else [bertviz.of(one) for one in drawn]
         if found.answer is not None:
             each = [replace(one, queries=found.answer[one.key].queries, keys=found.answer[one.key].keys) for one in each]
         return bertviz.shown(asked, each)

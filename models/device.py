@@ -1,11 +1,15 @@
-"""Where models run."""
+"""Where models run, and how they are asked there."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
+
+from models.errors import InputError
+from models.turns import Asked, Read, alone
 
 CPU = Path("/proc/cpuinfo")
 
@@ -41,3 +45,8 @@ def synchronize(device: torch.device) -> None:
     """Wait for a GPU; a CPU has done its work when a call returns."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+
+
+def answered(answer: Callable[[Asked], Read]) -> Callable[[Sequence[Asked]], list[Read | InputError]]:
+    """`models.turns.alone` for what only looks at trained networks: nothing is kept for gradients."""
+    return alone(torch.no_grad()(answer))

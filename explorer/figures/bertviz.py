@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import theme
+from explorer.figures.attention import Kind
 
 View = Literal["head", "model", "neuron"]
 VIEWS: Final[tuple[View, ...]] = get_args(View)
@@ -80,6 +81,13 @@ class Attention:
             raise ValueError(f"{self.key}: queries {self.queries.shape} and keys {self.keys.shape} for weights {self.weights.shape}")
         if not (np.isfinite(self.queries).all() and np.isfinite(self.keys).all()):
             raise ValueError(f"{self.key}: queries or keys that are not finite")
+
+
+def of(kind: Attention | Kind) -> Attention:
+    """What the attention picture draws, as bertviz shows it; what bertviz shows already stays as it is."""
+    if isinstance(kind, Attention):
+        return kind
+    return Attention(kind.key, kind.label, kind.weights, kind.queries, kind.keys, kind.mask == "causal")
 
 
 def encoder_decoder(

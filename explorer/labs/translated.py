@@ -42,9 +42,14 @@ def warning(_request: Any, seen: Any) -> Text | None:
     return filled(RARE, unknown=seen.unknown) if seen.unknown else SURPRISING if getattr(seen, "surprising", False) else None
 
 
+def reread(request: Any, before: Any) -> Retranslated:
+    """The translation, to be read under what a request changes."""
+    return Retranslated(request, before.target, before.target_space)
+
+
 def again(request: Any, before: Any) -> Retranslated | None:
-    """The translation, to be read under what a request changes; None where it changes nothing."""
-    return None if request == request.plain() else Retranslated(request, before.target, before.target_space)
+    """The same; None where the request changes nothing."""
+    return None if request == request.plain() else reread(request, before)
 
 
 def choosable(words: Words, values: Sequence[str] = ()) -> tuple[Item, ...]:

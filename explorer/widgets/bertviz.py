@@ -11,12 +11,13 @@ from typing import Final
 
 import gradio as gr
 
-from explorer.figures.bertviz import VIEWS, Attention, TooLarge, View, page
+from explorer.figures.attention import Kind
+from explorer.figures.bertviz import VIEWS, Attention, TooLarge, View, of, page
 from explorer.packing import ArrayStore, address, frames
 from explorer.widgets import folded
 from explorer.widgets.base import widget
 
-__all__ = ["Attention", "Look", "View", "bertviz", "shown"]
+__all__ = ["Attention", "Kind", "Look", "View", "bertviz", "of", "shown"]
 
 Text = Mapping[str, str]
 

@@ -19,11 +19,11 @@ from models.bert.pretrained import load, pieces_of
 from models.bert.records import BEST, DRAWN, MAX_PIECES, SIDES, VARIANTS, WAYS, Explanation, Guess, Request
 from models.bert.relations import classes_of, patterns
 from models.captions import CAPTIONS
+from models.device import answered
 from models.errors import InputError, check_heads
 from models.gains import gains
 from models.plane import Vectors, drawn_by, watched
 from models.trace import OFF, Trace
-from models.turns import alone
 from models.windows import NONE
 
 UNREADABLE = 0.5  # share of unknown pieces from which a text is refused
@@ -166,8 +166,7 @@ def shares(first: Tensor, second: Tensor) -> Tensor:
     return (first @ second.T).div(first.mean(0).norm() * second.mean(0).norm() * len(first) * len(second))
 
 
-@alone
-@torch.no_grad()
+@answered
 def explain(request: Request) -> Explanation:
     """Read and watch. InputError where a request cannot be read."""
     one = _given(request)
@@ -200,8 +199,7 @@ def explain(request: Request) -> Explanation:
     )
 
 
-@alone
-@torch.no_grad()
+@answered
 def vectors(request: Request) -> Mapping[str, Vectors]:
     """Queries and keys of all heads, by variant. InputError too where a side is not read."""
     one = _given(request)

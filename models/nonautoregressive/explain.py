@@ -14,17 +14,18 @@ from torch import Tensor
 from models.arrays import frozen
 from models.beam import EXTRA, written
 from models.captions import CAPTIONS
+from models.device import answered
 from models.errors import InputError
 from models.fields import check, check_places, shown
-from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
+from models.multi30k import SPACE, START, STOP, UNKNOWN, Encoded, readable
 from models.nonautoregressive.decode import Pass, Read, passes, possible, read
 from models.nonautoregressive.model import LONGER, MASK, SHORTER
 from models.nonautoregressive.pretrained import Pretrained, load
-from models.nonautoregressive.records import GREEDY, MAX_TOKENS, SPACE, VARIANTS, Array, Explanation, Joint, Neighbours, Request, Reread
+from models.nonautoregressive.records import GREEDY, MAX_TOKENS, VARIANTS, Explanation, Joint, Neighbours, Request
 from models.plane import SIDES, Vectors, drawn_by, watched
+from models.results import Array, Retranslated
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
-from models.turns import alone
 
 CANDIDATES = 3  # pieces that are shown of a position
 LIKELIEST = 5  # of each of two neighbours
@@ -103,8 +104,7 @@ def _timed(given: _Given) -> Array:
     return frozen([clock(), *(clock() for _ in alike.passes())])
 
 
-@alone
-@torch.no_grad()
+@answered
 def explain(request: Request) -> Explanation:
     """Translate and watch. InputError where a request cannot be run."""
     trace = Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
@@ -135,8 +135,7 @@ def explain(request: Request) -> Explanation:
     )
 
 
-@alone
-@torch.no_grad()
+@answered
 def vectors(request: Request) -> Mapping[str, Vectors]:
     """Queries and keys of the encoder and of the last pass."""
     trace = Trace(*(f"{where}/{side}" for where in ("encoder/*/self", "*/decoder/*/*") for side in SIDES), budget=256 << 20)
@@ -153,8 +152,7 @@ def vectors(request: Request) -> Mapping[str, Vectors]:
 planes = drawn_by(vectors, {variant: [Request(caption, variant=variant) for caption in CAPTIONS] for variant in VARIANTS})
 
 
-@alone
-@torch.no_grad()
+@answered
 def neighbours(wish: Neighbours) -> Joint:
     """What two neighbours could be, all at once and one after the other. InputError where there are none."""
     given, at = _given(wish.request), wish.position
@@ -181,11 +179,10 @@ def neighbours(wish: Neighbours) -> Joint:
     )
 
 
-@alone
-@torch.no_grad()
-def reread(wish: Reread) -> Array:
-    """log p of each piece of a translation where it stands, (position,) in nats, with everything masked but what is pinned; where positions
-    are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there."""
+@answered
+def reread(wish: Retranslated) -> Array:
+    """log p of each piece of a translation where it stands, (position,) in nats, in one pass in which everything is masked but what is
+    pinned; where positions are masked once more, with all others in sight. NaN where a piece is in sight, or its place is not there."""
     given, again = _given(wish.request), wish.request.again
     model, tokenizer = given.shipped.model, given.shipped.tokenizer
     own = [tokenizer.token(*piece) for piece in zip(wish.target, wish.target_space, strict=True)][: given.length]

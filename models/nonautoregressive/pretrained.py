@@ -23,8 +23,7 @@ Pretrained = Translator[Any]
 
 def read(where: Path, on: str | None = None) -> Pretrained:
     """As `models.pretrained.Read`: an `AllAtOnce`, or a Transformer where the variant is autoregressive."""
-    one_by_one = described(Transformer, Config)
-    build = by_variant(described(AllAtOnce, Config), {GREEDY: one_by_one, "base": one_by_one})
+    build = by_variant(described(AllAtOnce, Config), dict.fromkeys((GREEDY, "base"), described(Transformer, Config)))
     found = with_pieces(restored(where, build, on), PIECES)
     laid_out(found.model)
     return found

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     if task.distilled:  # where the search stopped before the first piece, the reference stays
         found = distilled(shipped, english, job.run.parents[1] / "distilled.de")
         german = [ours or given for ours, given in zip(found, references, strict=True)]
-    config = dataclasses.replace(task.config, vocabulary=len(shipped.tokenizer))
+    config = replace(task.config, vocabulary=len(shipped.tokenizer))
 
     def build() -> nn.Module:
         model = (Transformer if task.kind == "ar" else AllAtOnce)(config)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import fields
-from models.results import Retranslated, Written
+from models.results import Array, Written
 from models.turns import Apart
-
-Array = NDArray[np.float32]
-Reread = Retranslated  # in one pass, as its request would begin
 
 VARIANTS = ("cmlm_distilled", "cmlm_raw", "nat_distilled")  # the last was trained for one pass alone
 GREEDY = "ar_distilled"  # the network that is given the same data, and writes one piece after the other
@@ -36,10 +33,6 @@ class Request(Apart):
     offset: int = fields.number(0, -31, 31, en="change of length", zh="长度变化")
     pinned: tuple[tuple[int, str], ...] = fields.anything(())
     again: tuple[int, ...] = fields.anything(())
-
-    def plain(self) -> Request:
-        """The same sentence, network and passes, with nothing changed."""
-        return replace(self, offset=0, pinned=(), again=())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from models.arrays import frozen
-from models.device import device
+from models.device import answered, device
 from models.errors import InputError
 from models.fields import check, passage
-from models.turns import alone
 from models.your_model.records import KINDS, MOST_PARAMETERS, MOST_WRITTEN, SHAPES, Explanation, Facts, Guesses, Request, here, too_large
 
 # (model, a layer's states, is it the last layer?) -> logits. The last states are normed already where a model ends with a norm.
@@ -120,8 +119,7 @@ def _unfit(what: str) -> InputError:
     )
 
 
-@alone
-@torch.no_grad()
+@answered
 def explain(request: Request) -> Explanation:
     """InputError for a text that is empty or too long, and where the model cannot be opened."""
     check(request)

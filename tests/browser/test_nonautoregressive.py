@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.labs import translated
 from explorer.labs.nonautoregressive import views
 from explorer.labs.nonautoregressive.page import program
 from explorer.program import Change
@@ -24,7 +25,7 @@ ALL = "moment=9 pos=2 show=p"
 def page() -> Any:
     """The lab's own page over a model of a few lines."""
     kept = Stored(EXAMPLES[0], explanation(), 12.0, "cpu")
-    return replace(program(), explain=explain, first=lambda: kept, change=Change(views.difference, reread, views.again))
+    return replace(program(), explain=explain, first=lambda: kept, change=Change(views.difference, reread, translated.reread))
 
 
 PAGES = {"trial": page().place}

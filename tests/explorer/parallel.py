@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models.nonautoregressive.records import EXAMPLES, Array, Explanation, Joint, Neighbours, Request, Reread
+from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request
+from models.results import Array, Retranslated
 
 SOURCE = ("Two", "men", "walk", ".")
 FIRST, SECOND = ("Zwei", "Mann", "Mann", "."), ("Zwei", "Männer", "gehen", ".")
@@ -83,12 +84,12 @@ def neighbours(wishes: Sequence[Neighbours]) -> list[Joint]:
     return [joint(one) for one in wishes]
 
 
-def reread(wishes: Sequence[Reread]) -> list[Array]:
+def reread(wishes: Sequence[Retranslated]) -> list[Array]:
     """As the lab's own engine function: pieces that are in sight are not read, the others have less than half as much with each change."""
     found = []
     for wish in wishes:
         request, n = wish.request, len(wish.target)
-        logs = np.full(n, -1.0 - (request != request.plain()), np.float32)
+        logs = np.full(n, -1.0 - bool(request.offset or request.pinned or request.again), np.float32)
         hidden = [at for at in range(n) if at in dict(request.pinned) or (request.again and at not in request.again)]
         logs[hidden] = np.nan
         found.append(logs)

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from explorer import controls
+from explorer.labs import translated
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.nonautoregressive.page import program
 from explorer.runs import Run, Stored
 from explorer.views import Found
 from explorer.widgets.folded import Question
-from models.nonautoregressive.records import EXAMPLES, SPACE, Neighbours, Request, Reread
+from models.nonautoregressive.records import EXAMPLES, SPACE, Neighbours, Request
+from models.results import Retranslated
 from tests.explorer.parallel import SECOND, SOURCE, explanation, joint
 
 START, WHAT = EXAMPLES[0], {"en": "a change", "zh": "改动"}
@@ -61,8 +63,8 @@ def test_attention_has_a_map_for_every_pass_and_the_last_has_the_bare_name() -> 
     assert kinds["cross"]["keys"] == list(SOURCE) and kinds["decoder"]["mask"] is None and kinds["decoder"]["own"]
     assert kinds["decoder1"]["queries"] == ["Zwei", "Mann", "Mann", "."]
     once_more = program().drawn(explanation(replace(START, again=(1,))), START, Run("live", 5.0, "cpu"))["attention"]["kinds"]
-    assert once_more[-1]["label"] == texts.KINDS_AGAIN["cross"]
-    assert len(views.bertviz(explanation())) == 3
+    assert once_more[-1]["label"] == {"en": "to the sentence, once more", "zh": "看向句子，再来一轮"}
+    assert [kind.key for kind in views.last(explanation())] == ["encoder", "decoder", "cross"]
 
 
 def test_a_change_tells_length_and_repeats_and_how_sure_the_network_is_of_the_same_pieces() -> None:
@@ -74,7 +76,7 @@ def test_a_change_tells_length_and_repeats_and_how_sure_the_network_is_of_the_sa
     assert told.sentence["en"].startswith("With a change, it writes “⟦o:Zwei Mann gehen...⟧”; read again, the pieces of before have")
     nothing = np.full(4, np.nan, np.float32)
     assert views.difference((explanation(), explanation()), (read[0], nothing), START, WHAT).number.after == 0
-    assert views.again(changed, explanation()) == Reread(changed, explanation().target, explanation().target_space)
+    assert translated.reread(changed, explanation()) == Retranslated(changed, explanation().target, explanation().target_space)
 
 
 @pytest.mark.parametrize(("wish", "at"), [("0", 0), ("3", 2), ("99", 2), ("none", 1), (None, 1), ("9999999", 2), (7, 1)])

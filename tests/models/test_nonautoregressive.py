@@ -22,8 +22,9 @@ from models.nonautoregressive import pretrained, recipe
 from models.nonautoregressive.decode import mask_predict, passes, possible, read
 from models.nonautoregressive.explain import explain, neighbours, reread
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
-from models.nonautoregressive.records import Explanation, Joint, Neighbours, Request, Reread, written
+from models.nonautoregressive.records import Explanation, Joint, Neighbours, Request, written
 from models.pretrained import once
+from models.results import Retranslated
 from models.training import Schedule
 from models.translating import validation_loss
 from tests.models.networks import answer
@@ -199,7 +200,7 @@ def test_the_same_pieces_are_read_again_as_a_change_begins() -> None:
     n = len(seen.target)
 
     def told(**change: Any) -> np.ndarray[Any, Any]:
-        (found,) = reread([Reread(dataclasses.replace(DOGS, passes=1, **change), seen.target, seen.target_space)])
+        (found,) = reread([Retranslated(dataclasses.replace(DOGS, passes=1, **change), seen.target, seen.target_space)])
         assert isinstance(found, np.ndarray) and found.shape == (n,)
         return found
 

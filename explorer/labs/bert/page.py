@@ -39,7 +39,7 @@ def program() -> Program[Request, Explanation]:
             View("labelled", lambda _value: measured(about.judging(), "labelled"), task="mlm"),
             in_figure("similarity", views.similarity, task="minilm"),
             in_one_plane(PLANES, texts.NAMES, sizes(about.facts()), *FIRST, name="bert", of="variant"),
-            in_bertviz(VIEWS, views.bertviz, neuron="models.bert.explain:vectors"),
+            in_bertviz(VIEWS, lambda seen: views.kinds(seen)[:1], neuron="models.bert.explain:vectors"),
             noted(texts),
         ),
         change=Change(views.difference),

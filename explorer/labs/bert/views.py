@@ -11,7 +11,6 @@ import numpy as np
 from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention, theme
-from explorer.figures import bertviz as drawing
 from explorer.figures.curves import Curve
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled, two
@@ -172,11 +171,6 @@ def pick(seen: Explanation, _request: Request) -> Value:
     cell = _cell(seen)
     place = {"pos": seen.guesses[0].position} if seen.guesses else {}
     return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"], **place}
-
-
-def bertviz(seen: Explanation) -> drawing.Attention:
-    """The attention as bertviz shows it."""
-    return drawing.Attention(seen.variant, texts.NAMES[seen.variant], seen.weights.astype(np.float32), seen.read, seen.read)
 
 
 def sink(seen: Explanation, _request: Request, _state: str) -> Value:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from explorer import labels
 from explorer.figures.curves import Curve
-from explorer.labels import filled
+from explorer.labels import CARD, filled, joined
 from explorer.labs import about
 from explorer.labs.lined import lined
 from explorer.labs.nonautoregressive import texts
@@ -32,7 +31,7 @@ def pairs() -> tuple[Pair, ...]:
     ours, greedy = (known[variant]["figure"] for variant in (VARIANTS[0], GREEDY))
     how = filled(texts.BESIDE, times=ours["times"], lengths=ours["lengths"], greedy=f"{greedy['value']:.1f}")
     reached = Pair(metric(ours), f"{ours['value']:.1f}", how)
-    return about.pairs(known, Pair(labels.CARD["data"], "Multi30k", "en→de"), (reached,), texts.EACH_MODEL)
+    return about.pairs(known, Pair(CARD["data"], "Multi30k", "en→de"), (reached,), texts.EACH_MODEL)
 
 
 def prose() -> dict[str, str]:
@@ -56,13 +55,12 @@ def quality(variant: str = VARIANTS[0], passes: int = 0) -> dict[str, object] | 
         table += [(texts.BRIEF[name], one["times"], round(ms, 2), *more) for one, ms, more in zip(by, each, told, strict=True)]
     reached = {one["times"]: f"{one['value']:.1f}" for one in rows[variant]}
     (least, a), *between, (most, b) = reached.items()
-    says = [filled(texts.QUALITY_SAYS, name=texts.BRIEF[variant], least=least, a=a, most=most, b=b)]
-    if passes in dict(between):
-        says.append(filled(texts.HERE, times=passes, value=reached[passes]))
+    says = filled(texts.QUALITY_SAYS, name=texts.BRIEF[variant], least=least, a=a, most=most, b=b)
+    here = filled(texts.HERE, times=passes, value=reached[passes]) if passes in dict(between) else None
+    level = filled(texts.GREEDY_HAS, value=f"{greedy:.1f}")
     lines.append(Curve(texts.BRIEF[GREEDY], [0.0], [float(greedy)], COLOURS[GREEDY], level=True))
     table.append((texts.BRIEF[GREEDY], None, None, greedy, None, None))
-    says.append(filled(texts.GREEDY_HAS, value=f"{greedy:.1f}"))
-    words = (texts.QUALITY, filled(texts.QUALITY_UNITS, n=f"{n:,}"), labels.joined(*says) or says[0])
+    words = (texts.QUALITY, filled(texts.QUALITY_UNITS, n=f"{n:,}"), joined(says, here, level) or says)
     return lined("quality-against-time", lines, texts.QUALITY_AXES, words, texts.QUALITY_COLUMNS, table, height=220)
 
 

@@ -10,7 +10,7 @@ from explorer.lab import FIGURE, part
 from explorer.labs.about import sizes
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.plane import in_one_plane
-from explorer.labs.translated import LICENCE
+from explorer.labs.translated import LICENCE, reread
 from explorer.program import Change, Program
 from explorer.views import in_bertviz, in_figure, noted, on_stage, unfolded
 from explorer.widgets.figure import opened
@@ -29,11 +29,11 @@ def program() -> Program[Request, Explanation]:
         about,
         explain=EXPLAIN,
         kind=Request,
-        controls=views.controls(),
+        controls=views.CONTROLS,
         views=(
             on_stage("passes", views.passes, texts.PASSES, picture="nonautoregressive/passes"),
             in_figure("lengths", views.lengths, at="beside"),
-            in_figure("quality", views.quality, first=about.quality, at="side"),
+            in_figure("quality", lambda seen, request, _: about.quality(request.variant, seen.ran), first=about.quality, at="side"),
             on_stage("attention", views.maps),
             unfolded(
                 "neighbours",
@@ -43,10 +43,10 @@ def program() -> Program[Request, Explanation]:
                 wish=views.pair,
             ),
             in_one_plane(PLANES, texts.KINDS_LAST, sizes(about.facts()), Head("cross", 1, 7), name="nonautoregressive", of="variant"),
-            in_bertviz(VIEWS, views.bertviz, neuron="models.nonautoregressive.explain:vectors"),
+            in_bertviz(VIEWS, views.last, neuron="models.nonautoregressive.explain:vectors"),
             noted(texts),
         ),
-        change=Change(views.difference, "models.nonautoregressive.explain:reread", views.again),
+        change=Change(views.difference, "models.nonautoregressive.explain:reread", reread),
         examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
     )
 

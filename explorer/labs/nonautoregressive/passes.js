@@ -5,7 +5,7 @@
 import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { among, flipped, oneOf } from "../../widgets/lib/looking.js";
-import { shown } from "../../widgets/lib/maps.js";
+import { number as two, shown } from "../../widgets/lib/maps.js";
 import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { placed } from "../../widgets/lib/signs.js";
 
@@ -55,7 +55,6 @@ const TEXT = {
   after: { en: "settled after pass", zh: "定于第几轮" },
 };
 const PALE = 0.3; // of its colour, what is kept from a pass before
-const NEAR = 1e-6; // ms
 const MOST = 3; // repeats that a sentence names
 const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]; // ms between two marks of the axis
 const HOLLOW = { line: "control", dash: [3, 3], width: 1.5 }; // a cell that is being written
@@ -65,18 +64,20 @@ const PINNED = { line: "query", width: 2, dash: [2, 2] };
 
 const quoted = (piece) => `“${shown(piece)}”`;
 const named = (run, at) => placed(shown(run.target[at]), at);
-const two = (p) => p.toFixed(2);
 const ms = (value) => value.toFixed(1);
 const masks = (run, at) => ({ again: flipped(run.again, at).join(",") });
 const pins = (run, at) => ({ pinned: flipped(run.pinned, at).map((one) => run.spelled[one]).join(",") });
 const passName = (n) => t(TEXT.pass, { n: n + 1 });
-/** How many passes, or greedy pieces, are over at a moment; their first end is that of the encoder. */
-const over = (ends, now) => Math.max(0, ends.filter((end) => end <= now + NEAR).length - 1);
+/**
+ * How many passes, or greedy pieces, are over at a moment; their first end is that of the encoder. Of a second that is
+ * played rounding may lose a little.
+ */
+const over = (ends, now) => Math.max(0, ends.filter((end) => end <= now + 1e-6).length - 1);
 
 function read(value) {
   if (!value.passes?.length) return null;
   const moments = [...new Set([0, ...value.ends, ...value.greedy.ends])].sort((a, b) => a - b);
-  return { ...value, moments, total: moments.at(-1), count: value.target.length };
+  return { ...value, moments, total: moments.at(-1), count: value.settled.length, target: value.passes.at(-1).pieces };
 }
 
 function place(run, pen) {
@@ -121,8 +122,7 @@ function scene(run, look, pen) {
   const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ?? TICKS.at(-1);
   for (let tick = 0; tick <= run.total; tick += step) {
     const x = at.x(tick);
-    pen.line(x, at.head, x, at.down, { line: "line" });
-    pen.line(x, at.y(0), x, at.end + 3, { line: "line" });
+    pen.path(`M${x},${at.head}V${at.down}M${x},${at.y(0)}V${at.end + 3}`, { line: "line" });
     const text = t(TEXT.axis, { n: tick });
     const last = x + pen.measure(text, small) / 2 > at.wide; // it would be cut off in the middle
     if (at.foot > 6) pen.text(x, at.end + at.foot / 2, text,
@@ -156,8 +156,8 @@ function scene(run, look, pen) {
     const [from, to, p] = [greedy.ends[i], greedy.ends[i + 1], greedy.p[i]];
     const box = { x0: at.x(from), x1: at.x(to), y0: at.stair(i), y1: at.stair(i) + at.row };
     if (at.flat === 1) number(box.y0, i);
-    if (now < from - NEAR) return;
-    if (now < to - NEAR) return cell(box, "", HOLLOW);
+    if (now < from) return;
+    if (now < to) return cell(box, "", HOLLOW);
     cell(box, shown(piece), { fill: shade("weights", p) }, at.flat === 1);
     pen.hit({ ...box, card: () => [t(TEXT.step, { at: i, piece: quoted(piece), p: two(p), ms: ms(to) })] });
   });
@@ -172,8 +172,8 @@ function scene(run, look, pen) {
   });
   passes.forEach((pass, n) => {
     const [from, to] = [run.ends[n], run.ends[n + 1]];
-    if (now < from - NEAR) return;
-    const [x0, x1, there] = [at.x(from), at.x(to), now >= to - NEAR];
+    if (now < from) return;
+    const [x0, x1, there] = [at.x(from), at.x(to), now >= to];
     pen.text((x0 + x1) / 2, at.middle + 1.5 * at.head, n < run.ran ? passName(n) : t(TEXT.again),
       { ...small, colour: "ink2", weight: 650, align: "center", room: x1 - x0 });
     const before = there ? pass : { ...passes[n - 1] ?? pass, masked: pass.masked };
@@ -189,7 +189,7 @@ function scene(run, look, pen) {
   if (locked) pen.rect({ x0: at.x(run.ends[0]), x1: at.x(run.ends[reached]), y0: at.y(look.pos),
     y1: at.y(look.pos) + at.row }, { line: "query", width: 2, radius: 4 });
   const done = (end, y0, y1, where) => {
-    if (now < end - NEAR) return;
+    if (now < end) return;
     const x = at.x(end);
     pen.line(x, y0, x, y1, { line: "out", width: 2 });
     beside(x - 6, x + 6, where, t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" });
@@ -259,10 +259,9 @@ function sentence(run, look) {
 /** Buttons for the position in view: what a click does in the picture, for a keyboard and a finger. */
 function below(run, { pos }, _lock, ask) {
   if (pos === null) return [];
-  const piece = named(run, pos);
-  const [pinned, again] = [run.pinned.includes(pos), run.again.includes(pos)];
-  return offers(ask, [...(pinned ? [] : [[t(again ? TEXT.unmask : TEXT.mask, { piece }), masks(run, pos)]]),
-    [t(pinned ? TEXT.unpin : TEXT.pin, { piece }), pins(run, pos)]]);
+  const [piece, pinned] = [named(run, pos), run.pinned.includes(pos)];
+  const mask = [t(run.again.includes(pos) ? TEXT.unmask : TEXT.mask, { piece }), masks(run, pos)];
+  return offers(ask, [...(pinned ? [] : [mask]), [t(pinned ? TEXT.unpin : TEXT.pin, { piece }), pins(run, pos)]]);
 }
 
 function table(run, look) {
@@ -275,8 +274,7 @@ function table(run, look) {
 
 function arrays({ passes, count, settled, ends, greedy }) {
   const all = (name) => passes.flatMap((one) => one[name]);
-  const flat = (name) =>
-    ({ shape: [passes.length, count], data: all(name).map(Number), axes: ["pass", "position"] });
+  const flat = (name) => ({ shape: [passes.length, count], data: all(name).map(Number), axes: ["pass", "position"] });
   const times = ([, ...data], axis) => ({ shape: [data.length], data, axes: [axis], unit: "ms" });
   return {
     confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"), pieces: all("pieces"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from explorer.labels import Text
+from explorer.labels import filled
 from explorer.labels import text as _
 
 TITLE: Final = _("Non-autoregressive decoding", "非自回归解码")
@@ -28,12 +27,12 @@ REGION: Final = _("Sentence and translation", "句子与译文")
 SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
 RUN: Final = _("Translate", "翻译")
 VARIANT: Final = _("Network", "网络")
-NAMES: Final[Mapping[str, Text]] = {
+NAMES: Final = {
     "cmlm_distilled": _("mask-predict, distilled", "遮住再猜，蒸馏数据"),
     "cmlm_raw": _("mask-predict, raw data", "遮住再猜，原始数据"),
     "nat_distilled": _("one pass only, distilled", "只学过一轮，蒸馏数据"),
 }
-BRIEF: Final[Mapping[str, Text]] = {
+BRIEF: Final = {
     "cmlm_distilled": _("distilled", "蒸馏"),
     "cmlm_raw": _("raw", "原始"),
     "nat_distilled": _("one pass", "一轮"),
@@ -41,7 +40,7 @@ BRIEF: Final[Mapping[str, Text]] = {
 }
 PASSES_T: Final = _("Passes", "轮数")
 TIMES: Final = _("{n} {n|pass|passes}", "{n} 轮")
-EXAMPLES: Final[tuple[Text, ...]] = (
+EXAMPLES: Final = (
     _("Two men on a bridge", "桥上的两个男人"),
     _("Two dogs, all at once", "两只狗，一次写完"),
     _("A man on a ladder, ten passes", "梯子上的人，十轮"),
@@ -91,21 +90,16 @@ PASSES: Final = {
     "title": _("One after the other, or all at once?", "一个接一个，还是一次全写？"),
     "empty": _("Nothing has been translated yet.", "还没有翻译。"),
 }
-ENCODER: Final = _("encoder", "编码器")
-KINDS: Final[Mapping[str, Text]] = {
-    "decoder": _("decoder, pass {n}", "解码器，第 {n} 轮"),
-    "cross": _("to the sentence, pass {n}", "看向句子，第 {n} 轮"),
+KINDS: Final = {
+    "encoder": _("encoder", "编码器"),
+    "decoder": _("decoder", "解码器"),
+    "cross": _("to the sentence", "看向句子"),
 }
-KINDS_LAST: Final[Mapping[str, Text]] = {
-    "encoder": ENCODER,
-    "decoder": _("decoder, last pass", "解码器，最后一轮"),
-    "cross": _("to the sentence, last pass", "看向句子，最后一轮"),
-}
-KINDS_AGAIN: Final[Mapping[str, Text]] = {
-    "decoder": _("decoder, once more", "解码器，再来一轮"),
-    "cross": _("to the sentence, once more", "看向句子，再来一轮"),
-}
-QUESTIONS: Final[Mapping[str, Text]] = {
+IN_PASS: Final = _("{kind}, pass {n}", "{kind}，第 {n} 轮")
+IN_LAST: Final = _("{kind}, last pass", "{kind}，最后一轮")
+ONCE_MORE: Final = _("{kind}, once more", "{kind}，再来一轮")
+KINDS_LAST: Final = {name: kind if name == "encoder" else filled(IN_LAST, kind=kind) for name, kind in KINDS.items()}
+QUESTIONS: Final = {
     "encoder": _("Which English words does an English word look at?", "一个英文词看向哪些英文词？"),
     "decoder": _("Which positions does a position look at, on both sides?", "一个位置向左右两边看向哪些位置？"),
     "cross": _("Which English word does each position need?", "每个位置需要哪个英文词？"),
@@ -142,12 +136,7 @@ MODES_SAYS: Final = _(
 MODES_TWICE: Final = _(
     "The same piece twice has {a} at once, and {b} one after the other.", "同一词片连写两次的概率：一次全写为 {a}，一个接一个为 {b}。"
 )
-MODES_COLUMNS: Final = (
-    _("first", "前"),
-    _("second", "后"),
-    _("all at once", "一次全写"),
-    _("one after the other", "一个接一个"),
-)
+MODES_COLUMNS: Final = (_("first", "前"), _("second", "后"), _("all at once", "一次全写"), _("one after the other", "一个接一个"))
 
 QUALITY: Final = _("What does a pass buy?", "多一轮换来什么？")
 QUALITY_UNITS: Final = _("sacreBLEU of {n} sentences, each in its likeliest length alone", "{n} 句的 sacreBLEU，每句只用最可能的长度")
@@ -172,7 +161,7 @@ QUALITY_COLUMNS: Final = (
 )
 
 NOTES_LABEL: Final = _("Notes", "说明")
-NOTES: Final[tuple[Text, ...]] = (
+NOTES: Final = (
     _(
         "The milliseconds are those of this run on this machine. Parallel is not less work: each pass computes every position again, "
         "so in large batches the gain shrinks.",
@@ -207,7 +196,7 @@ CURVE_SAYS: Final = _(
 )
 
 # The guided steps: what they are called, and what to say. Their inputs and views stand in views.py.
-STEP_TITLES: Final[Mapping[str, Text]] = {
+STEP_TITLES: Final = {
     "after": _("One after the other", "一个词接一个词"),
     "stop": _("When does it stop?", "什么时候停？"),
     "at_once": _("All at once", "一次全写"),
@@ -217,7 +206,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "iterate": _("Iterate", "反复"),
     "pays": _("When does it pay?", "什么时候划算？"),
 }
-STEPS: Final[Mapping[str, Text]] = {
+STEPS: Final = {
     "after": _(
         "An autoregressive decoder needs the piece before to write the next: a staircase, and every stair waits. By itself it would go "
         "on for ever: at this moment the sentence is written, and nothing says so yet.",
@@ -260,7 +249,7 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
 }
 # What each step asks: the projector's title.
-STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+STEP_QUESTIONS: Final = {
     "after": _("What does the next word wait for?", "下一个词在等什么？"),
     "stop": _("Who says that the sentence is over?", "谁来说句子结束了？"),
     "at_once": _("What if every position writes at once?", "如果所有位置同时写会怎样？"),
@@ -272,7 +261,7 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
 }
 
 # What the hall guesses before the lecturer opens the projected figure.
-STEP_GUESSES: Final[Mapping[str, Text]] = {
+STEP_GUESSES: Final = {
     "at_once": _(
         "A dozen positions are filled at the same moment, none knowing the others. What will be wrong with the sentence?",
         "十几个位置同时填写，互不知道。句子会出什么毛病？",
@@ -281,7 +270,7 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
 }
 
 # What the lecturer does at each step, or points at: notes of the presenter's window.
-STEP_SHOWS: Final[Mapping[str, Text]] = {
+STEP_SHOWS: Final = {
     "after": _(
         "Press Space and let the staircase grow; each cell begins where the one before ends.",
         "按空格让楼梯长出来；每一格都从前一格结束处开始。",
@@ -301,4 +290,4 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
 }
 
 # 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
-STEP_RANKS: Final[Mapping[str, int]] = {"after": 1, "stop": 3, "at_once": 1, "mixed": 1, "iterate": 1}
+STEP_RANKS: Final = {"after": 1, "stop": 3, "at_once": 1, "mixed": 1, "iterate": 1}

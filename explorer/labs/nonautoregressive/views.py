@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer import runs
-from explorer.controls import Control, Item, Value, query, written
+from explorer import controls, runs
+from explorer.controls import Control, Item, Value, query
 from explorer.figures import attention, heatmaps, theme
-from explorer.figures import bertviz as drawing
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled, joined, two
 from explorer.labs.guided import Shown, guided
-from explorer.labs.nonautoregressive import about, texts
+from explorer.labs.nonautoregressive import texts
 from explorer.labs.translated import GERMAN, choosable, kind, pieces_at, place, thumbnail_of
 from explorer.labs.translated import answer as answer
 from explorer.labs.translated import warning as warning
@@ -24,11 +23,9 @@ from explorer.views import Found
 from explorer.widgets import change
 from explorer.widgets.figure import Mark, shown
 from explorer.widgets.folded import Question
-from models.nonautoregressive import records
-from models.nonautoregressive.records import EXAMPLES, MAX_TOKENS, Explanation, Joint, Neighbours, Request, Reread
+from models.nonautoregressive.records import EXAMPLES, MAX_TOKENS, SPACE, Explanation, Joint, Neighbours, Request, written
+from models.results import Array
 
-OFFSETS = range(-6, 7)  # pieces more or fewer that the slider offers; a link may ask for any
-PASSES = (1, 2, 4, 10)
 LIKELY = 0.005  # of a length, from which on its bar is drawn
 
 first = runs.kept("nonautoregressive", EXAMPLES[0], Explanation)
@@ -37,18 +34,9 @@ first = runs.kept("nonautoregressive", EXAMPLES[0], Explanation)
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
-def controls() -> tuple[Control, ...]:
-    """What is asked for, then what may be changed."""
-    passes = {n: filled(texts.TIMES, n=n) for n in PASSES}
-    lengths = {n: filled(texts.OFFSET_IS, n=f"{n:+}".replace("-", "−")) if n else texts.OWN for n in OFFSETS}
-    return (
-        Control("sentence", filled(texts.SENTENCE, tokens=MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
-        Control("variant", texts.VARIANT, "select", names=texts.NAMES),
-        Control("passes", texts.PASSES_T, "select", names=passes),
-        Control("offset", texts.OFFSET, "stops", names=lengths, change=True, says=_longer),
-        Control("pinned", texts.PINNED, "items", kept=True, change=True, says=_pinned),
-        Control("again", texts.AGAIN, "items", change=True, says=pieces_at(texts.AGAIN_ARE)),
-    )
+PASSES = {n: filled(texts.TIMES, n=n) for n in (1, 2, 4, 10)}
+# Pieces more or fewer that the slider offers; a link may ask for any.
+OFFSETS = {n: filled(texts.OFFSET_IS, n=f"{n:+}".replace("-", "−")) if n else texts.OWN for n in range(-6, 7)}
 
 
 def _longer(offset: int) -> Text:
@@ -56,8 +44,18 @@ def _longer(offset: int) -> Text:
 
 
 def _pinned(pinned: Sequence[tuple[int, str]]) -> Text:
-    each = ", ".join(f"“{piece.removeprefix(records.SPACE)}” ({at})" for at, piece in pinned)
+    each = ", ".join(f"“{piece.removeprefix(SPACE)}” ({at})" for at, piece in pinned)
     return filled(texts.PINNED_ARE, which=each)
+
+
+CONTROLS = (
+    Control("sentence", filled(texts.SENTENCE, tokens=MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
+    Control("variant", texts.VARIANT, "select", names=texts.NAMES),
+    Control("passes", texts.PASSES_T, "select", names=PASSES),
+    Control("offset", texts.OFFSET, "stops", names=OFFSETS, change=True, says=_longer),
+    Control("pinned", texts.PINNED, "items", kept=True, change=True, says=_pinned),
+    Control("again", texts.AGAIN, "items", change=True, says=pieces_at(texts.AGAIN_ARE)),
+)
 
 
 def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
@@ -68,7 +66,7 @@ def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
 
 def _spelled(seen: Explanation) -> list[str]:
     """Each piece with its position as a link pins it."""
-    return [written((one,)) for one in enumerate(map(records.written, seen.target, seen.target_space))]
+    return [controls.written((one,)) for one in enumerate(map(written, seen.target, seen.target_space))]
 
 
 def notice(request: Request, seen: Explanation) -> Text | None:
@@ -98,7 +96,6 @@ def passes(seen: Explanation, request: Request, state: str) -> Value:
         "state": state,
         "pick": {"pos": telling(seen)},
         "pinned": sorted(at for at, _ in request.pinned),
-        "target": list(seen.target),
         "spelled": _spelled(seen),
         "passes": [dict(zip(names, one, strict=True)) for one in each],
         "ran": seen.ran,
@@ -108,9 +105,8 @@ def passes(seen: Explanation, request: Request, state: str) -> Value:
     }
 
 
-def _rounded(values: ArrayLike, digits: int = 4) -> list[Any]:
-    found: list[Any] = np.round(np.asarray(values, np.float64), digits).tolist()
-    return found
+def _rounded(values: ArrayLike, digits: int = 4) -> Any:
+    return np.round(np.asarray(values, np.float64), digits).tolist()
 
 
 # ---- the length --------------------------------------------------------------------------------------------------------------------
@@ -148,11 +144,11 @@ def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
 def kinds(seen: Explanation) -> list[attention.Kind]:
     """The attention of the encoder, then of the decoder and across in the first pass, the middle one and the last, which has bare names."""
     english, final = (seen.source, seen.source_space), len(seen.pieces) - 1
-    found = [kind("encoder", texts.ENCODER, seen.encoder, english, english, texts.QUESTIONS["encoder"])]
+    found = [kind("encoder", texts.KINDS["encoder"], seen.encoder, english, english, texts.QUESTIONS["encoder"])]
     for name, weights in (("decoder", seen.decoder), ("cross", seen.cross)):
         for t in sorted({0, final // 2, final}):
             german = (seen.pieces[t], seen.spaces[t])
-            label = filled(texts.KINDS[name], n=t + 1) if t < seen.ran else texts.KINDS_AGAIN[name]
+            label = filled(texts.IN_PASS if t < seen.ran else texts.ONCE_MORE, kind=texts.KINDS[name], n=t + 1)
             keys, key = german if name == "decoder" else english, name if t == final else f"{name}{t + 1}"
             found.append(kind(name, label, weights[t], german, keys, texts.QUESTIONS[name], key=key))
     return found
@@ -179,11 +175,6 @@ def pick(seen: Explanation, _request: Request) -> Value:
     return {**place(_cell(seen)), "pos": telling(seen)}
 
 
-def bertviz(seen: Explanation) -> list[drawing.Attention]:
-    """The attention of the last pass as bertviz shows it."""
-    return [drawing.Attention(kind.key, kind.label, kind.weights, kind.queries, kind.keys) for kind in last(seen)]
-
-
 def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head of the stored first result, for the family map."""
     return thumbnail_of(kinds(seen)[-1], _cell(seen))
@@ -207,7 +198,7 @@ def modes(seen: Joint, request: Request) -> Value:
     def draw(language: str) -> Value:
         return heatmaps.maps([heatmaps.Map(title, part) for title, part in zip(texts.MODES[language], parts, strict=True)], rows, columns)
 
-    def best(part: records.Array) -> tuple[str, str]:
+    def best(part: Array) -> tuple[str, str]:
         row, column = np.unravel_index(int(part.argmax()), part.shape)
         return f"“{rows[row]} {columns[column]}”", _printed(part[row, column])
 
@@ -217,7 +208,7 @@ def modes(seen: Joint, request: Request) -> Value:
     if alike.any():
         a, b = (_printed(float(part[alike].sum())) for part in parts)
         says = joined(says, filled(texts.MODES_TWICE, a=a, b=b)) or says
-    table: Any = [(rows[i], columns[j], *(round(float(part[i, j]), 4) for part in parts)) for i, j in np.ndindex(seen.product.shape)]
+    table = [(rows[i], columns[j], *(_rounded(part[i, j]) for part in parts)) for i, j in np.ndindex(seen.product.shape)]
     words = (texts.NEIGHBOURS, filled(texts.MODES_UNITS, before=f"“{seen.before or '<s>'}”"), says)
     return shown("neighbours", draw, words, texts.MODES_COLUMNS, table, height=300)
 
@@ -230,19 +221,7 @@ def _printed(p: float) -> str:
 # ---- what stands beside ------------------------------------------------------------------------------------------------------------
 
 
-def quality(seen: Explanation, request: Request, _state: str) -> Value | None:
-    """Quality against time, the run's own place named."""
-    return about.quality(request.variant, seen.ran)
-
-
-def again(request: Request, before: Explanation) -> Reread:
-    """The translation without the change, to be read again under a request."""
-    return Reread(request, before.target, before.target_space)
-
-
-def difference(
-    seen: tuple[Explanation, Explanation], read: tuple[records.Array, records.Array], request: Request, what: Text
-) -> change.Difference:
+def difference(seen: tuple[Explanation, Explanation], read: tuple[Array, Array], request: Request, what: Text) -> change.Difference:
     """What the panel draws of a change. seen: the runs without and with it; read: log p of the pieces of the former under both."""
     before, after = seen
     both = np.isfinite(read[0]) & np.isfinite(read[1])

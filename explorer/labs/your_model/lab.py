@@ -11,7 +11,6 @@ import numpy as np
 from explorer.controls import Control, query
 from explorer.declared import lab_of
 from explorer.figures import attention
-from explorer.figures import bertviz as drawing
 from explorer.lab import FIGURE, Lab, part
 from explorer.labels import CARD, Text, filled
 from explorer.labels import text as _
@@ -172,12 +171,6 @@ def tower(seen: Explanation, request: Request, state: str) -> Value | None:
     }
 
 
-def bertviz(seen: Explanation) -> list[drawing.Attention]:
-    """The same attentions as bertviz shows them."""
-    causal = "decoder"
-    return [drawing.Attention(one.key, one.label, one.weights, one.queries, one.keys, one.key == causal) for one in kinds(seen)]
-
-
 def answer(seen: Explanation, _request: Request) -> Value:
     """What a decoder behind an encoder has written, or else the text as the model reads it: each piece is a row of the attention."""
     tokens, spaces = (seen.target, seen.target_space) if seen.target else (seen.source, seen.source_space)
@@ -204,7 +197,7 @@ def lab() -> Lab:
         views=(
             on_stage("attention", maps, at="above"),
             on_stage("tower", tower, TOWER, at="below"),
-            in_bertviz(("head", "model"), bertviz),
+            in_bertviz(("head", "model"), kinds),
         ),
         change=None,
         examples=tuple((one, dict.fromkeys(("en", "zh"), one.text)) for one in asked),
