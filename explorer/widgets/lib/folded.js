@@ -43,6 +43,7 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
   function ask() {
     if (wish() === undefined || wanted() === asked) return;
     asked = wanted();
+    root.dataset.state = "ready"; // what stands here is of another wish
     clearTimeout(slow);
     slow = setTimeout(() => {
       stage.classList.toggle("tfe-stale", shown);
@@ -51,7 +52,8 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
     emit.ask({ run: request.get(), wish: wish() });
   }
 
-  function settle() {
+  function settle(state) {
+    root.dataset.state = state;
     clearTimeout(slow);
     status.textContent = "";
     stage.classList.remove("tfe-stale");
@@ -68,14 +70,14 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
     const value = named(newest.run, newest.wish) === wanted() ? newest : (kept.get(wanted()) ?? newest);
     const answers = named(value.run, value.wish) === wanted();
     if (value.state === "shown" && answers) {
-      settle();
+      settle(value.state);
       shown = true;
       stage.hidden = false;
       draw(value);
       if (bring) requestAnimationFrame(() => unfold.scrollIntoView({ block: "start" }));
       bring = false;
     } else if (value.state === "refused" && answers) {
-      settle();
+      settle(value.state);
       stage.hidden = true;
       shown = false;
       error.textContent = t(value.error);

@@ -141,8 +141,8 @@ export function mount(name, module, root, props, emit, watch) {
     newest = wishes;
     latest = 0;
     own = props.value = values[name];
-    drawing.forEach(paint); // Gradio calls them for its own answers only
     say();
+    drawing.forEach(paint); // Gradio calls them for its own answers only
   });
   const isView = () => answering.has(name) && name !== "ask" && name !== "change";
   bus.on("wishing", ({ stopped }) => isView() && root.classList.toggle("is-older", !stopped));
@@ -158,15 +158,15 @@ export function mount(name, module, root, props, emit, watch) {
     newest = wishes;
     own = props.value = shown[name];
   }
+  say();
   module.mount(root, props, numbered(emit), (names, draw) => {
     const ofValue = [names].flat().includes("value");
     const drawNews = () => {
       if (!isNews()) return;
-      paint(draw);
       say();
+      paint(draw); // a folded panel may ask anew meanwhile, and says so
     };
     watch(names, ofValue ? drawNews : draw);
     if (ofValue) drawing.push(draw);
   });
-  say();
 }
