@@ -37,7 +37,7 @@ FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-std=
 THREADS = ("-fopenmp", "-fopenmp-simd")  # the second where a compiler has no library for threads
 PANEL = 32  # outputs of a matrix that stand side by side
 SPARE = 128  # numbers behind a cache's last that may be read, whatever they are, if they are finite
-ROWS = 32  # with more of them the library's products are as fast
+ROWS = 32  # as many as a batch of the engine holds; with many more the library's products are as fast
 
 
 class _Matrix(ctypes.Structure):

@@ -16,7 +16,7 @@ from models.encoder_decoder import AS_PUBLISHED, Changes, Transformer, parts
 from models.multi30k import START, STOP
 from models.trace import OFF, Trace
 
-KEPT = 0.5  # share of the cache's rows that go on, from which on down the others are taken out: that costs as much as some steps
+KEPT = 0.5  # ended rows leave the cache once no more than this share of it goes on: taking them out costs as much as some steps
 
 
 @dataclass(frozen=True)

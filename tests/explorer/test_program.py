@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,6 +66,20 @@ def test_under_a_change_bar_and_views_show_the_changed_run_and_the_panel_both() 
     assert panel["fields"]["times"] == "1" and panel["plain"] == "v=1&text=xy"
     assert [panel["rows"][0][side] for side in ("before", "after")] == ["xyxy", "xy"]
     assert panel["sentence"]["en"] == "With said 1 times, it says ⟦o:xy⟧."
+
+
+def test_all_parts_of_a_wish_stand_in_the_queue_where_it_was_wished(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[float, float | None]] = []
+    stream = Engine.stream
+
+    def noted(engine: Engine, function: Any, request: Any, session: str = "", since: float | None = None) -> Any:
+        asked.append((time.monotonic(), since))
+        return stream(engine, function, request, session, since)
+
+    monkeypatch.setattr(Engine, "stream", noted)
+    answered("v=1&text=xy", {"times": "1"})
+    (begun, _), *later = asked  # the changed run; then the one without the change, and what both are measured by
+    assert len(later) >= 2 and all(since is not None and since <= begun for _, since in later)
 
 
 def test_a_link_that_names_no_field_is_the_first_example_whatever_another_site_added_to_it() -> None:
