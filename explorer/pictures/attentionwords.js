@@ -41,7 +41,8 @@ export const TEXT = {
   masked: { en: "grey: not allowed; no query sees what comes later", zh: "灰色：不允许；查询看不到后面的内容" },
   pooledNote: { en: "pooled {n}×: each column is the sum of {n} keys", zh: "合并 {n}×：每列是 {n} 个键之和" },
   pooledMax: { en: "pooled {n}×: each column is the largest of {n} keys", zh: "合并 {n}×：每列取 {n} 个键中的最大值" },
-  pooledBoth: { en: "{pooled}: a cell is the mean over {q} queries of the sum over {k} keys", zh: "{pooled}：每格先对 {k} 个键求和，再对 {q} 个查询取平均" },
+  pooledBoth: { en: "{pooled}: a cell is the mean over {q} queries of the sum over {k} keys",
+    zh: "{pooled}：每格先对 {k} 个键求和，再对 {q} 个查询取平均" },
   pooledRollout: { en: "multiplied from pooled maps, so an estimate", zh: "由合并后的图相乘而得，是估计值" },
   exactTake: { en: "“CSV 1×” and NPZ hold the exact rows of the chosen block", zh: "“CSV 1×”与 NPZ 含所选块的精确各行" },
   thresholdBlocks: { en: "blocks under {n} are drawn as 0", zh: "小于 {n} 的块画作 0" },
@@ -61,12 +62,14 @@ export const TEXT = {
   bars: { en: "The strongest keys of the locked row", zh: "锁定行中最强的键" },
   hint: { en: "Choose a block to see its exact rows.", zh: "选一块，看它的精确各行。" },
   hintOne: { en: "Choose a cell to see its row.", zh: "选一格，看它所在的行。" },
-  exact: { en: "Exact rows {a} to {b}, all {n} keys; framed: keys {c} to {d}", zh: "精确的第 {a} 到 {b} 行，全部 {n} 个键；方框：键 {c} 到 {d}" },
+  exact: { en: "Exact rows {a} to {b}, all {n} keys; framed: keys {c} to {d}",
+    zh: "精确的第 {a} 到 {b} 行，全部 {n} 个键；方框：键 {c} 到 {d}" },
   exactOne: { en: "Row {a}, all {n} keys; framed: key {c}", zh: "第 {a} 行，全部 {n} 个键；方框：键 {c}" },
   cell: { en: "{w}, the mean over queries of the sum over keys", zh: "{w}，对键求和再对查询取平均" },
   table: { en: "Exact weights of queries {a} to {b} on keys {c} to {d}", zh: "查询 {a} 到 {b} 对键 {c} 到 {d} 的精确权重" },
   single: { en: "Exact rows are those of one head: choose a head.", zh: "精确的行属于单个头：请选一个头。" },
-  exactFailed: { en: "The exact rows did not arrive: {why}. Choose the block once more.", zh: "精确的行未能送达：{why}。请再选一次这一块。" },
+  exactFailed: { en: "The exact rows did not arrive: {why}. Choose the block once more.",
+    zh: "精确的行未能送达：{why}。请再选一次这一块。" },
 };
 
 export const STEPS = {
@@ -81,5 +84,6 @@ export const STEPS = {
     zh: "逐步累积（Abnar 与 Zuidema，2020）：每步一半取各头平均注意力，一半取残差通路，从第 1 步乘到第 {n} 步。已停止的保持不变。",
   },
   rollout: { en: "rollout", zh: "逐步累积" },
-  stopped: { en: "grey: stopped before this step; not computed any more, but still looked at", zh: "灰色：在这一步之前已停止；不再计算，但仍可被看到" },
+  stopped: { en: "grey: stopped before this step; not computed any more, but still looked at",
+    zh: "灰色：在这一步之前已停止；不再计算，但仍可被看到" },
 };

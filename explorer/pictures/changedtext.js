@@ -26,7 +26,8 @@ const TEXT = {
   written: { en: "written", zh: "写出" },
   character: { en: "character", zh: "字符" },
   here: { en: ": {before} → {after} bits ({difference})", zh: "：{before} → {after} 比特（{difference}）" },
-  around: { en: "; characters {a}–{b}: {before} → {after} ({difference}).", zh: "；字符 {a}–{b}：{before} → {after}（{difference}）。" },
+  around: { en: "; characters {a}–{b}: {before} → {after} ({difference}).",
+    zh: "；字符 {a}–{b}：{before} → {after}（{difference}）。" },
   writes: { en: "What it writes after the given text", zh: "它在给定文本之后写出的内容" },
   alike: { en: "It writes the same {n} characters.", zh: "它写出相同的 {n} 个字符。" },
   common: { en: "the first {n} characters {n|is|are} the same", zh: "前 {n} 个字符相同" },
@@ -192,7 +193,8 @@ function sentence(run, look, over) {
   const at = here + side.first;
   const name = side.letters.length ? `${signed(side.letters[here])}·${at}` : `${t(TEXT.character)} ${at}`;
   return [...roles(run.sentence), " ", { text: name, role: "query" }, t(TEXT.here, said(one)),
-    bar.end - bar.first > 1 ? t(TEXT.around, { a: bar.first + side.first, b: bar.end - 1 + side.first, ...said(bar) }) : t({ en: ".", zh: "。" })];
+    bar.end - bar.first > 1 ? t(TEXT.around, { a: bar.first + side.first, b: bar.end - 1 + side.first, ...said(bar) }) : t({ en: ".",
+      zh: "。" })];
 }
 
 // ── what it writes or answers ──

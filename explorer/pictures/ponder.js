@@ -11,8 +11,10 @@ import { colour, ink, shade } from "../widgets/lib/pen.js";
 import { rounded } from "../widgets/lib/signs.js";
 
 const TEXT = {
-  units: { en: "{step}s of each {axis}, then its halting probability adding up to 1 − ε = {edge}", zh: "每个{axis}的{step}数，以及停止概率如何累加到 1 − ε = {edge}" },
-  unitsForced: { en: "every {axis} takes {n} {step}{n||s}, whatever its halting unit says", zh: "每个{axis}都走 {n} {step}，不问停止单元" },
+  units: { en: "{step}s of each {axis}, then its halting probability adding up to 1 − ε = {edge}",
+    zh: "每个{axis}的{step}数，以及停止概率如何累加到 1 − ε = {edge}" },
+  unitsForced: { en: "every {axis} takes {n} {step}{n||s}, whatever its halting unit says",
+    zh: "每个{axis}都走 {n} {step}，不问停止单元" },
   legendShades: { en: "first to last {step}", zh: "从第一到最后一{step}" },
   legendStopped: { en: "has stopped", zh: "已停止" },
   legendAhead: { en: "still to come", zh: "尚未发生" },
@@ -459,13 +461,19 @@ function worked(run, pos, before, text) {
 
 // ── in words and numbers ──
 const SAY = {
-  stillForced: { en: "{Axis} {who} goes on after {unit} {step}: it was told to take {forced}.", zh: "{Axis} {who} 在第 {step} {unit}后继续：规定走 {forced} {unit}。" },
-  still: { en: "{Axis} {who} has added up {sum} after {unit} {step}, less than {edge}, and goes on{others}.", zh: "{Axis} {who} 在第 {step} {unit}后累加到 {sum}，不到 {edge}，继续思考{others}。" },
+  stillForced: { en: "{Axis} {who} goes on after {unit} {step}: it was told to take {forced}.",
+    zh: "{Axis} {who} 在第 {step} {unit}后继续：规定走 {forced} {unit}。" },
+  still: { en: "{Axis} {who} has added up {sum} after {unit} {step}, less than {edge}, and goes on{others}.",
+    zh: "{Axis} {who} 在第 {step} {unit}后累加到 {sum}，不到 {edge}，继续思考{others}。" },
   others: { en: "; {gone} of {count} {n|has|have} stopped", zh: "；{count} 个中有 {n} 个已停止" },
-  ranForced: { en: "{Axis} {who} was updated {times} because it was told to; its halting unit had no say, and its output is the last state alone.", zh: "{Axis} {who} 按规定走了 {last} {unit}，停止单元没有发言权；它的输出就是最后的状态。" },
-  atLimit: { en: "{Axis} {who} was updated {times}, up to the limit M = {limit}: its halting probability had reached only {sum}, and the last {unit} takes the remainder {rest}.", zh: "{Axis} {who} 更新了 {last} 次，直到上限 M = {limit}：停止概率只累加到 {sum}，最后一{unit}取余量 {rest}。" },
-  once: { en: "{Axis} {who} was updated once: its first halting probability is {sum}, and {edge} is enough.", zh: "{Axis} {who} 只更新了 1 次：第一{unit}的停止概率就是 {sum}，达到 {edge}。" },
-  enough: { en: "{Axis} {who} was updated {times}: its halting probability had reached {before} after {unit} {m}, {unit} {last} passes {edge} and takes the remainder {rest}.", zh: "{Axis} {who} 更新了 {last} 次：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 {rest}。" },
+  ranForced: { en: "{Axis} {who} was updated {times} because it was told to; its halting unit had no say, and its output is the last state alone.",
+    zh: "{Axis} {who} 按规定走了 {last} {unit}，停止单元没有发言权；它的输出就是最后的状态。" },
+  atLimit: { en: "{Axis} {who} was updated {times}, up to the limit M = {limit}: its halting probability had reached only {sum}, and the last {unit} takes the remainder {rest}.",
+    zh: "{Axis} {who} 更新了 {last} 次，直到上限 M = {limit}：停止概率只累加到 {sum}，最后一{unit}取余量 {rest}。" },
+  once: { en: "{Axis} {who} was updated once: its first halting probability is {sum}, and {edge} is enough.",
+    zh: "{Axis} {who} 只更新了 1 次：第一{unit}的停止概率就是 {sum}，达到 {edge}。" },
+  enough: { en: "{Axis} {who} was updated {times}: its halting probability had reached {before} after {unit} {m}, {unit} {last} passes {edge} and takes the remainder {rest}.",
+    zh: "{Axis} {who} 更新了 {last} 次：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 {rest}。" },
   answer: { en: " The answer is {answer}", zh: "答案是 {answer}" },
   would: { en: " If all stopped now, the answer would be {answer}", zh: "如果此刻全部停止，答案会是 {answer}" },
   right: { en: ", which is right.", zh: "，正确。" },

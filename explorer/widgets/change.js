@@ -39,7 +39,8 @@ const RICH = {
     write: (spans) => spans.map((one) => one.map((part) => String(part).replace(".", "%2E")).join(".")).join(","),
     drawn: ({ knob }) => knob,
   },
-  stops: { read: Number, write: String, drawn: ({ names }) => ({ stops: names.map(([value, label]) => ({ value: Number(value), label })), other: { en: "{n}", zh: "{n}" } }) },
+  stops: { read: Number, write: String, drawn: ({ names }) => ({ stops: names.map(([value, label]) => ({ value: Number(value), label })), other: { en: "{n}",
+    zh: "{n}" } }) },
   heads: {
     read: (text) => parts(text).map((one) => one.map((part, at) => (at ? Number(part) : part))),
     write: (heads) => heads.map((one) => one.join(".")).join(","),

@@ -49,7 +49,7 @@ TEXTS = """() => {
   return found;
 }"""
 # What widgets and labels say: (English, Chinese); a name in braces is whatever stands there.
-SPELLED = re.compile(r'\ben: "((?:[^"\\]|\\.)+)", zh: "((?:[^"\\]|\\.)+)"')
+SPELLED = re.compile(r'\ben: "((?:[^"\\]|\\.)+)",\s+zh: "((?:[^"\\]|\\.)+)"')
 PAIRS = {pair for path in files().values() for pair in SPELLED.findall(path.read_text("utf-8"))} | {
     (text["en"], text["zh"])
     for table in vars(labels).values()

@@ -94,7 +94,7 @@ def test_a_text_in_two_languages_is_not_the_same_english_twice() -> None:
         (path.name, found[1])
         for path in files().values()
         if path.suffix == ".js"
-        for found in re.finditer(r'en: "([^"]*)", zh: "\1"', path.read_text("utf-8"))
+        for found in re.finditer(r'en: "([^"]*)",\s+zh: "\1"', path.read_text("utf-8"))
         if _english_in(found[1])
     ]
     assert same == []

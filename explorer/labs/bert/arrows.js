@@ -12,7 +12,8 @@ import { placed, rounded, weight } from "../../widgets/lib/signs.js";
 import { number, plus } from "../../widgets/lib/stripwords.js";
 
 const TEXT = {
-  board: { en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.", zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。" },
+  board: { en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.",
+    zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。" },
   units: { en: "{head} of layer {layer}; width is weight", zh: "第 {layer} 层，{head}；粗细为权重" },
   mean: { en: "mean of the heads", zh: "各头平均" },
   head: { en: "head {n}", zh: "头 {n}" },
@@ -37,11 +38,13 @@ const TEXT = {
   kept: { en: "10 %: kept", zh: "10%：不变" },
   blank: { en: "not read", zh: "读不到" },
   stands: { en: "{truth} is read as {read}", zh: "{truth} 读作 {read}" },
-  drawn: { en: "Of {count} pieces {n} {n|is|are} drawn: {mask} hidden, {other} replaced, {kept} kept. ", zh: "{count} 个词片中抽中 {n} 个：遮住 {mask} 个，换掉 {other} 个，不变 {kept} 个。" },
+  drawn: { en: "Of {count} pieces {n} {n|is|are} drawn: {mask} hidden, {other} replaced, {kept} kept. ",
+    zh: "{count} 个词片中抽中 {n} 个：遮住 {mask} 个，换掉 {other} 个，不变 {kept} 个。" },
   isHidden: { en: "The hidden word is ", zh: "遮住的词是 " },
   inView: { en: "In view is ", zh: "看到的是 " },
   first: { en: "{word}, guessed first with {p}; ", zh: "{word}，第一个就猜中，概率 {p}；" },
-  later: { en: "{word}; the best guess is {best} with {p}, the true word has {own}. ", zh: "{word}，最可能的猜测是 {best}，概率 {p}；它自己有 {own}。" },
+  later: { en: "{word}; the best guess is {best} with {p}, the true word has {own}. ",
+    zh: "{word}，最可能的猜测是 {best}，概率 {p}；它自己有 {own}。" },
   most: { en: "it looks most at ", zh: "它最多看向 " },
   beside: { en: "beside {special} it looks most at ", zh: "除 {special} 外，它最多看向 " },
   one_at: { en: "{one}, {w}.", zh: "{one}，{w}。" },

@@ -47,7 +47,8 @@ export const TEXT = {
   cardLevel: { en: "level {n}", zh: "灰度 {n}" },
   cardColour: { en: "colour {n}", zh: "颜色 {n}" },
   cardBits: { en: "cost {n} bits", zh: "花费 {n} 比特" },
-  cardWeight: { en: "head {head} of the locked pixel gives it {w}, {n} of {of}", zh: "锁定像素的头 {head} 给它 {w}，排第 {n}，共 {of}" },
+  cardWeight: { en: "head {head} of the locked pixel gives it {w}, {n} of {of}",
+    zh: "锁定像素的头 {head} 给它 {w}，排第 {n}，共 {of}" },
   cardHidden: { en: "the locked pixel may not look here", zh: "锁定的像素看不到这里" },
   board: {
     en: "{title}. Arrow keys step through the order and the heads, with Shift through layers of what is known; Space plays, Escape resets.",
@@ -84,9 +85,11 @@ function away(it, from, to) {
 const SAY = {
   pixels: { en: "{n} pixels", zh: "{n} 个像素" },
   values: { en: "{n} values", zh: "{n} 个值" },
-  made: { en: "Pixel {q} is being made, {nth} of {of}; in {name} it may look at {seen}{also}.", zh: "正在生成像素 {q}，第 {n} 个，共 {of} 个；在 {name} 中它能看 {seen}{also}。" },
+  made: { en: "Pixel {q} is being made, {nth} of {of}; in {name} it may look at {seen}{also}.",
+    zh: "正在生成像素 {q}，第 {n} 个，共 {of} 个；在 {name} 中它能看 {seen}{also}。" },
   also: { en: ", in {name} at {n}", zh: "，在 {name} 中 {n} 个" },
-  field: { en: "Of the {seen} made before {q}, {layers} it know {told}. Each layer passes on what the one below saw.", zh: "像素 {q} 之前已生成 {seen}；经 {field} 层它能知道 {told}。每一层都把看到的再传一次。" },
+  field: { en: "Of the {seen} made before {q}, {layers} it know {told}. Each layer passes on what the one below saw.",
+    zh: "像素 {q} 之前已生成 {seen}；经 {field} 层它能知道 {told}。每一层都把看到的再传一次。" },
   some: { en: "{n} in {name}", zh: "{name} 中 {n} 个" },
   every: { en: "{n} in {name}, all there are", zh: "{name} 中 {n} 个，即全部" },
   and: { en: " and ", zh: "，" },

@@ -19,7 +19,8 @@ const TEXT = {
   level: { en: "level", zh: "灰度" },
   named: { en: "{name}, bits", zh: "{name}，比特" },
   caption: { en: "Every pixel and its bits", zh: "每个像素及其比特" },
-  unusual: { en: "This picture is unlike what the models learned from: it costs more than 99 % of the held-out pictures.", zh: "这张图与模型学过的不同：它的花费高于 99% 的留出图片。" },
+  unusual: { en: "This picture is unlike what the models learned from: it costs more than 99 % of the held-out pictures.",
+    zh: "这张图与模型学过的不同：它的花费高于 99% 的留出图片。" },
 };
 
 async function read(value) {
@@ -106,7 +107,8 @@ export default {
       among(column + (key === "bit" ? by : 0), 0, run.columns - 1) };
   },
   scene,
-  sentence: (run, { bit }) => [bit === null ? t(run.sentence) : t(TEXT.here, { ...place(run, bit), level: run.picture[bit], each: each(run, bit).join(t({ en: ", ", zh: "，" })) })],
+  sentence: (run, { bit }) => [bit === null ? t(run.sentence) : t(TEXT.here, { ...place(run, bit), level: run.picture[bit], each: each(run, bit).join(t({ en: ", ",
+    zh: "，" })) })],
   table,
   arrays,
   legend: (run) =>

@@ -13,14 +13,16 @@ const TEXT = {
   sampled: { en: "drawn", zh: "被抽中" },
   cut: { en: "cut off", zh: "被截去" },
   wide: { en: "line width: probability", zh: "线宽：概率" },
-  caption: { en: "What could come next, how probable it is after what stands before it, and whether it can be drawn", zh: "可能的下一个符号，它在前文之后的概率，以及能否被抽中" },
+  caption: { en: "What could come next, how probable it is after what stands before it, and whether it can be drawn",
+    zh: "可能的下一个符号，它在前文之后的概率，以及能否被抽中" },
   node: { en: "number", zh: "编号" },
   after: { en: "after number", zh: "接在编号" },
   symbol: { en: "symbol", zh: "符号" },
   chance: { en: "probability", zh: "概率" },
   kept: { en: "can be drawn", zh: "可被抽中" },
   path: { en: "drawn", zh: "被抽中" },
-  nothing: { en: "Nothing is to be written: let some symbols be written to see what was drawn.", zh: "没有要写的：让模型写几个符号，就能看到抽中了什么。" },
+  nothing: { en: "Nothing is to be written: let some symbols be written to see what was drawn.",
+    zh: "没有要写的：让模型写几个符号，就能看到抽中了什么。" },
 };
 
 const show = (symbol) => [...symbol].map((letter) => sign(letter.codePointAt(0))).join("");

@@ -52,7 +52,8 @@ const SAY = {
     en: "Nothing stands {d} events before {query}, so {v} means nothing. It falls into the first row, which is cut away.",
     zh: "{query}之前 {d} 个事件处什么也没有，所以 {v} 没有意义。它落在被切掉的第一行。",
   },
-  pad: { en: "A zero that padding put in comes to stand at row {i}, column {j}, above the diagonal, and the mask takes it away.", zh: "补上的一个零来到第 {i} 行第 {j} 列，在对角线上方，由掩码去掉。" },
+  pad: { en: "A zero that padding put in comes to stand at row {i}, column {j}, above the diagonal, and the mask takes it away.",
+    zh: "补上的一个零来到第 {i} 行第 {j} 列，在对角线上方，由掩码去掉。" },
   padCut: { en: "A zero that padding put in falls into the first row, which is cut away.", zh: "补上的一个零落在被切掉的第一行。" },
 };
 const EQUAL = {

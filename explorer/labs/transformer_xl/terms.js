@@ -29,12 +29,14 @@ const TEXT = {
     zh: "真实的数：{model} 第 {layer} 层第 {head} 头，到字符 {last} 为止的 {n} 个查询，{m} 个键。查询已读入它要说出的字符之前的那个；键携带在那里刚读入的字符；距离 0 是查询自己的键。均已除以 √d。",
   },
   other: { en: " {other} in view has no such terms.", zh: "当前所看的 {other} 没有这些项。" },
-  off: { en: " {n} keys farther back {n|is|are} left out; the sentence tells {n|its|their} weight.", zh: "更远的 {n} 个键未画出；其权重在句中说明。" },
+  off: { en: " {n} keys farther back {n|is|are} left out; the sentence tells {n|its|their} weight.",
+    zh: "更远的 {n} 个键未画出；其权重在句中说明。" },
   queries: { en: "queries", zh: "查询数" },
   signed: { en: "terms and their sum, −{n} to {n}", zh: "各项与其和，−{n} 至 {n}" },
   scale: { en: "weight, 0 to 1 (colour: w^0.8)", zh: "权重，0 至 1（颜色：w^0.8）" },
   never: { en: "not allowed: later than the query", zh: "不允许：在查询之后" },
-  board: { en: "{title} Left and right go through queries, with Shift through keys, up and down through heads.", zh: "{title} 左右键换查询，加 Shift 换键，上下键换头。" },
+  board: { en: "{title} Left and right go through queries, with Shift through keys, up and down through heads.",
+    zh: "{title} 左右键换查询，加 Shift 换键，上下键换头。" },
   equation: { en: "The score", zh: "分数" },
   caption: { en: "Every cell of the maps", zh: "各图的每一格" },
   query: { en: "query, says", zh: "查询，将说出" },
@@ -196,7 +198,8 @@ const SAY = {
   key: { en: "key {name}", zh: "键 {name}" },
   barred: { en: "{q} may not look at {k}: it comes later.", zh: "{q}不能看{k}：它在查询之后。" },
   rest: { en: " The {n} keys farther back {n|gets|get} {off}.", zh: "更远的 {n} 个键共得 {off}。" },
-  says: { en: "{q}, {k}, {d} back: {sum} = {score}, weight {w}; its largest term is “{largest}”.{rest}", zh: "{q}，{k}，距离 {d}：{sum} = {score}，权重 {w}；最大的一项是“{largest}”。{rest}" },
+  says: { en: "{q}, {k}, {d} back: {sum} = {score}, weight {w}; its largest term is “{largest}”.{rest}",
+    zh: "{q}，{k}，距离 {d}：{sum} = {score}，权重 {w}；最大的一项是“{largest}”。{rest}" },
 };
 
 function sentence(run, look) {
@@ -281,7 +284,8 @@ export default {
   arrays,
   legend,
   below,
-  choices: () => [{ key: "tqueries", label: t(TEXT.queries), options: ["16", "32", "64"].map((n) => ({ value: n, label: t(n === "16" ? { en: "16 queries", zh: "16 个查询" } : { en: n, zh: n }) })) }],
+  choices: () => [{ key: "tqueries", label: t(TEXT.queries), options: ["16", "32", "64"].map((n) => ({ value: n, label: t(n === "16" ? { en: "16 queries",
+    zh: "16 个查询" } : { en: n, zh: n }) })) }],
   waits: (run, look) => look.head !== `${run.layer + 1}.${run.head + 1}`,
   same: (was, run) => was.rows === run.rows,
 };

@@ -25,8 +25,10 @@ const TEXT = {
   rank: { en: "rank", zh: "名次" },
   chance: { en: "P(</s>) behind “{text}”", zh: "“{text}” 各步的 P(</s>)" },
   seek: { en: "step", zh: "步" },
-  board: { en: "The tree of hypotheses. Left and right: steps; up and down: nodes of a step; Space plays; Escape resets.", zh: "假设树。左右键：步；上下键：该步的节点；空格播放；Esc 复位。" },
-  point: { en: "Point at a node or click it: its text so far, log p, sum, score, rank. ←/→ step, ↑/↓ nodes, Space plays.", zh: "指向或点击一个节点，看它的文本、log p、累计、得分和名次。←/→ 走一步，↑/↓ 换节点，空格播放。" },
+  board: { en: "The tree of hypotheses. Left and right: steps; up and down: nodes of a step; Space plays; Escape resets.",
+    zh: "假设树。左右键：步；上下键：该步的节点；空格播放；Esc 复位。" },
+  point: { en: "Point at a node or click it: its text so far, log p, sum, score, rank. ←/→ step, ↑/↓ nodes, Space plays.",
+    zh: "指向或点击一个节点，看它的文本、log p、累计、得分和名次。←/→ 走一步，↑/↓ 换节点，空格播放。" },
   ownP: { en: "log p {p}", zh: "log p {p}" },
   sum: { en: "sum {p}", zh: "累计 {p}" },
   score: { en: "score {p}", zh: "得分 {p}" },
@@ -53,8 +55,10 @@ const TEXT = {
   saysBest: { en: " In front is {text} with a score of {score}.", zh: "领先的是 {text}，得分 {score}。" },
   greedyFirst: { en: " It is the greedy one too.", zh: "它也正是贪心译文。" },
   greedyPlace: { en: " The greedy one, “{text}”, comes {at} with {score}.", zh: "贪心译文 “{text}” 排第 {at}，得分 {score}。" },
-  greedyOut: { en: " The greedy one, “{text}”, finished at step {at} and was outranked.", zh: "贪心译文 “{text}” 在第 {at} 步完成，后被超过。" },
-  greedyFell: { en: " The greedy one, “{text}”, fell at step {at}; whole, it would have scored {score}.", zh: "贪心译文 “{text}” 在第 {at} 步被淘汰；完整的话得分会是 {score}。" },
+  greedyOut: { en: " The greedy one, “{text}”, finished at step {at} and was outranked.",
+    zh: "贪心译文 “{text}” 在第 {at} 步完成，后被超过。" },
+  greedyFell: { en: " The greedy one, “{text}”, fell at step {at}; whole, it would have scored {score}.",
+    zh: "贪心译文 “{text}” 在第 {at} 步被淘汰；完整的话得分会是 {score}。" },
   greedyLive: { en: " The greedy one is still among them.", zh: "贪心译文仍在其中。" },
   saysForbidden: {
     en: "Behind {best} the stop token had {p}, and was forbidden: so the model went on, and only the limit of {limit} pieces cut it off.",
@@ -72,8 +76,10 @@ const TEXT = {
     en: "No exact loop before the limit of {limit} pieces (source + 50); what comes after the first full stop is no translation any more.",
     zh: "在 {limit} 个词元的上限（源长度 + 50）之前没有精确的循环；第一个句号之后的内容已不再是译文。",
   },
-  otherGreedy: { en: "The translation above comes from greedy search, which keeps one hypothesis; here {beam} are kept.", zh: "上面的译文来自只保留一个假设的贪心搜索；这里保留 {beam} 个。" },
-  other: { en: "The translation above was searched for with {n} hypotheses; here the search keeps {beam}.", zh: "上面的译文用 {n} 个假设搜索；这里保留 {beam} 个。" },
+  otherGreedy: { en: "The translation above comes from greedy search, which keeps one hypothesis; here {beam} are kept.",
+    zh: "上面的译文来自只保留一个假设的贪心搜索；这里保留 {beam} 个。" },
+  other: { en: "The translation above was searched for with {n} hypotheses; here the search keeps {beam}.",
+    zh: "上面的译文用 {n} 个假设搜索；这里保留 {beam} 个。" },
   honest: {
     en: "α does not decide what grows, only when the search is over and who has won, and a larger α never ends it earlier: so this one run holds the search of every α, and the slider asks nothing of the model. Another number of hypotheses is another search.",
     zh: "α 不决定哪些假设生长，只决定何时结束、谁胜出；α 越大，结束得不会越早：所以这一次运行包含了每个 α 的搜索，拖动滑块不需要模型重算。保留的假设数不同，则是另一次搜索。",
@@ -81,7 +87,8 @@ const TEXT = {
   finishedList: { en: "Finished hypotheses, best first", zh: "已完成的假设，最好的在前" },
   nodes: { en: "Every node of the tree", zh: "树的每个节点" },
   columns: { en: "place|translation|log P|pieces|score", zh: "名次|译文|log P|词元数|得分" },
-  nodeColumns: { en: "node|step|rank|piece|parent|log p|sum|score|P(</s>) next|fate", zh: "节点|步|名次|词元|父节点|log p|累计|得分|下一个 P(</s>)|结果" },
+  nodeColumns: { en: "node|step|rank|piece|parent|log p|sum|score|P(</s>) next|fate",
+    zh: "节点|步|名次|词元|父节点|log p|累计|得分|下一个 P(</s>)|结果" },
 };
 
 const named = ({ beam, endless }) => `${beam}${endless ? ".endless" : ""}`;

@@ -2,14 +2,16 @@
 
 export const TEXT = {
   upload: { en: "Upload …", zh: "上传……" },
-  uploadLong: { en: "Upload a PNG, JPEG or WebP picture of up to {mb} MB; dropping or pasting one works too", zh: "上传 PNG、JPEG 或 WebP 图片，至多 {mb} MB；也可拖放或粘贴" },
+  uploadLong: { en: "Upload a PNG, JPEG or WebP picture of up to {mb} MB; dropping or pasting one works too",
+    zh: "上传 PNG、JPEG 或 WebP 图片，至多 {mb} MB；也可拖放或粘贴" },
   drop: { en: "or drop or paste a PNG, JPEG or WebP", zh: "也可拖放或粘贴 PNG、JPEG、WebP" },
   dropHere: { en: "Drop the picture here", zh: "把图片放在这里" },
   readingFile: { en: "Reading …", zh: "正在读……" },
   draw: { en: "Draw", zh: "手绘" },
   unread: { en: "The picture did not reach the server; it can be sent again.", zh: "图片没有送达服务器；可以再次发送。" },
   heavy: { en: "Your file has {mb} MB; pictures of up to {most} MB are read.", zh: "您的文件有 {mb} MB；最多读 {most} MB 的图片。" },
-  noFile: { en: "What was dropped is no file; PNG, JPEG and WebP pictures are read.", zh: "放下的不是文件；可读 PNG、JPEG 和 WebP 图片。" },
+  noFile: { en: "What was dropped is no file; PNG, JPEG and WebP pictures are read.",
+    zh: "放下的不是文件；可读 PNG、JPEG 和 WebP 图片。" },
   below: {
     en: "Nothing is drawn yet in the {n} rows that stay: draw above the line, or let more rows stay.",
     zh: "保留的 {n} 行里还什么都没有画：请画在线的上方，或保留更多行。",

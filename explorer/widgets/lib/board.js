@@ -30,7 +30,8 @@ const TEXT = {
   card: { en: "click: lock it", zh: "点击：锁定" },
   cardAdd: { en: "click: lock it · shift-click: add it", zh: "点击：锁定 · shift-点击：追加" },
   cardTap: { en: "tap again: lock it", zh: "再点一次：锁定" },
-  board: { en: "{title}. Left and right step, up and down choose, Space plays, Escape resets.", zh: "{title}。左右键换步，上下键选择，空格播放，Esc 复位。" },
+  board: { en: "{title}. Left and right step, up and down choose, Space plays, Escape resets.",
+    zh: "{title}。左右键换步，上下键选择，空格播放，Esc 复位。" },
 };
 const MANY = 8; // options of a choice that have buttons of their own
 const WAIT = 80; // ms until the card of what is pointed at opens

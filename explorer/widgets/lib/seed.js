@@ -4,9 +4,12 @@ import { el } from "./dom.js";
 import { filled } from "./lang.js";
 
 const TEXT = {
-  wrong: { en: "The seed is {given}; it can be a whole number from 0 to {most}.", zh: "种子为 {given}；可以取 0 到 {most} 的整数。" },
-  empty: { en: "The seed's box is empty; a seed is a whole number from 0 to {most}.", zh: "种子是空的；种子可以取 0 到 {most} 的整数。" },
-  none: { en: "What stands in the seed's box is no number; a seed is a whole number from 0 to {most}.", zh: "种子框里不是数字；种子可以取 0 到 {most} 的整数。" },
+  wrong: { en: "The seed is {given}; it can be a whole number from 0 to {most}.",
+    zh: "种子为 {given}；可以取 0 到 {most} 的整数。" },
+  empty: { en: "The seed's box is empty; a seed is a whole number from 0 to {most}.",
+    zh: "种子是空的；种子可以取 0 到 {most} 的整数。" },
+  none: { en: "What stands in the seed's box is no number; a seed is a whole number from 0 to {most}.",
+    zh: "种子框里不是数字；种子可以取 0 到 {most} 的整数。" },
 };
 
 /**

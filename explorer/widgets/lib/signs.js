@@ -22,7 +22,8 @@ export const bits = (nats) => (nats / Math.LN2).toFixed(2);
 export const signed = (n) => String(n).replace("-", "−");
 /** A weight as it is read: two digits, more where two would say nothing. */
 export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
-export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %", zh: "不到 1 %" }) : `${Math.round(100 * w)} %`);
+export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %",
+  zh: "不到 1 %" }) : `${Math.round(100 * w)} %`);
 /** A number as it stands in a table or a file. */
 export const rounded = (value, digits = 4) => Math.round(value * 10 ** digits) / 10 ** digits;
 export const count = (n) => Math.round(n).toLocaleString("en");
