@@ -23,6 +23,8 @@ GO = """(query) => {
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }"""
 BUSY = '[data-view=ask]:is([data-state=""], [data-state=empty], [data-state=running], [data-state=waiting])'  # without its answer
+# A part of a page that is being computed or drawn, or waits its turn.
+AT_WORK = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
 NEWEST = "() => Number(document.querySelector('[data-view=ask]').dataset.wish)"  # the wish whose answer the input bar shows
 
 

@@ -19,9 +19,8 @@ from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
 from tests.fitting import refused_by_axe, scrolls_sideways
 from tests.known import known
 from tests.pages import Contexts, Faults, watch
-from tests.visits import Visit
+from tests.visits import AT_WORK, Visit
 
-BUSY = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
 FIGURE = ".tfe-projected .tfe-words"
 HOSTILE = "<img src=x onerror=alert(1)>"
 # What every view in sight says of itself.
@@ -62,7 +61,7 @@ NONSENSE = {
 def settled(page: Page) -> None:
     """Waits until nothing on the page is being computed or drawn any more."""
     expect(page.locator(".tfe-badge").first).to_have_text(RESULT)
-    expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
+    expect(page.locator(AT_WORK)).to_have_count(0, timeout=START * 1000)
 
 
 def step(page: Page, number: int) -> None:

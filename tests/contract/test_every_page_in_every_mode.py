@@ -20,7 +20,7 @@ from tests.browser.waiting import START, becomes, prepared, unfolded
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
 from tests.fitting import figures_stand, misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
-from tests.visits import asked
+from tests.visits import AT_WORK, NEWEST, asked
 
 MODES = {"phone": "en", "tablet": "zh"}
 PHONE: dict[str, Any] = {"width": 360, "height": 780, "color_scheme": "dark", "has_touch": True}
@@ -36,7 +36,6 @@ class Shown(NamedTuple):
     first: dict[str, bool]
 
 
-BUSY = '[data-view]:is([data-state="running"], [data-state="ready"]:has(details[open]))'
 # What a visitor can read of the page, each piece of text with what tells where it stands.
 TEXTS = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
@@ -75,12 +74,11 @@ FOREIGN = {
 }
 
 
-# Goes to a link of the page as the browser's Back does; the newest wish that a widget of it answers.
+# Goes to a link of the page as the browser's Back does.
 GO = """(query) => {
   history.pushState({}, "", `${location.pathname}?${query}`);
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }"""
-NEWEST = "() => Math.max(...[...document.querySelectorAll('[data-wish]')].map((node) => Number(node.dataset.wish)))"
 
 
 def _whole(page: Page, lab: Lab) -> None:
@@ -92,7 +90,7 @@ def _whole(page: Page, lab: Lab) -> None:
     if page.locator(".tfe-card-more[aria-expanded=false]").count():
         page.locator(".tfe-card-more").click()
     unfolded(page)
-    expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
+    expect(page.locator(AT_WORK)).to_have_count(0, timeout=START * 1000)
     figures_stand(page)
 
 
