@@ -76,7 +76,7 @@ def transformers(length: int, device: torch.device) -> Side:
         attention_head_size=D_HEAD, hidden_size=HEADS * D_HEAD, num_attention_heads=HEADS, num_buckets=max(2, length // CHUNK),
         num_hashes=ROUNDS, lsh_attn_chunk_length=CHUNK, is_decoder=True, attn_layers=["lsh"], lsh_attention_probs_dropout_prob=0.0,
     )  # fmt: skip
-    layer = LSHSelfAttention(config).to(device).eval()  # type: ignore[no-untyped-call]
+    layer = LSHSelfAttention(config).to(device).eval()
     query, value = (one.transpose(1, 2).flatten(2) for one in inputs(length, device))
     layer.register_module("query_key", torch.nn.Identity())
     layer.register_module("value", _Given(value))
