@@ -1,7 +1,7 @@
 // The frame around every page. The bar and the rail move out of Gradio's <main>, so that header, navigation and main
 // are what they are called; the note of the open guided step stays in <main>, above the figure it speaks about.
 
-import { clear, el, svg } from "./lib/dom.js";
+import { clear, el, onTurn, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
 import { lang, setLang, t } from "./lib/lang.js";
 import { plotly } from "./lib/plot.js";
@@ -245,7 +245,10 @@ export function mount(root, props) {
     view.set(part.view);
     const node = nodeOf(part);
     if (Object.values(part.view).includes("open") || show.figureOf(node)) bring(part);
-    else below(node);
+    else {
+      brought += 1;
+      below(node);
+    }
     relocate();
   }
   /**
@@ -407,8 +410,7 @@ export function mount(root, props) {
       const growing = new ResizeObserver(() => (mine === brought && !projecting() ? below(node)
         : growing.disconnect()));
       growing.observe(main);
-      for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(act,
-        () => growing.disconnect(), { once: true, passive: true });
+      onTurn(() => growing.disconnect(), { once: true });
       setTimeout(() => growing.disconnect(), 5000);
     };
     requestAnimationFrame(() => look(0));

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +53,6 @@ class Request(Apart):
     def task(self) -> str:
         """Which views show the run: those of its variant."""
         return self.variant
-
-    def plain(self) -> Request:
-        """The same with nothing changed in the model and both sides read."""
-        return replace(self, side=SIDES[0], silenced=(), positions=True)
 
 
 @dataclass(frozen=True)

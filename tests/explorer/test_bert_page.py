@@ -103,7 +103,7 @@ def test_two_sentences_have_a_cosine_and_one_alone_asks_for_another() -> None:
 
 def test_a_change_tells_the_log_probability_of_what_is_hidden_or_how_the_vectors_turn() -> None:
     def told(request: Request) -> Any:
-        plain = request.plain()
+        plain = replace(request, side="both", silenced=(), positions=True)
         return views.difference((explanation(plain), explanation(request)), (None, None), request, WHAT)
 
     left = told(replace(SHIP, side="left"))

@@ -192,7 +192,6 @@ LEFT: Final = _("language model", "语言模型")
 
 # ---- the card ----
 DATA: Final = _("17 novels, captions", "17 部小说、图片说明")
-DATA_NOTE: Final = _("MiniLM: 1 G sentence pairs", "MiniLM：10 亿个句对")
 METRIC: Final = _("hidden words found, {split}", "找到的遮住词，{split}")
 OF_MINILM: Final = _("MiniLM {size} M", "MiniLM {size} M")
 CAPTIONS: Final = _("novels · captions {masked_accuracy_captions}", "小说 · 图片说明 {masked_accuracy_captions}")

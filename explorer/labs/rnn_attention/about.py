@@ -24,11 +24,6 @@ def facts() -> dict[str, dict[str, Any]]:
     return about.models(SLUG, VARIANTS)
 
 
-def measured(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The figures of those that were measured."""
-    return {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
-
-
 def pairs() -> tuple[Pair, ...]:
     """The four figures of the title row: size, data, what is reached with attention and without, training time."""
     known = facts()
@@ -37,7 +32,7 @@ def pairs() -> tuple[Pair, ...]:
     return (
         Pair(labels.CARD["parameters"], f"{max(one['parameters'] for one in known.values()) / 1e6:.1f} M", texts.EACH_MODEL),
         Pair(labels.CARD["data"], "Multi30k", "en→de"),
-        *_reached(measured(known)),
+        *_reached(about.measured(known)),
         about.trained(*known.values()),
     )
 
@@ -61,7 +56,7 @@ def prose() -> dict[str, str]:
 
 def quality(pieces: int = 0) -> dict[str, object] | None:
     """BLEU by the length of the English sentence; None before it was measured. pieces: of the sentence in view, whose group is marked."""
-    found = measured(facts())
+    found = about.measured(facts())
     attending = {variant: one for variant, one in found.items() if variant != "none"}
     if not attending or "none" not in found:
         return None

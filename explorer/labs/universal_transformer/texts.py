@@ -91,7 +91,6 @@ PONDER: Final[Mapping[str, Text]] = {
     "question": _("Who may stop, and who thinks on?", "谁可以停下，谁继续想？"),
     "empty": _("Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"),
 }
-AXIS: Final = _("position", "位置")
 PLACE: Final = _("position", "位置")
 STEP: Final = _("{n} step", "{n} 步")
 STEPS_OF: Final = _("{n} steps", "{n} 步")

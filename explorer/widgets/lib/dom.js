@@ -30,6 +30,15 @@ export function onPage(state, fn) {
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 }
 
+/**
+ * Calls fn whenever the visitor turns to something, before anything else hears of it: scrolls, presses a key or a place
+ * of the page. how: as addEventListener takes it.
+ */
+export function onTurn(fn, how = {}) {
+  for (const act of ["wheel", "touchmove", "pointerdown", "keydown"])
+    addEventListener(act, fn, { capture: true, passive: true, ...how });
+}
+
 export function clear(node) {
   node.replaceChildren();
   return node;

@@ -1,7 +1,7 @@
 // A folded question about the run in view: closed at first. Opening it asks the server, and so does every newer run
 // while it is open.
 
-import { el } from "./dom.js";
+import { el, onTurn } from "./dom.js";
 import { onLang, t } from "./lang.js";
 import { bus, request, view } from "./state.js";
 
@@ -34,7 +34,9 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
   let asked = null; // what the server was asked and has not answered, as text
   let shown = false; // did anything ever stand on the stage?
   let slow = null;
-  let bring = unfold.open; // a link or a guided step opened it: it comes into view with its first answer
+  // A link or a guided step opened it: it comes into view with its first answer, unless the visitor has turned to
+  // something else by then.
+  let bring = unfold.open;
   const kept = new Map(); // answers by what was asked, the newest last
 
   const named = (run, what) => JSON.stringify([run, what ?? null]);
@@ -97,6 +99,7 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
     unfold.open = wantedOpen;
     paint();
   });
+  onTurn(() => (bring = false));
   // The hall waits for no answer that can be fetched while it looks at the step before.
   bus.on("ahead", ({ query, view: looks }) => key in looks && request.is(query) && ask());
   bus.on("request", paint);
