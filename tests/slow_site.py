@@ -1,4 +1,4 @@
-"""The whole site with a translator that takes its time: ``python -m tests.slow_site PORT GRACE``, for tests of leaving and draining."""
+"""The translation lab alone, its translator slowed down: ``python -m tests.slow_site PORT GRACE``, for tests of leaving and draining."""
 
 from __future__ import annotations
 

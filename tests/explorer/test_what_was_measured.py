@@ -96,7 +96,7 @@ def test_composers_stand_beside_the_printed_ones_in_the_order_that_came_out(monk
         monkeypatch.setattr(about, "unproved", lambda *_, proved=proved: proved)
         said = music.standing_sentence(known)["en"]
         assert "Held out: relative 0.490, absolute 0.580." in said and words in said
-        assert f"relative by seed: {' · '.join(f'{loss:.3f}' for loss in music.seeds('jsb_relative').values())}." in said
+        assert f"Seeds of relative: {' · '.join(f'{loss:.3f}' for loss in music.seeds('jsb_relative').values())}." in said
     monkeypatch.setattr(about, "unproved", lambda *_: None)
     assert "another order" in music.standing_sentence(dict(reversed(known.items())))["en"]
 

@@ -196,7 +196,7 @@ IN_PRINT: Final = _("The paper{where} has {order}.", "论文{where}为：{order}
 SAME_ORDER: Final = _("The paper{where} has the same order: {order}.", "论文{where}的顺序相同：{order}。")
 OTHER_ORDER: Final = _("The paper{where} has another order: {order}.", "论文{where}的顺序不同：{order}。")
 ELSEWHERE: Final = _(", on other performances,", "（用的是别的演奏）")
-BY_SEED: Final = _("{name} by seed: {values}.", "{name}的各个种子：{values}。")
+BY_SEED: Final = _("Seeds of {name}: {values}.", "{name}的各个种子：{values}。")
 
 CURVE_UNITS: Final = _("nats per cell of held-out chorales, lower is better", "留出的众赞歌每格纳特，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} nats a cell.", "训练结束时：{figures} 纳特/格。")
