@@ -22,9 +22,9 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder --duratio
 run: $(VENV)/app-installed $(VENV)/fused
 	$(BIN)/python app.py --port $(PORT)
 
-# Types are checked on one core while the tests wait for something now and then: side by side, no core is idle.
-test: lint audit
-	$(MAKE) --no-print-directory -j2 types tests
+# Types are checked, and what is known against a package asked for, while the tests wait for something now and then.
+test: lint
+	$(MAKE) --no-print-directory -j3 audit types tests
 
 check: lint
 	$(MAKE) --no-print-directory -j2 types quick
