@@ -53,9 +53,11 @@ def again(request: Any, before: Any) -> Retranslated | None:
 
 
 def choosable(words: Words, values: Sequence[str] = ()) -> tuple[Item, ...]:
-    """Pieces that a control of kind "items" offers, by their positions or by `values`."""
-    pieces = enumerate(zip(*words, strict=True))
-    return tuple(Item(values[at] if values else str(at), piece, inner=at > 0 and not space) for at, (piece, space) in pieces)
+    """Pieces that a control of kind "items" offers, by their positions or by `values`; the end of the text continues no word."""
+    return tuple(
+        Item(values[at] if values else str(at), piece, inner=at > 0 and not space and piece != "</s>")
+        for at, (piece, space) in enumerate(zip(*words, strict=True))
+    )
 
 
 def kind(name: str, label: Text, weights: Array, queries: Words, keys: Words, question: Text, **how: Any) -> Kind:

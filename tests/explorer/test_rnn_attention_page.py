@@ -63,6 +63,7 @@ def test_words_and_outputs_are_offered_for_weight_and_only_where_there_is_weight
     offered = views.items(explanation(), EXAMPLES[0])
     assert [one.label for one in offered["words"]] == list(SOURCE) and [one.label for one in offered["rows"]] == list(TARGET)
     assert [one.inner for one in offered["words"]] == [False, False, False, True]
+    assert offered["rows"][-1].label == "</s>" and not offered["rows"][-1].inner, "the end of the text continues no word"
     moving = [one for one in views.CONTROLS if one.field in {"words", "rows"}]
     assert all(one.when == {"variant": VARIANTS[:-1]} and one.kept for one in moving)
 
