@@ -30,9 +30,11 @@ def look(seen: Explanation, layer: int, head: int, rows: Sequence[int]) -> Look:
     """Attention of a few positions of one head. rows: positions, from 0. IndexError where there is no such layer, head or position."""
     within(seen.queries.shape, layer, head, rows)
     found = np.zeros((3, len(rows), seen.queries.shape[2]), np.float32)
-    for i, row in enumerate(rows):
-        keys = np.arange(max(0, row - seen.span + 1), row + 1)
-        found[:, i, keys] = [one[0, 0] for one in _weights(seen, layer, np.array([row]), keys, slice(head, head + 1))]
+    wanted = np.array(rows, np.int64)
+    for some in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(wanted) != 1) + 1) if rows else ():  # neighbours at once
+        near = wanted[some]
+        keys = np.arange(max(0, near[0] - seen.span + 1), near[-1] + 1)
+        found[:, some[:, None], keys] = [one[0] for one in _weights(seen, layer, near, keys, slice(head, head + 1))]
     return Look(*found)
 
 

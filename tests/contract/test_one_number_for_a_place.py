@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import gradio as gr
@@ -16,6 +17,12 @@ from explorer.labs import LABS
 
 def drawn(lab: Lab) -> list[dict[str, Any]]:
     """What the widgets of a page draw on arrival."""
+    return _drawn(lab.slug)
+
+
+@cache
+def _drawn(slug: str) -> list[dict[str, Any]]:
+    lab = next(lab for lab in LABS if lab.slug == slug)
 
     async def inside() -> gr.Blocks:  # outside of a running loop Gradio opens loops of its own
         with gr.Blocks(analytics_enabled=False) as page:

@@ -184,6 +184,7 @@ def test_the_tuple_of_labs_equals_the_folders() -> None:
         assert {ancestor for ancestor in lab.ancestors if ancestor} <= SLUGS
 
 
+@pytest.mark.slow
 def test_the_pages_are_built_without_torch_and_without_ray_even_before_a_cluster() -> None:
     code = """import re, sys, explorer.server
 print(*{name.split(".")[1] for name in sys.modules if re.fullmatch(r"models[.]\\w+[.]records", name)})

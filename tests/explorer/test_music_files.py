@@ -314,6 +314,7 @@ print(int(peak.split()[1]) / 1024)  # getrusage would count the process that beg
 """
 
 
+@pytest.mark.slow
 def test_the_dearest_files_cost_less_than_three_seconds_and_300_megabytes() -> None:
     assert all(len(data) <= FILE for data in dearest().values())
     done = subprocess.run([sys.executable, "-c", MEASURE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)

@@ -317,6 +317,7 @@ def worst(name: str) -> bytes:
     return file(Image.fromarray(noise.repeat(4, 0).repeat(4, 1)), "WEBP", lossless=True, method=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["png", "bomb", "long", "jpeg", "webp"])
 def test_the_dearest_picture_costs_150_megabytes_and_not_twice_what_pillow_takes_to_open_the_dearest_of_all(name: str) -> None:
     data, dearest = worst(name), worst("png")

@@ -48,6 +48,7 @@ def test_another_processor_or_another_source_is_another_library(monkeypatch: pyt
     assert fused._built() != here
 
 
+@pytest.mark.slow
 def test_it_is_built_once_and_then_used(elsewhere: Path) -> None:
     assert fused.build().startswith("The fused step is built: ") and fused.serves(torch.zeros(1), fused.ROWS, 8)
     assert fused.build().startswith("The fused step is built already: ")
@@ -56,6 +57,7 @@ def test_it_is_built_once_and_then_used(elsewhere: Path) -> None:
     assert not fused.serves(torch.zeros(1, dtype=torch.float64), 1, 8)
 
 
+@pytest.mark.slow
 def test_a_compiler_without_threads_builds_for_one(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fused, "THREADS", ("-fno-such-thing", "-fopenmp-simd"))
     assert fused.build().startswith("The fused step is built: ") and fused.serves(torch.zeros(1), 1, 4)
