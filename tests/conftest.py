@@ -37,6 +37,8 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 # Python would go through the millions of objects of a run once more before it exits, which takes two seconds and frees nothing.
 atexit.register(gc.freeze)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    gc.disable()  # until all is loaded, see pytest_collection_finish
 
 T = TypeVar("T")
 
@@ -82,6 +84,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         group, place = item.get_closest_marker("xdist_group").args[0], (written.get(item, ()), at)
         firsts[group] = min(firsts.get(group, place), place)
     items.sort(key=lambda item: (firsts[item.get_closest_marker("xdist_group").args[0]][1], written.get(item, ())))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now is no garbage: Python does not look for some among these millions of objects again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 class Groups(LoadScopeScheduling):  # type: ignore[misc]
@@ -292,14 +300,6 @@ class Shared(Running):
         """Only a start that failed is ended here: others may be using it."""
         if not self._facts.exists():
             super().stop()
-
-
-@pytest.fixture(scope="module")
-def loaded() -> Iterator[None]:
-    """What is loaded already is no garbage: who looks for some in these tests does not go through millions of objects each time."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

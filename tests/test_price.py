@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from tools import price
+
+pytestmark = pytest.mark.xdist_group("every source")  # as tests/explorer/test_layering.py, which parses them too
 
 
 @pytest.mark.parametrize(
@@ -97,9 +101,11 @@ def test_the_panels_are_counted_with_what_only_they_use() -> None:
 
 
 @pytest.fixture(scope="module")
-def figures(loaded: None) -> dict[str, int]:
+def figures() -> dict[str, int]:
     """Those of this tree."""
-    return price.figures()
+    found = price.figures()
+    gc.freeze()  # what was parsed is kept: a million objects that are no garbage
+    return found
 
 
 # Labs that were built before a lab had a price; each is dearer than a new one may be. This list only shrinks.

@@ -52,5 +52,7 @@ def forget() -> None:
 @functools.cache
 def _keeping(_modules: int) -> list[Any]:
     """Our functions that keep what they have answered, as far as this many modules are loaded: looking through all objects takes long."""
-    kept = (one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper)
+    gc.unfreeze()  # what is frozen is not listed
+    kept = [one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper]
+    gc.freeze()
     return [one for one in kept if str(one.__module__).startswith(("models.", "explorer.labs.", "explorer.runs", "explorer.drawn"))]

@@ -23,7 +23,6 @@ from tests.contract.test_one_number_for_a_place import drawn
 from tests.pages import Faults
 from tools.price import nodes
 
-pytestmark = pytest.mark.usefixtures("loaded")
 CHINESE = re.compile(r"[一-鿿]")
 LATIN = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 
@@ -52,6 +51,7 @@ UNCOUNTED = _words("""
     frames operations less as means attends knows listens gets parameters dimensions products shares numbers hashes carries asks
     keeps cross remembers
 """)
+of_every_source = pytest.mark.xdist_group("every source")  # which one worker parses, once
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 
 
@@ -80,6 +80,7 @@ def _english_in(text: str) -> list[str]:
     return [word for word in LATIN.findall(bare) if word not in NAMES]
 
 
+@of_every_source
 def test_no_chinese_text_of_the_code_has_english_words_left() -> None:
     mixed = {
         (name, text): _english_in(text)
@@ -100,6 +101,7 @@ def test_a_text_in_two_languages_is_not_the_same_english_twice() -> None:
     assert same == []
 
 
+@of_every_source
 def test_every_noun_behind_a_number_has_its_singular() -> None:
     behind = {
         word
@@ -136,6 +138,7 @@ def test_a_change_that_nobody_could_see_is_not_told_as_one() -> None:
     assert change_sentence(moves, stays, -0.001, 0.001)["en"] == "still 0.00", "nothing has no sign"
 
 
+@of_every_source
 def test_every_sentence_of_a_change_goes_through_the_helper_that_compares_what_is_printed() -> None:
     told = [
         (path.name, call.lineno)
@@ -150,6 +153,7 @@ def test_every_sentence_of_a_change_goes_through_the_helper_that_compares_what_i
     assert told == []
 
 
+@of_every_source
 def test_parts_of_data_sets_have_chinese_names_and_a_number_is_never_said_to_be_of_each_alone() -> None:
     names = ("test", "val", "valid", "test_2016")
     assert [labels.split(name)["zh"] for name in names] == ["测试集", "验证集", "验证集", "2016 测试集"]

@@ -14,7 +14,7 @@ import pytest
 from explorer.labs import LABS
 from tools.price import nodes
 
-pytestmark = pytest.mark.usefixtures("loaded")
+pytestmark = pytest.mark.xdist_group("every source")  # which is parsed once
 ROOT = Path(__file__).parents[2]
 FILES = sorted([ROOT / "app.py", *(path for folder in ("explorer", "models", "benchmarks") for path in (ROOT / folder).rglob("*.py"))])
 OURS = {"app", "explorer", "models", "benchmarks", "tests"}

@@ -31,7 +31,6 @@ async def test_a_function_that_forgets_a_request_fails_it_clearly(engine: Engine
 
 
 @pytest.mark.limits(batch_wait=0.4)  # a busy machine too brings all eight together
-@pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")]
 )
