@@ -62,7 +62,7 @@ class Request:
     keep: int = choice(14, ROWS_KEPT, en="number of rows to keep", zh="保留行数")
     silenced: tuple[tuple[str, int, int], ...] = heads([*PATTERNS, COLOUR])
     memory_rows: int = number(MEMORY_ROWS, 0, MEMORY_ROWS, en="number of memory rows", zh="记忆行数")
-    flange: int = number(FLANGE, 0, FLANGE, en="width of the flange", zh="边缘宽度")
+    flange: int = number(FLANGE, 0, FLANGE, en="width of the flange", zh="周边宽度")
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same mode, the same blocks."""

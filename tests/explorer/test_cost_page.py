@@ -42,7 +42,7 @@ def test_the_bare_page_shows_the_stored_run_and_a_run_of_ones_own_grows_point_by
 
 def test_the_sentence_names_times_and_the_length_beyond_which_the_square_loses() -> None:
     value = clock.clock(timed(EXAMPLES[0]), EXAMPLES[0], "live")
-    assert "self-attention 4,000 ms, recurrence 16,000 ms; 4 × the operations, 4 × the time" in value["sentence"]["en"]  # type: ignore[index]
+    assert "recurrence 16,000 ms. Recurrence takes 4 × the operations of self-attention but 4 × the time" in value["sentence"]["en"]  # type: ignore[index]
     assert "L = 4 d = 4,000" in value["sentence"]["en"]  # type: ignore[index]
     fitted = [mark["text"]["en"] for mark in value["legend"]]  # type: ignore[attr-defined]
     assert fitted[0] == "self-attention: exponent 2.00, on paper 2" and fitted[3] == "restricted: exponent 1.00, on paper 1"

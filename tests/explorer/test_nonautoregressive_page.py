@@ -125,7 +125,9 @@ def facts() -> dict[str, dict[str, Any]]:
 def test_quality_stands_against_time_beside_greedy_decoding_with_the_same_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(about, "facts", facts)
     value: Any = about.quality("cmlm_raw", 4)
-    assert "raw: 17.0 BLEU with 1 pass, 30.0 with 10." in value["sentence"]["en"] and "reach 35.0" in value["sentence"]["en"]
+    assert (
+        "raw: 17.0 BLEU with 1 pass, 30.0 with 10." in value["sentence"]["en"] and "distilled data reaches 35.0" in value["sentence"]["en"]
+    )
     assert "The run in view takes 4 passes, as do those that reach 27.0." in value["sentence"]["en"]
     lines = value["figures"]["en"]["data"]
     assert lines[0]["x"] == [5, 10, 20, 50] and len(value["table"]["rows"]) == 9

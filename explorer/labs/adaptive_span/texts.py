@@ -131,7 +131,10 @@ STANDING_UNITS: Final = _("bits per character of the held-out book, lower is bet
 RUNG: Final = _("{name}, mean span {span}", "{name}，平均跨度 {span}")
 STANDS: Final = _("{name}: {value} bits with a mean span of {span} ({share} of S)", "{name}：{value} 比特，平均跨度 {span}（S 的 {share}）")
 BEHIND: Final = _("The learned spans cost {gap} bits against the full one.", "学出的跨度比全跨度多付 {gap} 比特。")
-AHEAD: Final = _("The learned spans cost nothing against the full one: {gap} bits less.", "学出的跨度并不比全跨度差：少付 {gap} 比特。")
+AHEAD: Final = _(
+    "The learned spans cost nothing against the full one: {gap} bits less. Training was short, and the full span was still catching up.",
+    "学出的跨度并不比全跨度差：少付 {gap} 比特。训练很短，全跨度当时仍在追赶。",
+)
 IN_PRINT: Final = _(
     "In print, models with learned spans are as good as or better than those with a fixed one, at a mean span of 314 where S = 8,192.",
     "论文中，学习跨度的模型与固定跨度的一样好或更好，S = 8,192 时平均跨度为 314。",
@@ -158,7 +161,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
 STEPS: Final[Mapping[str, Text]] = {
     "differ": _(
         "Giving all heads the same long span wastes most of it. The bars show how far each head of this trained model looks; S would "
-        "be the full width. In the middle of all heads z is {middle} characters; head {head} keeps {most}. Every bar adds a ramp of "
+        "be the full width. Half of all heads have a z below about {middle} characters; head {head} has {most}. Every bar adds a ramp of "
         "R to its z. A network this small finds what it needs close by.",
         "给所有头同样长的跨度，大半都浪费了。这些条显示训练好的模型里每个头看多远：S 是全宽。各头 z 的中位数为 {middle} 个字符；头 "
         "{head} 保留 {most} 个。每个条在 z 之外还有长为 R 的斜坡。这样小的网络在近处就找到所需要的。",

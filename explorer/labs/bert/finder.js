@@ -11,8 +11,8 @@ import { plus } from "../../widgets/lib/stripwords.js";
 
 const TEXT = {
   board: { en: "{title}. Arrows choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
-  units: { en: "MiniLM, {layers} layers × {heads} heads; chosen on dev, reported on UD English test",
-    zh: "MiniLM，{layers} 层 × {heads} 个头；在开发集上选择，报告 UD 英语测试集" },
+  units: { en: "MiniLM, {layers} layers × {heads} heads; relations: UD English, patterns: captions; chosen on one part, reported on another",
+    zh: "MiniLM，{layers} 层 × {heads} 个头；关系：UD 英语，模式：图片说明；在一部分上选择，在另一部分上报告" },
   which: { en: "what it finds", zh: "寻找什么" },
   all: { en: "all", zh: "全部" },
   pattern: { en: "patterns", zh: "模式" },
@@ -27,8 +27,8 @@ const TEXT = {
   right: { en: "{n} to the right", zh: "右边第 {n} 个" },
   caption: { en: "What each chosen head finds", zh: "选出的头各自找到什么" },
   unchosen: { en: "Head {head} was chosen for nothing in the table.", zh: "头 {head} 没有被选为任何一项。" },
-  isPattern: { en: "Head {head}, {job}: {test} on test, {here} on this sentence.",
-    zh: "头 {head}，{job}：测试集上 {test}，本句 {here}。" },
+  isPattern: { en: "Head {head}, {job}: {test} on other captions, {here} on this sentence.",
+    zh: "头 {head}，{job}：其他图片说明上 {test}，本句 {here}。" },
   isRelation: { en: "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, {steps}, in {offset}.",
     zh: "头 {head}，{job}：测试集上 {test} 指对；最好的固定距离（{steps}）为 {offset}。" },
   strongest: { en: " Here its strongest look from word to word goes from {from} to {to}, {w}.",

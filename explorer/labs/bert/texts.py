@@ -96,11 +96,12 @@ NO_HEAD: Final = _(
 COSINE: Final = _("cosine {value}", "余弦 {value}")
 LIKELIHOOD: Final = _("pseudo-log-likelihood {value}", "伪对数似然 {value}")
 LIKELIHOOD_IS: Final = _(
-    "The sum of the log-probabilities of all pieces, each hidden alone; a model that reads both ways has no other likelihood.",
-    "所有词片逐个单独遮住时的对数概率之和；双向阅读的模型没有别的似然。",
+    "The sum of the log-probabilities of all pieces, each hidden alone. It is no true likelihood of the sentence; a model that reads both "
+    "ways gives none, so this stands in its place.",
+    "所有词片逐个单独遮住时的对数概率之和。它不是句子真正的似然；双向阅读的模型给不出似然，就用它代替。",
 )
 NOTHING: Final = _("Nothing is hidden yet: click a word below.", "还没有遮住词：点击下面的一个词。")
-FOLDED: Final = _("Both networks read small letters alone.", "两个网络都只读小写字母。")
+FOLDED: Final = _("Both networks read lower-case letters only.", "两个网络都只读小写字母。")
 
 # ---- views ----
 ARROWS: Final = {
@@ -191,7 +192,7 @@ BOTH: Final = _("BERT", "BERT")
 LEFT: Final = _("language model", "语言模型")
 
 # ---- the card ----
-DATA: Final = _("17 novels, captions", "17 部小说、图片说明")
+DATA: Final = _("17 books, captions", "17 本书、图片说明")
 METRIC: Final = _("hidden words found, {split}", "找到的遮住词，{split}")
 OF_MINILM: Final = _("MiniLM {size} M", "MiniLM {size} M")
 CAPTIONS: Final = _("novels · captions {masked_accuracy_captions}", "小说 · 图片说明 {masked_accuracy_captions}")
@@ -232,14 +233,14 @@ STEPS: Final[Mapping[str, Text]] = {
         "它学的是说出被遮住的词。右边有帮助：比较两列猜测。",
     ),
     "draw": _(
-        "15 % of the pieces are drawn. Most are hidden, but nobody hides words later on: so a tenth becomes another piece and a tenth "
-        "stays, and the network must have an opinion about every word that it reads.",
+        "15 % of the pieces are drawn. Most are hidden, but nobody hides words when the network is used: so a tenth becomes another piece "
+        "and a tenth stays, and the network must have an opinion about every word that it reads.",
         "抽中 15% 的词片。多数被遮住，但以后使用时没有人遮词：所以十分之一换成别的词片，十分之一不变，网络就必须对读到的每个词都有判断。",
     ),
     "patterns": _(
-        "MiniLM was not told what its heads are for. Some have become ways to walk: one looks at the piece before, one at the next. The "
+        "MiniLM was not told what its heads are for. Some have learned a fixed step: one looks at the piece before, one at the next. The "
         "scores of your own sentence stand beside those of the corpus.",
-        "没有人告诉 MiniLM 每个头的用途。有些头学成了“走路”的方式：一个看前一个词片，一个看后一个。您的句子的得分列在语料得分旁边。",
+        "没有人告诉 MiniLM 每个头的用途。有些学会了固定的一步：一个看前一个词片，一个看后一个。您的句子的得分列在语料得分旁边。",
     ),
     "sink": _(
         "The weights of a row must sum to 1, even where a head finds nothing. They go to [CLS], which carries no word. Its value is short, "
@@ -254,16 +255,16 @@ STEPS: Final[Mapping[str, Text]] = {
         "和最好的固定距离比较：领先的分数才是它真正知道的。",
     ),
     "vectors": _(
-        "The mean of all positions is one vector for a sentence. Two sentences that mean the same lie close together, even without a word "
-        "in common; each word's share of the cosine can be read off.",
-        "所有位置的平均就是一个句子的向量。意思相同的两句话，即使没有一个相同的词，也靠得很近；每个词对余弦的贡献都能读出来。",
+        "The mean of all positions is one vector for a sentence. Two sentences that mean the same lie close together, even with "
+        "hardly a word in common; each word's share of the cosine can be read off.",
+        "所有位置的平均就是一个句子的向量。意思相同的两句话，即使几乎没有相同的词，也靠得很近；每个词对余弦的贡献都能读出来。",
     ),
     "labels": _(
-        "BERT is made to be fine-tuned: a verdict on the means of its layers, some labels, and all weights learn on. Here it judges film "
-        "reviews; beside it a language model, which reads the left side alone, by the same rule. Does pre-training pay, and do both sides? "
-        "Counting words is the one to beat.",
-        "BERT 本来就是用来微调的：在各层的均值上加一个判断，给一些标签，让所有权重继续学。这里它判断影评的褒贬；旁边是只读左边的语言模型，"
-        "规则相同。预训练值得吗？读两边值得吗？要超过的是数词。",
+        "BERT is made to be fine-tuned: a verdict is read off (in the paper from [CLS], here from the means of all layers), and all "
+        "weights learn on. It judges film reviews. The language model beside it is twice as large and read other text, so the curves do "
+        "not say what the right side is worth. Counting words is to be beaten.",
+        "BERT 本来就是用来微调的：读出一个判断（论文从 [CLS] 读，这里从各层的均值读），让所有权重继续学。它判断影评的褒贬。"
+        "旁边的语言模型大一倍，学的文本也不同，所以两条曲线并不能说明右边值多少。要超过的是数词。",
     ),
 }
 
@@ -276,7 +277,7 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "sink": _("Where does a head look when it finds nothing?", "一个头什么也没找到时看向哪里？"),
     "grammar": _("Does a head know grammar, or only where to look?", "头懂语法，还是只知道看哪里？"),
     "vectors": _("When do two sentences mean the same?", "什么时候两句话意思相同？"),
-    "labels": _("Do both sides help to judge a review?", "读两边对判断影评有帮助吗？"),
+    "labels": _("What is pre-training worth to judge a review?", "判断影评时，预训练值多少？"),
 }
 
 # What the hall guesses before the lecturer opens the projected figure.

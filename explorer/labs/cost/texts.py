@@ -33,7 +33,7 @@ RUN: Final = _("Run", "运行")
 TASK: Final = _("Experiment", "实验")
 TASKS: Final[Mapping[str, Text]] = {
     "clock": _("Cost of a layer", "一层的开销"),
-    "scale": _("Scores and softmax", "分数与归一化"),
+    "scale": _("Scores and softmax", "分数与 softmax"),
     "heads": _("A filter made of heads", "用头做成滤波器"),
 }
 LENGTH: Final = _("positions L", "位置数 L")
@@ -108,11 +108,11 @@ MILLISECONDS: Final = _("ms, logarithmic", "毫秒，对数")
 FITTED: Final = _("{name}: exponent {fitted}, on paper {paper}", "{name}：指数 {fitted}，纸面 {paper}")
 UNFITTED: Final = _("{name}: on paper exponent {paper}", "{name}：纸面指数 {paper}")
 CLOCK_SAYS: Final = _(
-    "At L = {length}, d = {width}: self-attention {attention} ms, recurrence {recurrence} ms; {share} × the operations, {times} × "
-    "the time, "
-    "because it takes {length} steps one after the other. On paper the square overtakes recurrence beyond L = 4 d = {cross}.",
-    "L = {length}、d = {width} 时：自注意力 {attention} 毫秒，循环 {recurrence} 毫秒；运算量为 {share} 倍，用时为 {times} 倍，"
-    "因为它必须一步接一步走 {length} 步。按公式，L 超过 4 d = {cross} 后平方项才超过循环。",
+    "At L = {length}, d = {width}: self-attention {attention} ms, recurrence {recurrence} ms. Recurrence takes {share} × the operations "
+    "of self-attention but {times} × the time, because its {length} steps wait for each other. On paper the square overtakes recurrence "
+    "beyond L = 4 d = {cross}.",
+    "L = {length}、d = {width} 时：自注意力 {attention} 毫秒，循环 {recurrence} 毫秒。循环的运算量是自注意力的 {share} 倍，用时却是 "
+    "{times} 倍，因为它的 {length} 步必须一步接一步。按公式，L 超过 4 d = {cross} 后平方项才超过循环。",
 )
 CLOCK_BEGINS: Final = _(
     "So far {n} of {of} points are timed; the longest is L = {length}.", "已计时 {n} 个点，共 {of} 个；最长为 L = {length}。"
@@ -134,8 +134,10 @@ FAR_UNITS: Final = _("layers or steps between them, k = {kernel}, r = {window}",
 APART: Final = _("positions between two words", "两个词相隔的位置数")
 FAR_SAYS: Final = _(
     "Between two words {length} positions apart a signal goes through {recurrence} steps of recurrence, {convolution} layers of "
-    "convolution or {restricted} of attention to a window; self-attention joins them in {attention}.",
-    "两个词相隔 {length} 个位置时，信号要经过 {recurrence} 步循环、{convolution} 层卷积或 {restricted} 层窗口注意力；"
+    "dilated convolution (about L/(k − 1) without dilation) or {restricted} of attention to a window; self-attention joins them in "
+    "{attention}.",
+    "两个词相隔 {length} 个位置时，信号要经过 {recurrence} 步循环、{convolution} 层空洞卷积（不用空洞则约 L/(k − 1) 层）或 {restricted} 层"
+    "窗口注意力；"
     "自注意力只要 {attention} 步。",
 )
 OPERATIONS: Final = _("operations", "运算次数")
@@ -146,9 +148,9 @@ LONGEST: Final = _("longest path, layers or steps", "最长路径，层或步")
 SEQUENTIAL: Final = _("steps one after the other", "必须先后进行的步数")
 PAPER_SAYS: Final = _(
     "Self-attention joins any two positions in 1 step for {attention} operations; recurrence needs {recurrence} and a path of "
-    "{length}; convolution {convolution} and {layers} layers to see everything; attention to {window} keys {restricted}.",
-    "自注意力用 {attention} 次运算一步连接任意两个位置；循环要 {recurrence} 次，路径长 {length}；卷积要 {convolution} 次，{layers} "
-    "层才看遍全部；只看 {window} 个键的注意力要 {restricted} 次。",
+    "{length}; convolution {convolution} and {layers} dilated layers to see everything; attention to {window} keys {restricted}.",
+    "自注意力用 {attention} 次运算一步连接任意两个位置；循环要 {recurrence} 次，路径长 {length}；卷积要 {convolution} 次，用空洞卷积 "
+    "{layers} 层才看遍全部；只看 {window} 个键的注意力要 {restricted} 次。",
 )
 
 # The family.
@@ -201,9 +203,9 @@ HARDENS_SAYS: Final = _(
 SLOPES_SAYS: Final = _(
     "At d_k = {d_k}, {plain} of a push on the scores reaches the weights where they are not divided, {scaled} where they are "
     "divided by √d_k: a hard softmax lets no gradient through.",
-    "d_k = {d_k} 时，分数不除，对分数的推动有 {plain} 传到权重；除以 √d_k 则有 {scaled}：变硬的归一化不让梯度通过。",
+    "d_k = {d_k} 时，分数不除，对分数的推动有 {plain} 传到权重；除以 √d_k 则有 {scaled}：变硬的 softmax 不让梯度通过。",
 )
-ROWS: Final = _("What the softmax gives", "归一化给出什么")
+ROWS: Final = _("What the softmax gives", "softmax 给出什么")
 ROWS_UNITS: Final = _("{rows} queries × {keys} keys, weights 0 … 1", "{rows} 个查询 × {keys} 个键，权重 0 … 1")
 ROWS_SAYS: Final = _(
     "Not divided, the largest weight of a row is {plain} on average; {divided}, it is {asked}. Each row sums to 1.",
@@ -295,8 +297,11 @@ UNTIMED: Final = _("The clock did not get as far as that: give it fewer position
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
-        "A multiplication and an addition are two operations. Layers are counted, and timed, without projections; biases are left out.",
-        "一次乘法和一次加法算两次运算。各层的计数与计时都不含投影；偏置略去不计。",
+        "A multiplication and an addition are two operations. Attention is counted, and timed, without its projections (they would be "
+        "another 8 L d²); the LSTM and the convolution with all their matrices. Biases are left out. The path of a convolution is that "
+        "of dilated layers, as in table 1; the layer that is timed is not dilated.",
+        "一次乘法和一次加法算两次运算。注意力的计数与计时不含投影（投影另需 8 L d²）；LSTM 与卷积含全部权重矩阵。偏置略去不计。"
+        "卷积的路径按空洞卷积计（如表 1）；计时的卷积没有空洞。",
     ),
     _(
         "Timed: an LSTM, a 1D convolution, attention of one head, and attention whose blocks of r/2 queries see r keys; one "
@@ -346,7 +351,7 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "paper": _(
         "At L = d = 1,000 and k = 3: 4·10⁹ operations for self-attention, 16·10⁹ for an LSTM, 6·10⁹ for a convolution. "
-        "Restricted to r keys, attention pays for r pairs instead of L.",
+        "Restricted to r keys, each query pays for r pairs instead of L.",
         "L = d = 1,000、k = 3 时：自注意力 4·10⁹ 次运算，LSTM 16·10⁹ 次，卷积 6·10⁹ 次。限制在 r 个键以内时，每个查询只付 r "
         "对的代价，而不是 L 对。",
     ),
@@ -358,7 +363,7 @@ STEPS: Final[Mapping[str, Text]] = {
     "scale": _(
         "A dot product of d_k numbers has variance d_k. Not divided, the softmax hardens as d_k grows, its rows collapse to "
         "one cell and its gradient dies. Set the power to 0 and see.",
-        "d_k 个数的点积方差为 d_k。若不除，d_k 越大归一化越硬，每行塌缩到一格，梯度随之消失。把指数设为 0 看看。",
+        "d_k 个数的点积方差为 d_k。若不除，d_k 越大 softmax 越硬，每行塌缩到一格，梯度随之消失。把指数设为 0 看看。",
     ),
     "scores": _(
         "Additive scores pass a tanh: they stay small whatever d_k is, but hold L × L × d_k numbers on the way. The dot "

@@ -94,7 +94,7 @@ class Layout:
         flange = f"{max(above, beside)}"
         return {
             "en": f"tiles {tall} × {wide}, flange {flange} above, left, right",
-            "zh": f"瓦片 {tall} × {wide}，上、左、右各延 {flange}",
+            "zh": f"小块 {tall} × {wide}，上、左、右各延 {flange}",
         }
 
 

@@ -4,7 +4,7 @@ import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
-  question: { en: "Where may a pixel look: in rows, or in tiles?", zh: "一个像素能看哪里：按行，还是按瓦片？" },
+  question: { en: "Where may a pixel look: in rows, or in tiles?", zh: "一个像素能看哪里：按行，还是按小块？" },
   questionField: { en: "What can a pixel know of, layer by layer?", zh: "一层一层，一个像素能知道什么？" },
   query: { en: "query block", zh: "查询块" },
   memory: { en: "memory block", zh: "记忆块" },

@@ -84,7 +84,7 @@ EXAMPLES: Final[tuple[Text, ...]] = (
 PATTERNS: Final[Mapping[str, Text]] = {"local_1d": _("1D", "1D"), "local_2d": _("2D", "2D"), "colour": _("colour", "彩色")}
 NUMBER: Final = _("bits/dim", "比特/维")
 MEMORY: Final = _("1D memory", "1D 记忆")
-FLANGE: Final = _("2D flange", "2D 翼缘")
+FLANGE: Final = _("2D flange", "2D 周边")
 ROWS: Final = _("{n} rows", "{n} 行")
 PIXELS: Final = _("{n} px", "{n} 像素")
 SPANS: Final = {
@@ -100,7 +100,7 @@ NO_SURPRISE: Final = _(
 # In words: what a change does.
 HEAD: Final = _("head {model} {name}", " {model} 的头 {name} ")
 LESS_MEMORY: Final = _("with {n} of {most} rows of memory in 1D", "1D 的记忆为 {most} 行中的 {n} 行")
-LESS_FLANGE: Final = _("with a flange of {n} of {most} pixels in 2D", "2D 的翼缘为 {most} 像素中的 {n} 像素")
+LESS_FLANGE: Final = _("with a flange of {n} of {most} pixels in 2D", "2D 的周边为 {most} 像素中的 {n} 像素")
 UNTOUCHED: Final = _("which changes nothing in the model that makes this picture", "画这张图的模型没有任何改变")
 DEARER: Final = _("the same {pattern} picture costs {bits} bits/dim more", "同一张 {pattern} 图每维多花 {bits} 比特")
 CHEAPER: Final = _("the same {pattern} picture costs {bits} bits/dim less", "同一张 {pattern} 图每维少花 {bits} 比特")
@@ -247,7 +247,7 @@ STEPS: Final[Mapping[str, Text]] = {
         "Now the 2D model sees nothing beyond its own tile, and tiles no longer fit together. B shows the picture before; the number "
         "says what that picture costs the model more. Give the flange back pixel by pixel; the 1D memory can be cut too, row by row.",
         "现在 2D 模型看不到本块以外的任何东西，块与块接不上了。按 B 看之前的图；那个数字是之前那张图多花的比特。"
-        "再把翼缘一个像素一个像素地还回去；1D 的记忆也可以一行行减掉。",
+        "再把周边一个像素一个像素地还回去；1D 的记忆也可以一行行减掉。",
     ),
 }
 

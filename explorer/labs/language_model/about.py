@@ -61,7 +61,7 @@ def standing() -> dict[str, object] | None:
         drawing.ladder(rungs, tick=1),
         title=texts.STANDING,
         units=texts.CURVE_UNITS,
-        sentence=joined(said, remark, about.order_of(SLUG, known)) or said,
+        sentence=joined(said, remark, texts.OF_PIECES if "words" in known else None, about.order_of(SLUG, known)) or said,
         table=figure.Table((labels.CARD["model"], texts.BITS), [(texts.LESSONS[variant], one["value"]) for variant, one in known.items()]),
         height=26 * len(known) + 36,
         name="language-model-lessons",

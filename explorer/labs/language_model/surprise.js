@@ -7,15 +7,15 @@ import { ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { rounded } from "../../widgets/lib/signs.js";
 
 const TEXT = {
-  board: { en: "{title}. Left and right step through the pieces, Escape resets.", zh: "{title}。左右键在词块间移动，Esc 复位。" },
+  board: { en: "{title}. Left and right step through the pieces, Escape resets.", zh: "{title}。左右键在词片间移动，Esc 复位。" },
   scale: { en: "surprise, 0 to {n} bits and more", zh: "惊讶，0 至 {n} 比特及以上" },
   written: { en: "written", zh: "写下的" },
-  caption: { en: "Each piece, what it cost, and whether it was given", zh: "每个词块、它的代价、是否为给定" },
+  caption: { en: "Each piece, what it cost, and whether it was given", zh: "每个词片、它的代价、是否为给定" },
   position: { en: "position", zh: "位置" },
-  piece: { en: "piece", zh: "词块" },
+  piece: { en: "piece", zh: "词片" },
   bits: { en: "bits", zh: "比特" },
   given: { en: "given", zh: "给定" },
-  none: { en: "Choose a piece to see what it cost.", zh: "选一个词块，看它的代价。" },
+  none: { en: "Choose a piece to see what it cost.", zh: "选一个词片，看它的代价。" },
 };
 const WORST = 12; // bits where the scale ends
 const shown = (piece) => piece.replaceAll("\n", "⏎");
@@ -60,7 +60,7 @@ function sentence(run, look) {
   else {
     const piece = { text: `“${shown(run.symbols[pos])}” (${pos})`, role: "query" };
     const bits = run.bits[pos].toFixed(2);
-    out.push(...(zh ? ["词块 ", piece, ` 花费 ${bits} 比特。`] : ["Piece ", piece, ` cost ${bits} bits.`]));
+    out.push(...(zh ? ["词片 ", piece, ` 花费 ${bits} 比特。`] : ["Piece ", piece, ` cost ${bits} bits.`]));
   }
   const parts = [[given, run.symbols.slice(0, run.given), zh ? "给定部分" : "What was given"],
     [written, run.symbols.slice(run.given), zh ? "写下部分" : "What was written"]];
@@ -68,7 +68,7 @@ function sentence(run, look) {
     if (!bits.length) continue;
     const each = mean(bits).toFixed(2);
     const per = (bits.reduce((sum, one) => sum + one, 0) / Math.max(1, letters(symbols))).toFixed(2);
-    out.push(zh ? `${name}每词块 ${each} 比特，每字符 ${per} 比特。`
+    out.push(zh ? `${name}每词片 ${each} 比特，每字符 ${per} 比特。`
       : ` ${name} costs ${each} bits a piece, ${per} a character.`);
   }
   return out;

@@ -55,7 +55,7 @@ NAMES: Final[Mapping[str, Text]] = MappingProxyType(
         "layers": _("Every layer predicts", "每层都预测"),
         "targets": _("Two ahead", "预测两步"),
         "all": _("Every layer, two ahead", "每层，两步"),
-        "words": _("Pieces", "词块"),
+        "words": _("Pieces", "词片"),
         "induction": _("Copies, two layers", "会复制，两层"),
         "one_layer": _("Copies, one layer", "复制，一层"),
     }
@@ -67,13 +67,13 @@ BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
         "layers": _("every layer", "每层预测"),
         "targets": _("two ahead", "两步预测"),
         "all": _("layers and two ahead", "每层两步"),
-        "words": _("pieces", "词块模型"),
+        "words": _("pieces", "词片模型"),
         "induction": _("two layers", "两层模型"),
         "one_layer": _("one layer", "一层模型"),
     }
 )
 KIND: Final[Mapping[str, Text]] = MappingProxyType({kind: _("self-attention", "自注意力") for kind in ("characters", "pieces", "copies")})
-PER: Final[Mapping[str, Text]] = MappingProxyType({"characters": _("character", "字符"), "pieces": _("piece", "词块")})
+PER: Final[Mapping[str, Text]] = MappingProxyType({"characters": _("character", "字符"), "pieces": _("piece", "词片")})
 # Our examples: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (
@@ -86,7 +86,7 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     ),
     (_("The likeliest character every time: it goes round in circles", "每次取最可能的字符：开始兜圈子"), _("Greedy", "贪心")),
     (_("Nothing: it begins behind a line break", "什么也不给：从换行之后开始"), _("Nothing", "空白")),
-    (_("The same beginning, written in pieces", "同样的开头，用词块来写"), _("Pieces", "词块")),
+    (_("The same beginning, written in pieces", "同样的开头，用词片来写"), _("Pieces", "词片")),
     (_("Random letters that come again: two layers copy them", "重复出现的随机字母：两层就能复制"), _("Copy", "复制")),
 )
 
@@ -137,7 +137,7 @@ ROLES: Final = (_("symbol that is said", "要说出的符号"), _("symbol that w
 NOTES_LABEL: Final = _("Notes", "说明")
 NOTES: Final[tuple[Text, ...]] = (
     _(
-        "A symbol costs −log₂ of the probability that it was given, at temperature 1, whatever it was drawn with.",
+        "A symbol costs −log₂ p bits, p being the probability that the model gave it, at temperature 1, whatever it was drawn with.",
         "一个符号的代价是其概率的 −log₂，按温度 1 计算，与抽取时用的温度无关。",
     ),
     _(
@@ -145,8 +145,9 @@ NOTES: Final[tuple[Text, ...]] = (
         "logit 透镜用最后一层的归一化与输出矩阵来读每一层；低层从未为此训练过。",
     ),
     _(
-        "The model reads 256 symbols at once. When they are full, it reads the last 128 again from its first position and goes on.",
-        "模型一次读 256 个符号。读满后，它从第一个位置重读最后 128 个，再继续。",
+        "The models of the books read 256 symbols at once. When they are full, it reads the last 128 again from its first position and "
+        "goes on.",
+        "读书的模型一次读 256 个符号。读满后，它从第一个位置重读最后 128 个，再继续。",
     ),
     _("A weight says where a head read from, not why a symbol was chosen.", "权重说明一个头从哪里读取，并不说明为什么选这个符号。"),
 )
@@ -168,7 +169,7 @@ COUNTED: Final = _("Counting words in the same labels: {counts}.", "在同样的
 HALTED: Final = _("It was stopped.", "已被停止。")
 
 # ---- the card ----
-DATA: Final = _("17 books, 2 held out", "17 本书，另留出 2 本")
+DATA: Final = _("17 books; 2 more held out", "17 本书，另留出 2 本")
 BOOKS: Final = _("public domain", "公有领域")
 METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
 BITS: Final = _("bits per character", "每字符比特数")
@@ -182,8 +183,13 @@ LESSONS: Final[Mapping[str, Text]] = {
     "layers": _("Every position and layer", "每个位置和每一层"),
     "targets": _("Every position, two ahead", "每个位置，预测两步"),
     "all": _("Every position and layer, two ahead", "每个位置和每一层，预测两步"),
-    "words": _("Every position, in pieces", "每个位置，用词块"),
+    "words": _("Every position, in pieces", "每个位置，用词片"),
 }
+OF_PIECES: Final = _(
+    "The model of pieces differs in more: it is nearly three times as large, read the books three times, and is measured on the text "
+    "without its line breaks.",
+    "词片模型的差别不只在学法：它大近两倍，把书读了三遍，而且是在去掉换行的文本上测的。",
+)
 AT_THE_LAST: Final = _(
     "Even where it has learned to predict, at the 256th character of a window, the model of the last position costs {value}.",
     "即使只在它学过预测的地方（窗口的第 256 个字符）来读，只用最后位置的模型仍要 {value}。",
@@ -199,7 +205,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "temperature": _("Temperature", "温度"),
     "unicorn": _("It writes", "它会写"),
     "copy": _("A head that copies", "会复制的头"),
-    "labels": _("Learning from labels", "先预训练，再微调"),
+    "labels": _("Learning from labels", "从标签中学习"),
     "curve": _("The label curve", "标签曲线"),
 }
 STEPS: Final[Mapping[str, Text]] = {
@@ -209,11 +215,12 @@ STEPS: Final[Mapping[str, Text]] = {
         "模型从左往右读字符，给每个可能的下一个字符一个概率。条形表示它有多惊讶：一个新词花很多比特，词的其余部分很少。绿底是它自己写的。",
     ),
     "positions": _(
-        "No position may look ahead, so one pass over 256 characters is 256 lessons: each position predicts its next one. From the last "
-        "position alone it learns slowly. Al-Rfou et al. let every layer predict too, and two ahead: their 64 layers needed it, these 8 "
-        "gain little.",
+        "No position may look ahead, so one pass over 256 characters is 256 lessons. From the last position alone it learns slowly. "
+        "Al-Rfou et al. let every layer predict too, and two ahead: their 64 layers gained from the first (1.16 to 1.06 bits), hardly from "
+        "the second; these 8 gain little from either.",
         "每个位置都不能往后看，所以读一遍 256 个字符就是 256 课：每个位置预测下一个字符。只用最后一个位置就学得慢。"
-        "Al-Rfou 等还让每一层都预测，并预测两步：他们的 64 层需要这样，这里的 8 层获益很少。",
+        "Al-Rfou 等还让每一层都预测，并预测两步：他们的 64 层从前者获益（1.16 降到 1.06 比特），从后者几乎没有；这里的 8 层两样都获益很少"
+        "。",
     ),
     "layers": _(
         "Read each layer as if it were the last: what would it say? In the lower layers the guess is poor, going up it gets better, and "
@@ -227,8 +234,9 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "unicorn": _(
         "Such a beginning made GPT-2 famous: 1,500 M parameters wrote a news story about unicorns that speak English. This model has about "
-        "1 M and has read 17 old novels: it finds words and their order, but no story.",
-        "这样的开头让 GPT-2 出了名：15 亿参数写出了独角兽说英语的新闻。本模型约 100 万参数，只读过 17 本老小说：会拼词，却写不出故事。",
+        "1 M and has read 17 old books, novels, plays and verse: it finds words and their order, but no story.",
+        "这样的开头让 GPT-2 出了名：15 亿参数写出了独角兽说英语的新闻。本模型约 100 万参数，只读过 17 本旧书（小说、戏剧、诗）：会拼词，却"
+        "写不出故事。",
     ),
     "copy": _(
         "A network of two layers learned to copy random letters that come again. The head of layer 2 looks right behind the earlier "
@@ -241,15 +249,15 @@ STEPS: Final[Mapping[str, Text]] = {
         "The model of pieces has read books, and film reviews without their labels. Now it gets a few labelled sentences, and learns on "
         "with a small readout: is the review positive? It soon knows these by heart; held-out ones are harder. Fine-tune it live, and stop "
         "when you like.",
-        "词块模型读过书，也读过不带标签的影评。现在给它少量带标签的句子，加一个小输出层继续学：这条影评是好评吗？"
+        "词片模型读过书，也读过不带标签的影评。现在给它少量带标签的句子，加一个小输出层继续学：这条影评是好评吗？"
         "它很快背下这些句子；留出的句子更难。可以实时微调，随时停止。",
     ),
     "curve": _(
-        "Radford et al. pre-trained 117 M parameters on 7,000 books, and labels became worth far more. Here the network has 3 M and has "
-        "read 17 novels. The curve says what that is worth at each number of labels, against the same network from scratch and against "
-        "counting words.",
-        "Radford 等用 7,000 本书预训练 1.17 亿参数，标签因此值钱得多。这里的网络只有 300 万参数，读过 17 本小说。"
-        "曲线说明：在每种标签数下，与从零开始的同一网络、与数词相比，它值多少。",
+        "Radford et al. pre-trained 117 M parameters on 7,000 books, and labels became worth far more. Here the network has 3 M; it has "
+        "read 17 books and, without their labels, the very reviews that it then learns from. The curve says what that is worth, against "
+        "the same network from scratch and against counting words.",
+        "Radford 等用 7,000 本书预训练 1.17 亿参数，标签因此值钱得多。这里的网络只有 300 万参数，读过 17 本书，也读过随后要学的那些影评（不"
+        "带标签）。曲线说明：在每种标签数下，与从零开始的同一网络、与数词相比，它值多少。",
     ),
 }
 
@@ -272,8 +280,8 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "逐字符读书时，一个词的哪里最让人惊讶：第一个字母，中间，还是结尾？",
     ),
     "unicorn": _(
-        "It has read 17 novels of the nineteenth century. How many words will pass until it loses the unicorns?",
-        "它读过 17 本十九世纪的小说。写到第几个词时，它会把独角兽忘掉？",
+        "It has read 17 books, the newest of 1914. How many words will pass until it loses the unicorns?",
+        "它读过 17 本书，最新的出版于 1914 年。写到第几个词时，它会把独角兽忘掉？",
     ),
     "curve": _(
         "Which judges film reviews best with 500 labels: the pre-trained network, the same one from scratch, or counting words?",

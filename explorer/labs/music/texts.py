@@ -248,10 +248,10 @@ STEPS: Final[Mapping[str, Text]] = {
         "现在这一项被去掉了：那个数字是同样的音乐因此多花的代价。",
     ),
     "skew": _(
-        "Told directly, every pair of notes gets its own vector: an L × L × D tensor, 8.5 GB a layer at L = 2,048. Skewing "
+        "The direct way gives every pair of notes a vector of its own: an L × L × D tensor, 8.5 GB a layer at L = 2,048, D = 512. Skewing "
         "multiplies first, by distance, then moves rows until keys stand in columns: 4.2 MB. Each board is a step; the last equals "
         "the direct way.",
-        "直接做法为每一对音各取一个向量：L × L × D 的张量，L = 2,048 时每层 8.5 GB。倾斜变换先按距离相乘，再移动各行，"
+        "直接做法为每一对音各取一个向量：L × L × D 的张量，L = 2,048、D = 512 时每层 8.5 GB。倾斜变换先按距离相乘，再移动各行，"
         "直到每一列是一个键：4.2 MB。每块板是一步，最后一块与直接做法相等。",
     ),
     "arcs": _(

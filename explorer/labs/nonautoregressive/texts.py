@@ -149,7 +149,8 @@ HERE: Final = _(
     "The run in view takes {times} passes, as do those that reach {value}.", "当前的运行用 {times} 轮，这样的轮数达到 {value}。"
 )
 GREEDY_HAS: Final = _(
-    "One piece after the other, greedily, the same size and data reach {value}.", "同样大小、同样数据、一个接一个贪心地写，达到 {value}。"
+    "A network of the same size that writes one piece after the other, greedily, and learned from the distilled data reaches {value}.",
+    "同样大小、学蒸馏数据、一个接一个贪心地写的网络，达到 {value}。",
 )
 QUALITY_COLUMNS: Final = (
     _("network", "网络"),
@@ -185,14 +186,17 @@ NOTES: Final = (
 EACH_MODEL: Final = _("each network", "每个网络")
 AT: Final = _("T = {times}, {lengths} {lengths|length|lengths}", "T = {times}，{lengths} 种长度")
 BESIDE: Final = _("T = {times}, {lengths} {lengths|length|lengths} · greedy {greedy}", "T = {times}，{lengths} 种长度 · 贪心 {greedy}")
-CURVE_UNITS: Final = _("nats per masked piece on held-out pairs, lower is better", "留出句对上每个被遮词片的纳特，越低越好")
+CURVE_UNITS: Final = _("nats per piece that is to be said, against what people wrote", "每个要说出的词片的纳特，对照人写的译文")
 CURVE_AXES: Final = (
     _("target positions learned from", "学过的目标位置"),
-    _("held-out loss, nats per masked piece", "验证损失，每个被遮词片的纳特"),
+    _("held-out loss, nats per piece", "验证损失，每词片纳特"),
 )
 CURVE_SAYS: Final = _(
-    "After {seen} target positions for each, held-out loss in nats per masked piece: {figures}.",
-    "各学过 {seen} 个目标位置之后，验证损失（每个被遮词片的纳特）：{figures}。",
+    "After {seen} target positions for each, held-out loss in nats per piece: {figures}. Compare each curve with itself alone: the "
+    "networks are asked different things (some, all or none of the pieces masked), all but the greedy one count the length too, and three "
+    "learned from a teacher's German, not from people's.",
+    "各学过 {seen} 个目标位置之后，验证损失（每词片纳特）：{figures}。各曲线只宜与自身相比：各网络要说的不同（遮住一部分、全部或不遮），"
+    "除贪心的之外还计入长度，其中三个网络学的是教师网络的德文，不是人写的。",
 )
 
 # The guided steps: what they are called, and what to say. Their inputs and views stand in views.py.
@@ -215,10 +219,10 @@ STEPS: Final = {
     "stop": _(
         "So a stop token is learned as one more word, </s>. It costs a step of its own, and whoever writes it decides how long the "
         "sentence is, at the very end.",
-        "所以把停止词元 </s> 当作又一个词来学。它自己也占一步；写出它的那一刻才决定句子有多长，在最后。",
+        "所以把终止符 </s> 当作又一个词来学。它自己也占一步；写出它的那一刻才决定句子有多长，在最后。",
     ),
     "at_once": _(
-        "Without the mask, every position of the decoder is filled at the same time: one pass, however long the sentence. But no "
+        "Without the causal mask, every position of the decoder is filled at the same time: one pass, however long the sentence. But no "
         "position knows what its neighbour writes; look for pieces that stand there twice.",
         "去掉因果掩码，解码器的所有位置同时填写：无论句子多长都只要一轮。但没有一个位置知道邻居写什么；找找重复的词片。",
     ),
@@ -233,9 +237,9 @@ STEPS: Final = {
         "一句话有好几种好译文。每个位置各自混合它们，两个位置相乘，就会给不属于任何译文的词对留下概率；一个接一个写时，后一个知道前一个。",
     ),
     "distil": _(
-        "This network learned from what people wrote, where one English sentence has many Germans. The other one learned from a "
+        "This network learned from what people wrote: like things are put in many ways there. The other one learned from a "
         "teacher's translations: fewer ways to say a thing, less to mix up. Change the network above and compare.",
-        "这个网络学的是人写的译文，同一句英文有许多种德文。另一个学的是教师网络的译文：说法更少，也就更少混淆。在上方换网络比较。",
+        "这个网络学的是人写的译文：相似的意思有许多种说法。另一个学的是教师网络的译文：说法更少，也就更少混淆。在上方换网络比较。",
     ),
     "iterate": _(
         "Mask the least probable pieces and write them again, now with the others in sight. Repeats go, and most positions settle "
@@ -279,7 +283,8 @@ STEP_SHOWS: Final = {
     "at_once": _("Read the sentence aloud; point at the outlined repeats.", "把句子读出来；指向加框的重复词片。"),
     "length": _("Move the slider of the length and watch the sentence stretch and shrink.", "拖动长度滑块，看句子伸长、缩短。"),
     "mixed": _(
-        "Compare the diagonal pairs of both maps: left they have weight, right hardly any.", "比较两张图里的词对：左边分散，右边集中。"
+        "Point at the pair that says the same piece twice: at the left it has weight, at the right hardly any.",
+        "指向同一词片连写两次的那一格：左图有权重，右图几乎没有。",
     ),
     "distil": _("Leave the projector, change the network above, and project again.", "退出投影，在上方换网络，再投影。"),
     "iterate": _(

@@ -32,7 +32,7 @@ const TEXT = {
   position: { en: "said at position", zh: "说出的位置" },
   column: { en: "given", zh: "给定" },
   said: { en: "{model} says", zh: "{model} 说" },
-  nats: { en: "{model}: −log p of the right one, nats", zh: "{model}：正确字母的 −log p（奈特）" },
+  nats: { en: "{model}: −log p of the right one, nats", zh: "{model}：正确字母的 −log p（纳特）" },
   sheet: { en: "Every letter: what is said, and the loss of the right one", zh: "每个字母：说出的内容，以及正确字母的损失" },
 };
 const WORST = 8; // bits where the scale of the loss ends

@@ -156,10 +156,12 @@ UNHASHED: Final = _(
 )
 UNBROKEN: Final = _(
     "Why full attention does not break ours: in training {name} compared {met} % of all pairs, and {elsewhere} % of the pairs of a round "
-    "were of two buckets. So it learned to score the keys low that do not matter, and with all of them in sight the right one still gets "
-    "{right} of the weight. A model that only meets keys of its own bucket never learns that; the paper gives no reason for its figure.",
+    "were of two buckets. So it may have learned to score the keys low that do not matter; with all of them in sight the right one still "
+    "gets {right} of the weight. A model that meets keys of its own bucket alone may not learn that: it was not tried here, and the paper "
+    "gives no reason for its figure.",
     "完整注意力为什么没有使这里的模型失灵：训练中 {name} 比较过全部位置对的 {met}%，而一轮所比较的位置对中有 {elsewhere}% 来自不同的桶。"
-    "所以它学会了给无关的键低分，看到全部的键时，正确的键仍得到 {right} 的权重。只见过同一个桶的模型学不到这一点；论文没有给出原因。",
+    "它可能因此学会了给无关的键低分：看到全部的键时，正确的键仍得到 {right} 的权重。只见过同一个桶的模型也许学不到这一点；这里没有试过，"
+    "论文也没有给出原因。",
 )
 MORE: Final = _("More rounds of evaluation never made a hashing model worse here.", "在这里，增加评估轮数从未使用哈希的模型变差。")
 LESS: Final = _("More rounds of evaluation made {names} worse in places.", "增加评估轮数，在某些情况下使 {names} 变差。")
@@ -310,7 +312,7 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
     ),
     "round": _(
         "Every model hashes once. How many letters of “to be, or not to be, that is the question” does it lose?",
-        "每个模型只做一轮哈希。这句话的字母，它会丢掉几个？",
+        "每个模型只做一轮哈希。“to be, or not to be, that is the question”的字母，它会丢掉几个？",
     ),
 }
 

@@ -35,7 +35,7 @@ VARIANTS: Final = {
     "none": _("no attention", "无注意力"),
 }
 SEARCH: Final = _("Search", "搜索方式")
-GREEDY: Final = _("greedy: the best word at once", "贪心：每次只取最好的词")
+GREEDY: Final = _("greedy: the best word at every step", "贪心：每次只取最好的词")
 BEAM: Final = _("beam {n}", "束搜索 {n}")
 ALPHA: Final = _("length penalty α", "长度惩罚 α")
 EXAMPLES: Final[tuple[Text, ...]] = (
@@ -113,8 +113,9 @@ QUALITY_SAYS: Final = _(
     "更大、训练更久的 Transformer 在全部句子上为 {transformer}。",
 )
 APART: Final = _(
-    "All sentences together: {one} {x}, {other} {y}, p = {p} in a paired bootstrap.",
-    "全部句子：{one} {x}，{other} {y}，配对自助法 p = {p}。",
+    "All sentences together: {one} {x}, {other} {y}, p = {p} in a paired bootstrap: the chance of other sentences; each model was trained "
+    "once.",
+    "全部句子：{one} {x}，{other} {y}，配对自助法 p = {p}：这只考虑换一批句子的偶然；每个模型只训练了一次。",
 )
 TOO_NEAR: Final = _(
     "All sentences together: {one} {x}, {other} {y}; that is too near to tell them apart (p = {p}, paired bootstrap).",
@@ -157,13 +158,15 @@ OVERLAP_COLUMNS: Final = (GERMAN, ENGLISH, _("Transformer", "Transformer"), _("R
 DISTANCE: Final = _("How far does a word reach?", "一个词能影响多远？")
 DISTANCE_UNITS: Final = _("mean of ‖∂ log p / ∂x‖, logarithmic", "‖∂ log p / ∂x‖ 的平均，对数坐标")
 DISTANCE_AXES: Final = {
-    "en": ("steps of recurrence from a word to an output", "bearing on the output"),
-    "zh": ("从一个词到一个输出的循环步数", "对输出的影响"),
+    "en": ("steps from the word to the nearer end, plus the place of the output", "bearing on the output"),
+    "zh": ("词到较近一端的步数，加上输出的序号", "对输出的影响"),
 }
 DISTANCE_SAYS: Final = _(
-    "On the same German: from the nearest words and outputs ({near} steps) to the farthest ({far}), the bearing of a word goes "
-    "from {a} to {b} with “{one}” and from {c} to {d} with “{other}”.",
-    "同样的德文：从最近（{near} 步）到最远（{far} 步），一个词的影响在“{one}”中由 {a} 变为 {b}，在“{other}”中由 {c} 变为 {d}。",
+    "On the same German: from words at an end and the first outputs ({near} steps) to words in the middle and the last outputs ({far}), "
+    "the bearing of a word goes from {a} to {b} with “{one}” and from {c} to {d} with “{other}”. Both have a shorter way than through all "
+    "these steps: attention reads each state at once, and without it the last states are read again at every step.",
+    "同样的德文：从句端的词和最先的输出（{near} 步）到句中的词和最后的输出（{far} 步），一个词的影响在“{one}”中由 {a} 变为 {b}，"
+    "在“{other}”中由 {c} 变为 {d}。两者都有比逐步走更短的路：注意力直接读每个状态；没有注意力时，每一步都重读最后的状态。",
 )
 STEPS_FAR: Final = _("steps apart", "相隔步数")
 
@@ -242,9 +245,10 @@ STEPS: Final[Mapping[str, Text]] = {
         "加性：一个小网络比较两个状态。点积：直接相乘，没有参数。一般式：中间隔一个矩阵相乘。在上方换打分函数，比较图和数字；这里用的是点积。",
     ),
     "onward": _(
-        "Attention finds the word at once, but reading and writing still go step by step, and a word far away is many steps of memory "
-        "away. The Transformer keeps the attention and drops the recurrence: here it looks at the same words.",
-        "注意力一步就能找到词，但读和写仍然一步接一步，远处的词要经过许多步记忆。Transformer 留下注意力、去掉循环：它看的是同样的词。",
+        "Attention finds an English word at once. But reading and writing still go step by step, and within one sentence two distant words "
+        "meet only through many states. The Transformer keeps the attention and drops the recurrence: here it looks at the same words.",
+        "注意力一步就能找到英文词。但读和写仍然一步接一步，同一句话里相距很远的两个词，要经过许多个状态才能相遇。Transformer 留下注意力、去"
+        "掉循环：它看的是同样的词。",
     ),
 }
 
@@ -276,8 +280,8 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
 # What the lecturer does at each step, or points at: notes of the presenter's window.
 STEP_SHOWS: Final[Mapping[str, Text]] = {
     "vector": _(
-        "The curve without attention lies below the others; point at the longest sentences.",
-        "没有注意力的曲线在其他曲线之下；指向最长的句子。",
+        "All curves fall; the one without attention lies below the others at every length.",
+        "每条曲线都下降；没有注意力的曲线在每个长度上都在其他曲线之下。",
     ),
     "diluted": _(
         "Follow both lines from the first word to the last: each network remembers its own end.",

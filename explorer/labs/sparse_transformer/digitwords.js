@@ -171,7 +171,7 @@ const SAY = {
     zh: "{name}：像素 {q} 花费 {paid} 纳特{beside}；最贵的是 {worst}，{most}。" },
   bare: { en: "{name}: pixel {q}.", zh: "{name}：像素 {q}。" },
   rolled: { en: "{name}, through {layers}: of pixel {q}, ", zh: "{name}，经 {layers}：像素 {q} " },
-  reachAll: { en: "all {all} places up to its own reach it{beside}", zh: "有 全部 {all} 个位置能到达它{beside}" },
+  reachAll: { en: "all {all} places up to its own reach it{beside}", zh: "全部 {all} 个位置都能到达它{beside}" },
   reachSome: { en: "{count} of the {all} places up to its own reach it{beside}",
     zh: "有 {count} / {all} 个位置能到达它{beside}" },
   rollMost: { en: "; beside itself, the rollout gives most to {k}, {away}, {w}", zh: "；累积给 {k} {w}，{away}，自身除外最多" },

@@ -115,9 +115,9 @@ NOTES: Final[tuple[Text, ...]] = (
         "记忆里的内容是在读它自己的片段时算出的，不再重算；训练时梯度也不会传进去。",
     ),
     _(
-        "The model without a memory has the same width and depth, as many parameters but for its positions, and learned from as many "
-        "characters.",
-        "没有记忆的模型宽度和深度相同，除位置编码外参数量也相同，学习用的字符一样多。",
+        "The model without a memory has the same width and depth; its feed-forward layers are a little wider, so that it has about as "
+        "many parameters. It learned from as many characters.",
+        "没有记忆的模型宽度和深度相同；前馈层略宽，使参数量大致相同；学习用的字符一样多。",
     ),
     _(
         "Row t of the attention is where the model looked to say character t; it had read the characters before it.",
@@ -234,7 +234,7 @@ STEPS: Final[Mapping[str, Text]] = {
     "depth": _(
         "One layer sees one memory back. What it saw there had itself seen one memory farther: after n layers a character can know of "
         "n memories. Follow the cone from the locked character down to the inputs.",
-        "一层能往回看一段记忆。它看到的状态自己又看过更早的一段：n 层之后，一个字符能知道 n 段记忆以外的内容。"
+        "一层能往回看一段记忆。它看到的状态自己又看过更早的一段：n 层之后，一个字符能知道往回 n 段记忆的内容。"
         "沿着锥形从锁定的字符往下看到输入。",
     ),
     "terms": _(

@@ -17,7 +17,7 @@ const TEXT = {
   title: { en: "Which hypotheses grew, and which fell?", zh: "哪些假设在生长，哪些被淘汰？" },
   endlessTitle: { en: "What does it write when it may not stop?", zh: "不许停下时，它会写什么？" },
   beam: { en: "hypotheses kept", zh: "保留的假设数" },
-  stop: { en: "stop token", zh: "停止符" },
+  stop: { en: "stop token", zh: "终止符" },
   allowed: { en: "allowed", zh: "允许" },
   forbidden: { en: "forbidden", zh: "禁止" },
   alpha: { en: "length penalty α", zh: "长度惩罚 α" },
@@ -62,11 +62,11 @@ const TEXT = {
   greedyLive: { en: " The greedy one is still among them.", zh: "贪心译文仍在其中。" },
   saysForbidden: {
     en: "Behind {best} the stop token had {p}, and was forbidden: so the model went on, and only the limit of {limit} pieces cut it off.",
-    zh: "在 {best} 之后停止符的概率是 {p}，但被禁止：模型只好写下去，直到 {limit} 个词元的上限才被截断。",
+    zh: "在 {best} 之后终止符的概率是 {p}，但被禁止：模型只好写下去，直到 {limit} 个词元的上限才被截断。",
   },
   saysEndless: {
     en: "Without the stop token it never ends: only the limit of {limit} pieces cut it off.",
-    zh: "没有停止符就永不结束：直到 {limit} 个词元的上限才被截断。",
+    zh: "没有终止符就永不结束：直到 {limit} 个词元的上限才被截断。",
   },
   loop: {
     en: "From piece {begin} on it goes round in circles: {period} at a time, {rounds} rounds and more, until the limit of {limit} pieces (source + 50).",

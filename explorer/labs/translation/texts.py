@@ -29,7 +29,7 @@ REGION: Final = _("Sentence and translation", "句子与译文")
 SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
 RUN: Final = _("Translate", "翻译")
 SEARCH: Final = _("Search", "搜索方式")
-GREEDY: Final = _("greedy: the best word at once", "贪心：每次只取最好的词")
+GREEDY: Final = _("greedy: the best word at every step", "贪心：每次只取最好的词")
 BEAM: Final = _("beam {n}", "束搜索 {n}")
 ALPHA: Final = _("length penalty α", "长度惩罚 α")
 WORD: Final = _("live · word {n}", "实时 · 第 {n} 个词元")
@@ -224,7 +224,7 @@ STEPS: Final[Mapping[str, Text]] = {
     "training": _(
         "Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the last checkpoints. The true word goes in, "
         "whatever was predicted. Beside it stands what translating cost in its time.",
-        "带预热的 Adam、每次相加之前的丢弃、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
+        "带预热的 Adam、每次相加之前的随机失活、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
         "旁边是当年翻译所花的代价。",
     ),
 }
@@ -280,7 +280,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
         "Go up each tower from its foot; then, out of the projector, set the gain of a path to 0.",
         "沿每座塔从下往上看；再退出投影，把一条路径的增益设为 0。",
     ),
-    "training": _("Point at the lowest held-out loss: training stops there.", "指向验证损失的最低点：训练停在那里。"),
+    "training": _("Point at the held-out loss: at the end it hardly falls any more.", "指向验证损失：到最后几乎不再下降。"),
 }
 
 # 1: a step of every lecture; 3: for a long lecture; the others may be skipped.

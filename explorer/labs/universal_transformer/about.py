@@ -116,7 +116,9 @@ def hardness(task: str, mine: tuple[float, float] | None = None) -> dict[str, ob
     printed = (ours[0].get("published") or {}).get("ponder")
     if drawn is None or not printed or task != "stories":
         return drawn
-    more = filled(texts.ON_BABI, figures=" · ".join(f"{value:g}" for value in printed))
+    everywhere = [one["mean"] for one in measured["ponder_of_all_positions_by_facts"].values()]
+    figures, all_ = (" · ".join(f"{value:.3g}" for value in each) for each in (printed, everywhere))
+    more = filled(texts.ON_BABI, figures=figures, all=all_)
     said = drawn["sentence"]
     assert isinstance(said, dict)
     return {**drawn, "sentence": {"en": f"{said['en']} {more['en']}", "zh": f"{said['zh']}{more['zh']}"}}
@@ -202,9 +204,11 @@ def _rows(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> list[tuple[str 
 def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
     """Characters at length 40, the mean over seeds of each network, in words.
 
-    And in how many of the tasks whose seeds name an order ours leads, as it does in print.
+    And in which tasks ours leads, as it does in print: where its seeds lie clear of the others' and somebody can do the task at all.
     """
-    said, leads, compared = [], 0, 0
+    said: list[Text] = []
+    leads: list[Text] = []
+    undone: list[Text] = []
     for task, kinds in found.items():
         shares = {kind: [float(one["longer"]["value"]) for one in kinds[kind] if one.get("longer")] for kind in KINDS}
         means = {kind: sum(each) / len(each) for kind, each in shares.items() if each}
@@ -212,12 +216,12 @@ def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
             continue
         parts = [filled(texts.SHARE, network=texts.BRIEF[kind], share=f"{share:.2f}") for kind, share in means.items()]
         said.append(filled(texts.AT_TWICE, task=texts.SHORT_NAMES[task], shares=strung(parts)))
-        if not about.unproved(shares[""], shares["_ordinary"]):
-            compared += 1
-            leads += means[""] > means["_ordinary"]
-    order = filled(texts.SAME_ORDER, n=leads, of=compared) if compared else {"en": "", "zh": ""}
-    made = filled(texts.SAYS, tasks=strung(said, "; ", "；"), order=order)
-    return {language: text.strip() for language, text in made.items()}
+        if not any(one["longer"]["sequences"] for ones in kinds.values() for one in ones if one.get("longer")):
+            undone.append(texts.SHORT_NAMES[task])
+        elif not about.unproved(shares[""], shares["_ordinary"]) and means[""] > means["_ordinary"]:
+            leads.append(texts.SHORT_NAMES[task])
+    orders = [filled(text, tasks=strung(tasks)) for text, tasks in ((texts.LEADS, leads), (texts.UNDONE, undone)) if tasks]
+    return strung([filled(texts.SAYS, tasks=strung(said, "; ", "；")), texts.IN_PRINT, *orders], " ", "")
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

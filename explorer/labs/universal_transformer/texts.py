@@ -147,7 +147,10 @@ HARD: Final[Mapping[str, tuple[Text, Text, Text, Text]]] = MappingProxyType(
         ),
     }
 )
-ON_BABI: Final = _("Published on bAbI, per question: {figures}.", "论文在 bAbI 上的平均思考步数：{figures}。")
+ON_BABI: Final = _(
+    "Published on bAbI, as the mean over all positions, not of the question: {figures}; ours over all positions: {all}.",
+    "论文在 bAbI 上是所有位置的平均，不是问题处的：{figures}；这里所有位置的平均为 {all}。",
+)
 
 # ---- what it is compared with ------------------------------------------------------------------------------------------------------
 
@@ -165,7 +168,7 @@ TRAINED_AT: Final = _("≤ 20", "≤ 20")
 NETWORKS: Final[Mapping[str, Text]] = {
     "": _("Universal Transformer, each position stops by itself", "通用 Transformer，各位置自己停止"),
     "_fixed": _("the same block, four steps everywhere", "同样的块，处处四步"),
-    "_ordinary": _("ordinary Transformer of the same size", "同等大小的普通 Transformer"),
+    "_ordinary": _("ordinary Transformer, as many parameters", "参数量相同的普通 Transformer"),
 }
 BRIEF: Final[Mapping[str, Text]] = {"": _("Universal", "通用"), "_fixed": _("four steps", "四步"), "_ordinary": _("ordinary", "普通")}
 PRINTED: Final = _("published, at 400, after training up to 40", "发表值：训练到 40，测试 400")
@@ -182,12 +185,19 @@ COLUMNS: Final[tuple[Text, ...]] = (
 AT_TWICE: Final = _("{task}: {shares}", "{task}：{shares}")
 SHARE: Final = _("{network} {share}", "{network} {share}")
 SAYS: Final = _(
-    "At 40 characters, means over seeds: {tasks}. {order}",
-    "长度 40，各种子平均：{tasks}。{order}",
+    "At 40 characters, means over seeds: {tasks}.",
+    "长度 40，各种子平均：{tasks}。",
 )
-SAME_ORDER: Final = _(
-    "In print, at 400 characters, the Universal Transformer leads in all three; here in {n} of the {of} whose three seeds do not overlap.",
-    "论文在长度 400 上，通用 Transformer 三项全部领先；这里三个种子的结果不重叠的 {of} 项中，领先 {n} 项。",
+IN_PRINT: Final = _(
+    "In print, at 400 characters, the Universal Transformer leads in all three.", "论文在长度 400 上，通用 Transformer 三项全部领先。"
+)
+LEADS: Final = _(
+    "Here all three seeds of it are ahead of all three of the ordinary one in: {tasks}.",
+    "这里它的三个种子全部领先于普通 Transformer 的三个种子的任务：{tasks}。",
+)
+UNDONE: Final = _(
+    "No network gets a single input of {tasks} wholly right, so those shares name no order.",
+    "没有网络把任何一个{tasks}输入整个答对，所以那些比例排不出先后。",
 )
 
 # ---- the card ----------------------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ KIND: Final = _("architecture", "架构")
 KINDS: Final[Mapping[str, tuple[Text, Text]]] = {
     "encoder": (_("Encoder self", "编码器自注意力"), _("Which tokens does a token look at?", "一个词元看向哪些词元？")),
     "decoder": (_("Decoder self", "解码器自注意力"), _("Which earlier tokens does a token look at?", "一个词元看向之前的哪些词元？")),
-    "cross": (_("Cross", "交叉"), _("Which token read does each token written look at?", "每个写出的词元看向哪个读到的词元？")),
+    "cross": (_("Cross", "交叉"), _("Which token of the text does each written token look at?", "每个写出的词元看向文本中的哪个词元？")),
 }
 READ, WRITTEN, BEFORE = _("text", "文本"), _("written", "写出的"), _("written so far", "已写出的")
 TOWER: Final = {

@@ -41,9 +41,9 @@ KNOBS: Final[Mapping[str, tuple[Text, Mapping[str, Text]]]] = {
 
 TITLE: Final = _("What do residual paths carry?", "残差路径传递什么？")
 INTRO: Final = _(
-    "Around each sublayer runs a path that adds what went in to what comes out. Below are small networks, trained alike, with these paths "
-    "and without. Turn one path down in all of them, or let the sentence stand elsewhere.",
-    "每个子层旁边都有一条路径，把输入加到输出上。下面是以同样方式训练的小网络，有的带这些路径，有的不带。"
+    "Around each sublayer runs a path that adds what went in to what comes out. Below are networks of the same size, trained for a shorter "
+    "time, with these paths and without. Turn one path down in all of them, or let the sentence stand elsewhere.",
+    "每个子层旁边都有一条路径，把输入加到输出上。下面是同样大小、训练较短的网络，有的带这些路径，有的不带。"
     "您可以在所有网络中调小一条路径，或让句子从别的位置开始。",
 )
 NAMES: Final[Mapping[str, Text]] = {
@@ -109,9 +109,10 @@ COLUMNS: Final = {
 }
 SMALL: Final = _(
     "Each is one training of {steps} steps, its learning rate the best of a search; a test set of this size leaves about ±1.3 BLEU. The "
-    "network above learned for {more} steps. A network without a path has none to turn down.",
-    "每个网络只训练一次，{steps} 步，学习率由搜索选出；这样大的测试集约有 ±1.3 BLEU 的误差。上面的网络训练了 {more} 步。"
-    "没有路径的网络，也就没有可调的路径。",
+    "network above learned for {more} steps, with Adam; these with Muon. One below 1 BLEU did not learn to translate: its maps show that "
+    "too. A network without a path has none to turn down.",
+    "每个网络只训练一次，{steps} 步，学习率由搜索选出；这样大的测试集约有 ±1.3 BLEU 的误差。上面的网络用 Adam 训练了 {more} 步；这些网络用 "
+    "Muon。BLEU 低于 1 的没有学会翻译：它们的图也反映了这一点。没有路径的网络，也就没有可调的路径。",
 )
 
 

@@ -31,7 +31,7 @@ TEXTS: Final[Mapping[str, Text]] = {
     ),
     "shape": _("Which signal", "看哪个信号"),
     "own": _("This model's", "本模型的"),
-    "textbook": _("As in the texts, 32 × 128", "教科书里的 32 × 128"),
+    "textbook": _("As in the lecture, 32 × 128", "讲义里的 32 × 128"),
     "alike": _("How to look at it", "怎么看"),
     "curve": _("By distance", "按距离"),
     "map": _("All pairs", "所有位置对"),

@@ -72,9 +72,9 @@ COST: Final = _("What did translating well cost in its time?", "在当时，译�
 COST_UNITS: Final = _("dashed: published; solid: this model", "虚线：已发表；实心：本模型")
 ELSEWHERE: Final = _("{value}, on {split}", "{value}，{split}")
 COST_SAYS: Final = _(
-    "The big Transformer reached {big} BLEU, {more} more than GNMT for as many operations; the base model passed both older systems with "
-    "{times} times fewer than GNMT. This model took about {ours} operations, {less} times fewer than the base model.",
-    "大号 Transformer 以与 GNMT 相同的运算量达到 {big} BLEU，高出 {more}；基础模型超过两个旧系统，运算量只有 GNMT 的 1/{times}。"
+    "Into German, the big Transformer reached {big} BLEU, {more} more than GNMT for as many operations; the base model passed both older "
+    "systems there with {times} times fewer than GNMT. This model took about {ours} operations, {less} times fewer than the base model.",
+    "英译德：大号 Transformer 以与 GNMT 相同的运算量达到 {big} BLEU，高出 {more}；基础模型超过两个旧系统，运算量只有 GNMT 的 1/{times}。"
     "本模型约用 {ours} 次运算，是基础模型的 1/{less}。",
 )
 COST_AXES: Final = {
