@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from starlette.requests import Request
 
 from explorer.engine import Engine, Page
+from explorer.hosts import network
 from explorer.lab import Lab
-from explorer.wiring import network
 
 AT_ONCE, WAITING = 4, 16  # that are made, and that wait for it
 

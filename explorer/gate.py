@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from explorer import lost
 from explorer.bodies import BODY, TOO_LARGE, Arriving, Held
 from explorer.delivery import CHECK, Asset
 from explorer.document import HOST, digests
+from explorer.hosts import network
 from explorer.metrics import Traffic
 from explorer.streams import Streams
 
@@ -30,6 +32,7 @@ CANCEL = "/gradio_api/cancel"
 RESET = "/gradio_api/reset"
 JOIN = "/gradio_api/queue/join"
 DATA = "/gradio_api/queue/data"
+BEYOND = re.compile(r"/\d{40}")  # in a path: a number of more digits than any of ours, or than a digest has
 SESSION = 64  # characters of the name that a page gives itself
 FIELDS = frozenset({"data", "event_data", "fn_index", "session_hash", "trigger_id"})  # of an event
 ADDRESS = 16 << 10  # bytes of a path with its query
@@ -105,6 +108,7 @@ class Gate:
 
     document(path, html): a page as it is to be sent. left(session, event, heard): told of an event that a page has cancelled, or, where
     the event is None, of a page that was left before it knew what it had asked for; heard: a stream of its answers is open.
+    answered(session): told of a page that has heard all that it asked for.
     framing: who may frame a page, as a directive of its policy.
     """
 
@@ -115,6 +119,7 @@ class Gate:
         document: Callable[[str, str], str],
         left: Callable[[str, str | None, bool], Awaitable[None]] | None = None,
         framing: str = "frame-ancestors 'self'",
+        answered: Callable[[str], None] = lambda _session: None,
     ) -> None:
         self.app = app
         self.rules = rules
@@ -125,7 +130,7 @@ class Gate:
         self._pages: dict[str, _Page] = {}
         self.framing = framing
         self._building = asyncio.Lock()
-        self._streams = Streams(app, left)
+        self._streams = Streams(app, left, answered)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -177,7 +182,7 @@ class Gate:
         if int(headers.get("content-length", "0")) > BODY:  # an upload, which is refused unread
             await self.app(scope, receive, _with_headers(send))
             return
-        arriving = Arriving(self._held, (scope.get("client") or ("",))[0])
+        arriving = Arriving(self._held, network((scope.get("client") or ("",))[0]))
         try:
             body = await arriving.read(receive)
             if isinstance(body, bytes):
@@ -231,7 +236,7 @@ class Gate:
             return 431, f"The request's head has more than {LINES} lines."
         if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > ADDRESS:
             return 414, f"The address is longer than {ADDRESS >> 10} KB."
-        if not self.rules.allow(scope["method"], scope["path"]):
+        if not self.rules.allow(scope["method"], scope["path"]) or BEYOND.search(scope["path"]):
             return 404, NOTHING
         if scope["method"] == "POST" and not _from_our_pages(headers):
             return 403, "Requests are answered for this site's own pages."

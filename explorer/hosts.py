@@ -1,7 +1,9 @@
-"""Which names of this site are believed, of which alone a QR code is drawn; and which sites may show a page of ours in a frame."""
+"""Which names of this site are believed, of which alone a QR code is drawn; which sites may show a page of ours in a frame; and by what
+visitors are told apart."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -42,3 +44,16 @@ def believed(host: str, headers: Mapping[str, str]) -> bool:
         return False
     site, forwarded = headers.get("sec-fetch-site"), headers.get("x-forwarded-host", "").partition(",")[0].strip().lower()
     return host == page != "" and (site == "same-origin" or (site is None and forwarded == host))
+
+
+def network(host: str) -> str:
+    """The address by which a visitor is told from others: whoever has one of IPv6 has its whole /64. "" for what is none."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return ""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is None:
+            return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+        address = address.ipv4_mapped
+    return str(address)

@@ -337,6 +337,9 @@ async def answer(
                 yield {"change": change.running(about) if difference is None else change.done(about, difference)}
     except InputError as error:
         yield {"change": change.refused(error.text)}
+    except Exception:
+        logger.exception("a change could not be drawn")
+        yield {"change": change.refused(labels.DEFECT)}
 
 
 async def _seen(
@@ -426,9 +429,12 @@ async def _compared(
                     yield None
     seen, *measured = results
     before, now = measured or (None, None)
-    with program.of(request):
-        shown = changing.draw((seen, after), (before, now), request, program.changes(request) or {})
-    yield shown
+
+    def drawn() -> change.Shown:
+        with program.of(request):
+            return changing.draw((seen, after), (before, now), request, program.changes(request) or {})
+
+    yield await asyncio.to_thread(drawn)  # not where the pages are served: it may take some tenths of a second
 
 
 async def before(program: Program[R, S], engine: Engine, query: str, session: str = "") -> AsyncGenerator[Any, None]:

@@ -53,7 +53,7 @@ from starlette.routing import Mount, Route  # noqa: E402
 
 from explorer import api, gradio_files, journal, metrics, options, sound, uploads  # noqa: E402
 from explorer.again import Again  # noqa: E402
-from explorer.cancelled import cancel, under_way  # noqa: E402
+from explorer.cancelled import cancel, forget, under_way  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
 from explorer.document import rewrite  # noqa: E402
@@ -165,7 +165,8 @@ class Site:
         self.blocks.app = next(route.app for route in self.app.routes if isinstance(route, Mount) and isinstance(route.app, App))
         self.blocks.app.state_holder = Shared(self.blocks)
         paths = rules(list(self.pages), [route.path for route in self.uploads], self.blocks.fns)
-        self.gate = Gate(self.app, paths, self._document, self._left, framing())
+        self._told: Asset | None = None  # what a script reads of the site first, once somebody has
+        self.gate = Gate(self.app, paths, self._document, self._left, framing(), functools.partial(forget, self.blocks._queue))
 
     def drain(self, then: Callable[[], None]) -> None:
         """Answers what was taken, takes no more, hands back the rest, lets pages fetch what answers name, calls `then`. Returns at once.
@@ -242,8 +243,10 @@ class Site:
         except InputError as error:
             return PlainTextResponse(str(error), 400)
 
-    async def _config(self, _: Request) -> Response:
-        return JSONResponse(await asyncio.to_thread(api.config, self.blocks), headers={"cache-control": "no-store"})
+    async def _config(self, request: Request) -> Response:
+        if self._told is None:
+            self._told = await asyncio.to_thread(lambda: Asset.of(json.dumps(api.config(self.blocks)).encode(), "application/json"))
+        return self._told.answer(request, "no-store")
 
     async def _health(self, _: Request) -> Response:
         return JSONResponse({"alive": True}, headers={"cache-control": "no-store"})

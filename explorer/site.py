@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
+from explorer.cancelled import Messages
 from explorer.document import Facts
 from explorer.lab import Lab
 from explorer.quick import Quick
@@ -107,6 +108,7 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
     site.max_threads = VISITORS  # how many handlers the queue lets run side by side; ours wait on the engine, not on threads
     # Nothing ever waits in Gradio's own queue, so nobody needs to hear of each other's place in it: a message to all for every run.
     site.queue(max_size=VISITORS, default_concurrency_limit=VISITORS, api_open=False, status_update_rate=5)
+    site._queue.pending_messages_per_session = Messages(site._queue)
     site._queue.sleep_when_free = REST
     site._queue.progress_update_sleep_when_free = 1.0  # for gr.Progress, which no page of ours uses
     return site

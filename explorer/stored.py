@@ -9,8 +9,8 @@ import asyncio
 import html
 import json
 import logging
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from explorer.delivery import Asset
 from explorer.disk import Disk, FromDisk
@@ -36,7 +36,7 @@ class Stored:
         self.version = version(WHAT_IS_DRAWN) if self._labs else ""
         self._engine: Engine | None = None
         self._unread: dict[str, tuple[Lab, str]] = {}  # by digest of a look that a start read from disk: the result that it belongs to
-        self._reading: dict[tuple[str, str], asyncio.Task[None]] = {}  # by lab and query
+        self._reading: dict[Hashable, asyncio.Task[None]] = {}  # by lab and query, or by digest
         self._queries = {lab.slug: tuple(dict.fromkeys([*lab.examples, *(step.query for step in lab.steps)])) for lab in self._labs}
         self._assets: dict[str, Asset] = {}  # by address
         self._arrays: dict[str, bytes] = {}  # compressed, by digest: what stored results and pages name never leaves
@@ -63,13 +63,21 @@ class Stored:
         """Where the exact rows of a stored result come from."""
         if digest not in self._looks and digest in self._unread:
             lab, query = self._unread[digest]
-            if (lab.slug, query) not in self._reading:  # once for all who ask
-                self._reading[lab.slug, query] = asyncio.create_task(self._read(lab, query))
-            await asyncio.shield(self._reading[lab.slug, query])
+            await self._once((lab.slug, query), lambda: self._read(lab, query))
         elif digest not in self._looks and (draw := looks().promised(digest)) is not None:
-            await asyncio.to_thread(draw)
-            self._looks |= named("looks", f"/looks/{digest}", looks())
+            await self._once(digest, lambda: self._promised(digest, draw))
         return self._looks.get(digest)
+
+    async def _once(self, what: Hashable, make: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Makes something once for all who ask for it meanwhile."""
+        if what not in self._reading:
+            self._reading[what] = asyncio.create_task(make())
+            self._reading[what].add_done_callback(lambda _: self._reading.pop(what, None))
+        await asyncio.shield(self._reading[what])
+
+    async def _promised(self, digest: str, draw: Callable[[], object]) -> None:
+        await asyncio.to_thread(draw)
+        self._looks |= named("looks", f"/looks/{digest}", looks())
 
     def score(self, digest: str) -> Score | None:
         """The notes of a stored result's sound."""
@@ -136,6 +144,8 @@ class Stored:
             await self._draw(lab, query)
         except Exception as error:  # the page then says that the rows are gone, and how they come back
             logger.error("rows of %s could not be read: %s", lab.slug, type(error).__name__)
+        else:  # all that are there now, and no others
+            self._unread = {digest: one for digest, one in self._unread.items() if (one[0].slug, one[1]) != (lab.slug, query)}
 
 
 def meta(addresses: Mapping[str, str]) -> str:

@@ -23,10 +23,17 @@ HEARD = 3.0  # seconds that a page has to hear that its stream of answers ends: 
 class Streams:
     """Answers each stream of a page, and the events that it sends meanwhile."""
 
-    def __init__(self, app: ASGIApp, left: Callable[[str, str | None, bool], Awaitable[None]] | None = None) -> None:
-        """app: answers a stream. left(session, None, False): told of a page that was left before all was answered."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        left: Callable[[str, str | None, bool], Awaitable[None]] | None = None,
+        answered: Callable[[str], None] = lambda _session: None,
+    ) -> None:
+        """app: answers a stream. left(session, None, False): told of a page that was left before all was answered. answered(session): of
+        one whose stream has ended after its last answer."""
         self.app = app
         self.left = left
+        self.answered = answered
         self.lingering: dict[str, asyncio.Event] = {}  # session -> told when it asks again, since its stream told of an answer last
         self.closing: dict[str, asyncio.Event] = {}  # session -> told when it has closed the stream that it was told ends
         self._open: Counter[str] = Counter()  # session -> open streams of its answers
@@ -69,7 +76,9 @@ class Streams:
             self._open[session] -= 1
             if not self._open[session]:
                 del self._open[session]
-                if self.left is not None and not (stream.over or stream.unknown):
+                if stream.over:
+                    self.answered(session)
+                elif self.left is not None and not stream.unknown:
                     await self.left(session, None, False)
 
     async def _asked_again(self, session: str, stream: _Stream, receive: Receive) -> bool:

@@ -10,6 +10,7 @@ import asyncio
 import base64
 import io
 import math
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from explorer import picture_files
+from explorer.hosts import network
 from explorer.packing import pack
 from explorer.picture_files import FILE
 from models.errors import InputError
@@ -30,6 +32,7 @@ BANDS = 64  # rows of the working picture that are averaged at once
 SEEN = 28  # levels that tell a thing from its ground
 PLAIN = 40  # levels that a plain ground may vary by
 AT_ONCE, WAITING = 2, 16  # files of a kind read at the same time, and those that may wait for it
+FREE = 4  # of these places, for visitors of whose network nothing is read or waits
 MODES = {"grey": (28, 1), "colour": (16, 3)}  # name in the address -> side, channels
 
 Said = list[dict[str, str]]  # what was done to a file, in both languages
@@ -103,14 +106,17 @@ class FileReader:
         self.busy = busy
         self.reading = asyncio.Semaphore(AT_ONCE)
         self.inside = 0
+        self._of: Counter[str] = Counter()  # of them, from each network, which may be that of a whole lecture hall
 
     def reader(self, read: Callable[[bytes], dict[str, object]]) -> Callable[[Request], Awaitable[Response]]:
         """The handler that answers with what `read` makes of the file, as JSON; its InputError becomes {error: {en, zh}}."""
 
         async def answer(request: Request) -> Response:
-            if self.inside >= AT_ONCE + WAITING:
+            who = network(request.client.host if request.client else "")
+            if self.inside >= AT_ONCE + WAITING - (FREE if self._of[who] else 0):
                 return _refused(503, self.busy)
             self.inside += 1
+            self._of[who] += 1
             try:
                 data = await self._body(request)
                 async with self.reading:
@@ -119,6 +125,8 @@ class FileReader:
                 return _refused(413 if error.code == "file_size" else 422, error)
             finally:
                 self.inside -= 1
+                self._of[who] -= 1
+                self._of += Counter()  # without those of which none is left
             return JSONResponse(told, headers={"cache-control": "no-store"})
 
         return answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -11,13 +10,14 @@ from typing import Any, Final, TypeVar
 import gradio as gr
 
 from explorer.engine import Page
+from explorer.hosts import network
 from explorer.widgets.newest import Newest
 from models.errors import LARGEST, whole
 
 Update = TypeVar("Update")
 Handler = Callable[[gr.EventData, gr.Request], AsyncGenerator[Update, None]]
 
-__all__ = ["HOW", "detail", "following", "halting", "network", "session", "whole"]
+__all__ = ["HOW", "detail", "following", "halting", "session", "whole"]
 
 GREATEST: Final = 10**300  # as a number with a point, which has room for a little more
 
@@ -31,19 +31,6 @@ HOW: Final[MappingProxyType[str, Any]] = MappingProxyType(
 def session(caller: gr.Request) -> Page:
     """What tells one open page from another, "" where nothing does; with the address from which it asks."""
     return Page(str(caller.session_hash or ""), network(str(getattr(getattr(caller, "client", None), "host", "") or "")))
-
-
-def network(host: str) -> str:
-    """The address by which a visitor is told from others: whoever has one of IPv6 has its whole /64. "" for what is none."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return ""
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is None:
-            return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
-        address = address.ipv4_mapped
-    return str(address)
 
 
 def detail(event: gr.EventData) -> Any:

@@ -32,13 +32,19 @@ def ask(site: Site, path: str, method: str = "GET", raised: bool = True, **setti
         return pool.submit(asyncio.run, once()).result()
 
 
-def posted(routes: Sequence[Any], path: str, *bodies: Any, headers: dict[str, str] | None = None) -> list[httpx.Response]:
-    """What these routes alone answer to bodies that arrive at the same time."""
+def posted(
+    routes: Sequence[Any], path: str, *bodies: Any, headers: dict[str, str] | None = None, last: str = "127.0.0.1"
+) -> list[httpx.Response]:
+    """What these routes alone answer to bodies that arrive at the same time. last: from where the last of them comes."""
+    app = Starlette(routes=routes)
+
+    async def post(body: Any, address: str) -> httpx.Response:
+        transport = httpx.ASGITransport(app=app, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await client.post(path, content=body, headers=headers)
 
     async def together() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(app=Starlette(routes=routes))
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-            return await asyncio.gather(*(client.post(path, content=body, headers=headers) for body in bodies))
+        return await asyncio.gather(*(post(body, "127.0.0.1") for body in bodies[:-1]), post(bodies[-1], last))
 
     return asyncio.run(together())
 

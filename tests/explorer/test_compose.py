@@ -46,6 +46,7 @@ def test_services_name_each_other_and_the_files_and_ports_that_are() -> None:
         assert all((ROOT / "deploy" / mounted.split(":")[0]).exists() for mounted in service.get("volumes", ()))
         if "build" in service:
             assert (ROOT / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]).exists()
+    assert re.findall(r"client_max_body_size (\w+);", nginx) == re.findall(r"client_body_buffer_size (\w+);", nginx), "none goes to a disk"
     (port,) = re.findall(r"listen (\d+);", nginx)
     assert SERVICES["nginx"]["ports"][0].endswith(f":{port}")
     assert all(re.findall(r"head:(\d+)", str(one)) in ([], ["6379"], ["6379", "6379"]) for one in SERVICES.values())

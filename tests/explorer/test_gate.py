@@ -259,13 +259,14 @@ async def test_what_has_arrived_is_bounded_for_each_address_and_in_all_but_small
     async def seen(size: int, *addresses: str) -> list[int]:
         return [await senders.post(b"x" * size, who) for who in addresses]
 
-    for address, expected in (("first", [503, 422]), ("second", [503, 503])):
-        for _ in range(2):
-            await senders.begin(BODY, address)
-        assert await seen(BODY, address, "other") == expected
-        assert await seen(bodies.SMALL, address, "other") == [422, 422]
+    first, second, neighbour, other = "203.0.113.1", "2001:db8::1", "2001:db8::2", "203.0.113.2"  # whoever has one of IPv6 has its /64
+    for address, again, expected in ((first, first, [503, 422]), (second, neighbour, [503, 503])):
+        await senders.begin(BODY, address)
+        await senders.begin(BODY, again)
+        assert await seen(BODY, address, other) == expected
+        assert await seen(bodies.SMALL, address, other) == [422, 422]
     await senders.leave()
-    assert await seen(BODY, "first", "other") == [422, 422]
+    assert await seen(BODY, first, other) == [422, 422]
 
 
 async def test_a_body_that_trickles_is_given_up(senders: Senders, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,6 +311,18 @@ def test_a_stream_of_an_unknown_session_says_so_and_ends_and_one_of_none_is_refu
         told, *rest = [json.loads(line.removeprefix("data: ")) for line in answer.text.split("\n\n") if line]
         assert told["msg"] == "unexpected_error" and [message["msg"] for message in rest] == ["close_stream"]
         assert told["session_not_found"] and told["message"].endswith(".")
+
+
+@pytest.mark.parametrize("path", ["/looks/x/0/0/{}/1", "/stored/x/translation/{}"])
+def test_a_number_beyond_all_sense_names_nothing(shell: Site, path: str) -> None:
+    assert ask(shell, path.format("9" * 5000)).status_code == 404
+
+
+def test_what_a_script_reads_first_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    monkeypatch.setattr("explorer.api.config", lambda blocks: made.append(blocks) or {"dependencies": []})
+    site = built(lambda: Site(()))
+    assert [ask(site, "/config").json() for _ in range(3)] == [{"dependencies": []}] * 3 and len(made) == 1
 
 
 def test_a_request_has_at_most_a_hundred_lines_of_head(shell: Site) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from explorer.cancelled import ENDED, cancel
+from explorer.cancelled import ENDED, cancel, forget
 from explorer.engine import Busy, Engine
 from explorer.server import Site
 from explorer.site import build
@@ -110,6 +110,19 @@ def test_what_is_cancelled_frees_the_worker_and_its_stream_says_so_and_ends(slow
     stream.close()
 
 
+def test_a_script_that_leaves_frees_the_worker_although_it_is_told_nothing_before_the_end(slow: Running) -> None:
+    until(lambda: runs(slow) == 0, PATIENCE)
+    known = json.loads(raw(slow.url, "GET", "/config")[1])["dependencies"]
+    number, inputs = next((one["id"], one["inputs"]) for one in known if one["api_name"] == "translation")
+    data = [f"script: {LONG}", *[None] * (len(inputs) - 2), []]
+    body = json.dumps({"data": data, "fn_index": number, "session_hash": "script"})
+    assert raw(slow.url, "POST", "/gradio_api/queue/join", body, {"content-type": "application/json"})[0] == 200
+    stream = Stream(slow.url, "script")
+    until(lambda: runs(slow) == 1, PATIENCE)
+    stream.close()
+    assert freed(slow)
+
+
 def test_of_two_events_of_a_page_the_other_goes_on(slow: Running) -> None:
     stream, _ = streaming(slow, "two", 3, SHORT)
     number = event(slow.url, "/translation", "ask")
@@ -131,6 +144,23 @@ def test_who_leaves_without_listening_leaves_nothing_behind() -> None:
     assert queue.pending_event_ids_session["gone"], "another is still under way"
     asyncio.run(cancel(queue, "gone", None, heard=False))
     assert not queue.pending_event_ids_session and not queue.pending_messages_per_session
+
+
+def test_of_a_page_that_has_heard_all_nothing_is_kept_and_none_that_runs_makes_room_for_others() -> None:
+    engine = Engine()
+    engine.close(0)
+    queue: Any = built(lambda: build((), engine)._queue)
+    pages, asked = queue.pending_messages_per_session, queue.pending_event_ids_session
+    pages.max_size, queue.event_ids_to_events = 3, {"runs": None}
+    for session, events in {"runs": {"runs"}, **{f"over{i}": {f"over{i}"} for i in range(5)}}.items():
+        pages[session], asked[session] = asyncio.Queue(), events
+    assert set(pages) == set(asked) == {"runs", "over3", "over4"}
+    queue.event_ids_to_events |= {"over3": None, "over4": None}
+    pages["one more"], asked["one more"] = asyncio.Queue(), set()
+    assert len(pages) == 4, "all of them are under way"
+    for session in ("one more", "runs", "nobody"):
+        forget(queue, session)
+    assert set(pages) == set(asked) == {"runs", "over3", "over4"}, "one that has asked for more by now is kept"
 
 
 def test_those_who_leave_the_queue_leave_no_work_behind(slow: Running) -> None:

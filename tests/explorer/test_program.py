@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
@@ -117,6 +118,20 @@ def test_a_defect_is_said_to_be_one(caplog: pytest.LogCaptureFixture) -> None:
     assert shown["ask"][-1]["state"] == "refused"
     assert "log" in shown["ask"][-1]["error"]["en"]
     assert "a wish could not be fulfilled" in caplog.text
+
+
+def test_a_change_is_drawn_beside_the_pages_and_its_defect_is_said_to_be_one(caplog: pytest.LogCaptureFixture) -> None:
+    threads: list[threading.Thread] = []
+
+    def broken(*_: Any) -> Any:
+        threads.append(threading.current_thread())
+        raise ValueError("a defect")
+
+    assert PROGRAM.change is not None
+    shown = answered("v=1&text=xy&times=1", page=replace(PROGRAM, change=replace(PROGRAM.change, draw=broken)))
+    panel = shown["change"][-1]
+    assert shown["ask"][-1]["state"] == "live" and panel["state"] == "refused" and "log" in panel["error"]["en"]
+    assert threads != [threading.main_thread()] and "a change could not be drawn" in caplog.text
 
 
 @pytest.mark.parametrize("query", ["", "v=1"])

@@ -22,9 +22,10 @@ from explorer import packing
 from explorer.disk import VARIABLE, Disk
 from explorer.drawn import Drawn
 from explorer.engine import Engine, Limits
+from explorer.engine.records import queue_is_full
 from explorer.lab import Lab
 from explorer.labs import LABS
-from explorer.looks import Looks, looks
+from explorer.looks import Look, Looks, looks
 from explorer.program import Program
 from explorer.server import Site
 from explorer.stored import Stored, meta
@@ -107,6 +108,35 @@ def test_what_cannot_be_stored_is_left_to_the_model_and_what_came_too_late_is_ma
     one = lab(stored=draw)
     found = held(prepared(Stored([one]), engine), [one])
     assert found and all((value is not None) == late for value in found.values())
+
+
+def rows(name: str) -> str:
+    """Puts exact rows into the store; their digest."""
+    address = looks().put(Look(lambda layer, head, rows: np.zeros((len(rows), 4), np.float32), 1, 1, 4, 64), name.encode())
+    return address.rpartition("/")[2]
+
+
+async def test_rows_that_could_not_be_read_are_read_for_who_asks_later(engine: Engine) -> None:
+    full = [True]
+
+    async def draw(engine: Engine, query: str) -> Mapping[str, object]:
+        if full:
+            raise queue_is_full(600, 9)
+        return {"attention": {"look": f"/looks/{rows('read late')}"}}
+
+    one, digest = lab(stored=draw), rows("read late")
+    stored = Stored([one])
+    stored._engine, stored._unread = engine, {digest: (one, one.examples[0])}
+    assert await stored.look(digest) is None
+    full.clear()
+    assert await stored.look(digest) is not None
+
+
+async def test_rows_that_many_ask_for_at_once_are_drawn_once() -> None:
+    stored, drawn = Stored([]), []
+    looks().promise([rows("promised")], lambda: drawn.append(rows("promised")))
+    found = await asyncio.gather(*(stored.look(rows("promised")) for _ in range(20)))
+    assert len(drawn) == 1 and None not in found
 
 
 def test_the_arrays_of_a_stored_result_outlive_any_crowd(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
