@@ -102,9 +102,18 @@ class Stored:
         if self._disk is not None and self._labs:
             self._engine = FromDisk(engine, self._disk, await asyncio.to_thread(computed))
         due = [(lab, query, address) for lab in self._labs for query, address in self.addresses(lab).items() if address not in self._assets]
-        for lab, query, address in [one for one in due if not await self._make(*one)]:  # a busy machine may have been too slow at first
-            if not await self._make(lab, query, address):  # the page then asks the engine, which says what is wrong
+        left = [one for one in due if not await self._make(*one)]  # what lies on disk waits for no cluster
+        for lab, query, address in left:  # a busy machine may have been too slow at first
+            if not await self._make_again(engine, lab, query, address):  # the page then asks the engine, which says what is wrong
                 logger.error("%s of %s could not be stored", address.rpartition("/")[2], lab.slug)
+
+    async def _make_again(self, engine: Engine, lab: Lab, query: str, address: str) -> bool:
+        """As `_make`, once what computes is within reach, and again whenever it went away meanwhile."""
+        while True:
+            await engine.reached()
+            made = await self._make(lab, query, address)
+            if made or not engine.away:
+                return made
 
     async def _make(self, lab: Lab, query: str, address: str) -> bool:
         """One result, from disk or made now; False where the lab failed or refused it, as it does when time has run out."""

@@ -19,7 +19,7 @@ from typing import Any
 from explorer.cluster.link import Link
 from explorer.cluster.replica import AHEAD, Asked, Key
 from explorer.engine import Answer, Engine, Limits, Waiting
-from explorer.engine.records import is_away, was_lost
+from explorer.engine.records import is_away, was_lost, went_wrong
 from explorer.engine.runs import Run, Work
 from explorer.engine.scheduler import Scheduler
 from explorer.engine.worker import Worker
@@ -110,6 +110,8 @@ class Courier(Worker):
         with self.scheduler.changed:
             if kind == "lost":
                 self._lost(run)
+            elif kind == "unread":
+                self._end(run, went_wrong())
             elif kind == "said":
                 update, cause, seconds, news = pickle.loads(content)
                 self._learn(*news)
@@ -163,8 +165,13 @@ class Courier(Worker):
             self.scheduler.forget(run)
 
     def halt(self, session: str) -> bool:
-        """As of `Worker`: returns when the replicas know."""
-        return any(self._link.call("halt", self._key, session).result(10))
+        """As of `Worker`: returns when the replicas know. False also where they cannot be told: nothing ends by itself then."""
+        if not self._link.up.is_set():
+            return False
+        try:
+            return any(self._link.call("halt", self._key, session).result(10))
+        except (RuntimeError, TimeoutError):
+            return False
 
     def warm(self, work: Work) -> Future[None]:
         """As of `Worker`, on every replica."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import logging
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import traceback
 import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -60,7 +62,7 @@ class Link:
 
     def send(self, hear: HEAR, kind: str, content: Any) -> int:
         """Sends a message and returns its number. hear(kind, content) is told of every answer, in another thread: "said" any number of
-        times, then "end", or "lost" where there will be no more."""
+        times, then "end", or "lost" where there will be no more, or "unread" where it could not make anything of what it was told."""
         number = next(self._numbers)
         with self._lock:
             self._hearers[number] = hear
@@ -92,42 +94,53 @@ class Link:
         self._thread.join(30)
 
     def _keep(self) -> None:
+        """One process after another, whatever becomes of each."""
         while not self._closing.is_set():
-            ours, theirs = socket.socketpair()
-            with ours:
+            self._process = None
+            try:
+                self._follow()
+            except Exception:  # whatever it is, the next try must come
+                log.exception("the way to the cluster broke")
+            self._lose()
+            status = None if self._process is None else _ended(self._process)
+            if not self._closing.wait(REST):
+                log.warning("the cluster is out of reach; trying again", extra={"facts": {"status": status}})
+
+    def _follow(self) -> None:
+        """Start the process; write to it and read from it until it ends."""
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
                 path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
                 command = [sys.executable, "-m", self.module, str(theirs.fileno()), json.dumps(self._options)]
                 self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env={**os.environ, "PYTHONPATH": path}, cwd=ROOT)
-                theirs.close()
-                writing = threading.Thread(target=self._write, args=(ours,), daemon=True)
-                writing.start()
-                self._read(ours)
-                self.up.clear()
-                self.away = True
-                with self._lock:
-                    hearers, self._hearers = list(self._hearers.values()), {}
-                    while not self._outbox.empty():
-                        self._outbox.get()
-                    self._outbox.put(b"")  # the end of the thread that writes
-                writing.join()
-                for hear in hearers:
-                    hear("lost", "away")
+            writing = threading.Thread(target=self._write, args=(ours,), daemon=True)
+            writing.start()
             try:
-                self._process.wait(None if not self._closing.is_set() else 20)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            if not self._closing.wait(REST):
-                log.warning("the cluster is out of reach; trying again", extra={"facts": {"status": self._process.returncode}})
+                self._read(ours)
+            finally:
+                _shut(ours, socket.SHUT_RDWR)  # else a process that no longer reads would hold the thread that writes
+                self._outbox.put(b"")  # the end of that thread
+                writing.join()
+
+    def _lose(self) -> None:
+        """The cluster is away: tell all who wait for an answer."""
+        self.up.clear()
+        self.away = True
+        with self._lock:
+            hearers, self._hearers = list(self._hearers.values()), {}
+            while not self._outbox.empty():
+                self._outbox.get()
+        for hear in hearers:
+            _heard(hear, "lost", "away")
 
     def _write(self, ours: socket.socket) -> None:
-        try:
-            while message := self._outbox.get():
+        while message := self._outbox.get():
+            try:
                 ours.sendall(message)
-            ours.shutdown(socket.SHUT_WR)
-        except OSError:  # it has ended: the thread that reads notices too
-            while self._outbox.get():
-                pass
+            except OSError:  # it has ended, or has half a message: the thread that reads is to notice too
+                _shut(ours, socket.SHUT_RDWR)
+        _shut(ours, socket.SHUT_WR)
 
     def _read(self, ours: socket.socket) -> None:
         with ours.makefile("rb") as arriving:
@@ -145,14 +158,43 @@ class Link:
                     self.up.set()
                     continue
                 if kind == "queues":
-                    for one in list(self.queues):
-                        one.waits([pickle.loads(told) for told in content])
+                    _heard(self._tell_queues, content)
                     continue
                 hear = self._hearers.get(number)
                 if kind != "said":
                     self._hearers.pop(number, None)
-                if hear is not None:
-                    hear(kind, content)
+                if hear is not None and not _heard(hear, kind, content):
+                    self.leave(number)
+                    _heard(hear, "unread", None)
+
+    def _tell_queues(self, content: list[bytes]) -> None:
+        told = [pickle.loads(one) for one in content]
+        for one in list(self.queues):
+            one.waits(told)
+
+
+def _heard(hear: Callable[..., None], *said: Any) -> bool:
+    """Tell it; False where that raised. The log has no message of the error, which may hold what a visitor wrote."""
+    try:
+        hear(*said)
+    except Exception as error:
+        log.error("%s in what hears of the cluster\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+        return False
+    return True
+
+
+def _shut(ours: socket.socket, way: int) -> None:
+    with contextlib.suppress(OSError):  # the other end is gone already
+        ours.shutdown(way)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """How the process has ended, which must be soon: nobody is at the other end of its socket."""
+    try:
+        return process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _framed(message: object) -> bytes:

@@ -57,11 +57,11 @@ class Engine:
         if isinstance(entered, Answer):
             yield entered
             return
-        self._worker.ensure()
         run, asker = entered
         seen, spoken = 0, clock() - self.limits.heartbeat / 2  # who is answered soon hears of no queue
         told = not self.limits.prompt
         try:
+            self._worker.ensure()
             while run.outcome is None:
                 self._worker.leave_overdue_behind()
                 if run.begun and not told:

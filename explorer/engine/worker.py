@@ -40,8 +40,22 @@ class Worker:
         """Start the thread, if there is none and another may be."""
         with self.scheduler.changed:
             if self._thread is None and not self.scheduler.closing and len(self._left_behind) < self.limits.left_behind:
-                self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
+                try:
+                    thread.start()
+                except (RuntimeError, MemoryError) as error:
+                    self._not_started(error)
+                else:
+                    self._thread = thread
+
+    def _not_started(self, error: Exception) -> None:
+        """The machine has no room for another thread: whoever waits is told so, and whoever asks next tries again."""
+        logger.error("the thread that computes could not be started: %s", error)
+        for run in self.scheduler.waiting:
+            outcome = went_wrong()
+            outcome.__cause__ = error
+            self.scheduler.finish(run, outcome)
+        self.scheduler.waiting.clear()
 
     def warm(self, work: Work) -> Future[None]:
         """Import a function when nothing else is due."""

@@ -22,7 +22,7 @@ from explorer import packing
 from explorer.disk import VARIABLE, Disk
 from explorer.drawn import Drawn
 from explorer.engine import Engine, Limits
-from explorer.engine.records import queue_is_full
+from explorer.engine.records import is_away, queue_is_full
 from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.looks import Look, Looks, looks
@@ -137,6 +137,51 @@ async def test_rows_that_many_ask_for_at_once_are_drawn_once() -> None:
     looks().promise([rows("promised")], lambda: drawn.append(rows("promised")))
     found = await asyncio.gather(*(stored.look(rows("promised")) for _ in range(20)))
     assert len(drawn) == 1 and None not in found
+
+
+class Far(Engine):
+    """Its machines are out of reach until somebody waits for them."""
+
+    away = True
+
+    async def reached(self) -> None:
+        self.away = False
+
+
+def test_what_could_not_be_stored_while_the_cluster_was_away_is_made_when_it_is_back() -> None:
+    far, made = Far(), list[str]()
+
+    async def draw(engine: Engine, query: str) -> Mapping[str, object]:
+        if engine.away:
+            raise is_away()
+        far.away = not made  # and it goes once more, during the first
+        made.append(query)
+        if far.away:
+            raise is_away()
+        return {"prompt": {"state": "stored"}}
+
+    one = lab(stored=draw)
+    found = held(prepared(Stored([one]), far), [one])
+    assert found and None not in found.values() and len(made) == len(found) + 1
+
+
+def test_what_lies_on_disk_is_there_before_the_cluster_is(tmp_path: Path) -> None:
+    class Gone(Far):
+        """They never come back."""
+
+        async def reached(self) -> None:
+            raise ConnectionError
+
+    async def draw(engine: Engine, query: str) -> Mapping[str, object] | None:
+        return {"prompt": {"state": "stored"}} if query == last else None
+
+    one = lab(stored=draw)
+    *_, last = Stored([one]).addresses(one)
+    prepared(Stored([one], Disk(tmp_path)), Far())
+    stored = Stored([one], Disk(tmp_path))
+    with pytest.raises(ConnectionError):
+        prepared(stored, Gone())
+    assert stored.get(stored.addresses(one)[last]) is not None
 
 
 def test_the_arrays_of_a_stored_result_outlive_any_crowd(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

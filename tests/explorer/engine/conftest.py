@@ -23,6 +23,7 @@ RAY = "ray"  # the group of the tests over the cluster
 CLUSTER = pytest.StashKey[Link]()  # the way to it, while there is one
 HERE_ALONE = {
     "test_a_request_that_others_made_too_goes_when_the_first_of_them_may": "who joins a request is known to the web server alone",
+    "test_where_no_thread_can_be_started_who_asks_is_told_and_the_next_is_served": "the thread is one of this process",
     "test_a_view_counts_as_the_array_it_keeps_alive": "what has travelled is a copy, and keeps nothing else alive",
 }
 

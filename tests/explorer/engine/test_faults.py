@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,6 +107,32 @@ async def test_a_stream_past_its_deadline_is_closed(engine: Engine) -> None:
     with pytest.raises(TooSlow):
         await engine.ask(slow, Ask("x"))
     assert await asyncio.to_thread(count.closed.wait, PATIENCE)
+
+
+async def test_where_no_thread_can_be_started_who_asks_is_told_and_the_next_is_served(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", full)
+        (told,) = await values(asked(engine, Echo(), "first", session="one page"))
+    assert isinstance(told, Failed) and told.code == "failed" and "can't start new thread" in caplog.text
+    seen = engine.snapshot()
+    assert (seen.waiting, seen.running, seen.sessions, seen.failed) == (0, 0, 0, 1)
+    async with asyncio.timeout(PATIENCE):
+        assert await values(asked(engine, Echo(), "next")) == ["NEXT"]
+
+
+async def test_what_cannot_be_sent_to_who_computes_gives_its_place_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise TypeError("such as can travel")
+
+    monkeypatch.setattr(engine._worker, "ensure", broken)
+    (told,) = await values(asked(engine, Echo(), "x", session="one page"))
+    seen = engine.snapshot()
+    assert isinstance(told, TypeError) and (seen.waiting, seen.running, seen.sessions) == (0, 0, 0)
 
 
 async def test_a_failing_import_is_told_to_whoever_warms_and_whoever_asks(engine: Engine) -> None:

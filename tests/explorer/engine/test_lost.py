@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import pickle
 import signal
+import socket
+import subprocess
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import aclosing, closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from explorer import wiring
 from explorer.cluster import Cluster, Link
 from explorer.engine import Answer, Busy, Engine, Failed, Limits, Waiting
+from explorer.widgets.newest import Newest
 from tests.conftest import free_port
-from tests.explorer.engine.fakes import Ask, asked, until, values
+from tests.explorer.engine.fakes import PATIENCE, Ask, asked, until, values
 from tests.explorer.engine.test_streams import Timed
 
 SPELL, HELD, VERSION = (f"tests.explorer.engine.lent:{name}" for name in ("spell", "held", "version"))
@@ -126,6 +135,113 @@ async def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(tmp_
     finally:
         engine.close(0.0)
     assert not engine.link._hearers
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Iterator[Cluster]:
+    """An engine over a link without Ray; it is away while the folder holds "shut"."""
+    with closing(Cluster(Short("", VERSION, {"all": "1"}, folder=str(tmp_path / "shut")))) as made:
+        yield made
+
+
+async def answers(engine: Cluster, text: str) -> bool:
+    """Does it, once it is within reach?"""
+    async with asyncio.timeout(PATIENCE):
+        await engine.reached()
+        return bool((await engine.ask("builtins:list", text)).value == text)
+
+
+async def test_a_process_that_cannot_be_started_is_tried_again_and_leaves_no_socket_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, start = list[tuple[socket.socket, socket.socket]](), subprocess.Popen
+
+    def pair() -> tuple[socket.socket, socket.socket]:
+        pairs.append(real())
+        return pairs[-1]
+
+    def full(*given: Any, **named: Any) -> Any:
+        if len(pairs) == 1:
+            raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+        return start(*given, **named)
+
+    real = socket.socketpair
+    monkeypatch.setattr("explorer.cluster.link.REST", 0.0)
+    monkeypatch.setattr("explorer.cluster.link.socket.socketpair", pair)
+    monkeypatch.setattr("explorer.cluster.link.subprocess.Popen", full)
+    with closing(Cluster(Short("", VERSION, {"all": "1"}))) as engine:
+        assert await answers(engine, "x")
+    assert [one.fileno() for both in pairs for one in both] == [-1] * 4
+
+
+async def test_a_message_that_cannot_be_read_costs_what_was_under_way_and_the_cluster_comes_back(
+    short: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await answers(short, "before")
+    (held,) = asked(short, SPELL, tmp_path)
+    await until(lambda: bool(spellers(tmp_path)))
+    first, read = short.link._process, iter([pickle.UnpicklingError("damaged")])
+
+    def loads(packed: bytes) -> Any:
+        for error in read:
+            raise error
+        return pickle.loads(packed)
+
+    monkeypatch.setattr("explorer.cluster.link.pickle", SimpleNamespace(loads=loads, dumps=pickle.dumps))
+    short.link.call("alive")
+    async with asyncio.timeout(PATIENCE):
+        (away,) = await values([held])
+    (tmp_path / "go").touch()
+    assert isinstance(away, Busy) and away.code == "away"
+    assert await answers(short, "after") and short.link._process is not first
+
+
+async def test_what_fails_to_hear_is_told_so_and_keeps_nobody_else_from_hearing(
+    short: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def deaf(kind: str, content: Any) -> None:
+        heard.append(kind)
+        raise KeyError("ha" * 3)
+
+    assert await answers(short, "before")
+    heard, first = list[str](), short.link._process
+    short.link.send(deaf, "call", ("alive",))
+    async with asyncio.timeout(PATIENCE):
+        await until(lambda: len(heard) == 2)
+    with monkeypatch.context() as patched:
+        patched.setattr(short._worker, "_learn", lambda *_: deaf("news", None))
+        with pytest.raises(Failed) as told:
+            await short.ask("builtins:list", "y")
+    assert heard == ["end", "unread", "news"] and told.value.code == "failed"
+    assert "KeyError" in caplog.text and "hahaha" not in caplog.text
+    assert await answers(short, "after") and short.link._process is first
+
+
+@pytest.mark.parametrize("error", [RuntimeError("away"), TimeoutError(), None], ids=["lost", "silent", "not there"])
+async def test_a_page_that_stops_what_is_timed_is_let_go_where_the_cluster_does_not_answer(
+    error: Exception | None, short: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wished() -> list[Any]:
+        updates = newest.follow("one page", short.stream(SPELL, Timed(str(tmp_path)), "one page"))
+        return [update async for update in updates]
+
+    def call(*_: object) -> Future[Any]:
+        assert error is not None, "nobody is asked who is not there"
+        future: Future[Any] = Future()
+        future.set_exception(error)
+        return future
+
+    newest = Newest()
+    page = SimpleNamespace(session_hash="one page", client=None)
+    assert await answers(short, "before")
+    following = asyncio.create_task(wished())
+    await until(lambda: bool(spellers(tmp_path)) and short.snapshot().running == 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(short.link, "call", call)
+        if error is None:
+            patched.setattr(short.link, "up", threading.Event())
+        stop: Any = wiring.halting(newest, short.halt)
+        await stop(SimpleNamespace(_data={}), page)
+    async with asyncio.timeout(PATIENCE):
+        assert not any(isinstance(update, Answer) for update in await following)
 
 
 async def test_a_cluster_that_was_never_there_is_said_so() -> None:
