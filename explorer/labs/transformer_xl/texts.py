@@ -257,9 +257,10 @@ STEPS: Final[Mapping[str, Text]] = {
         "现在记忆里是一场捕鲸，而不是小说自己的内容。记得的人名和话题没有了，换成了错误的。这比什么都不记更糟吗？",
     ),
     "memories": _(
-        "Lengthen the memory and the loss falls, up to what training knew and a little beyond. The paper asks how far more context "
-        "still helps: its relative effective context length, measured here on a held-out book.",
-        "记忆越长，损失越低，直到训练时的长度并略微超出。论文问：更多的上文到多远还有用？这里在留出的书上测得它的相对有效上下文长度。",
+        "Lengthen the memory and the loss falls: nine tenths of the gain come with the first 64 characters, hardly anything after 256. The "
+        "paper asks how far more context still helps: its relative effective context length, measured here on a held-out book.",
+        "记忆加长，损失下降：前 64 个字符就占了收益的九成，256 之后几乎没有。论文问：更多的上文到多远还有用？这里在留出的书上测得它的相对有"
+        "效上下文长度。",
     ),
 }
 
