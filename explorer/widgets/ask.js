@@ -267,7 +267,7 @@ export async function mount(root, props, emit, watch) {
     else run();
   });
   panel.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !wish.pending) return;
+    if (event.key !== "Escape" || event.isComposing || !wish.pending) return;
     event.preventDefault();
     event.stopPropagation();
     wish.stop();
@@ -322,8 +322,9 @@ export async function mount(root, props, emit, watch) {
     const set = asked();
     local = open().map((line) => line.refusal?.() ?? null).find(Boolean) ?? null;
     if (settings.judge() || local) return paintState();
-    const long = open().find(({ control, text, refusal }) => !refusal && text.length > control.most);
-    local = long ? filledIn(TEXT.long, { n: grouped(long.text.length), most: grouped(long.control.most) }) : null;
+    const count = ({ text }) => [...text].length; // whole characters, as the server counts them
+    const long = open().find((line) => !line.refusal && count(line) > line.control.most);
+    local = long ? filledIn(TEXT.long, { n: grouped(count(long)), most: grouped(long.control.most) }) : null;
     if (local) return paintState();
     filled = stamp(set);
     leave(set);

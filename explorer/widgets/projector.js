@@ -12,7 +12,7 @@ import { hall } from "./lib/hall.js";
 import { hallScale, projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { pictured } from "./lib/slides.js";
-import { bus, lecture, link, step } from "./lib/state.js";
+import { bus, lecture, link, linkRefusal, step } from "./lib/state.js";
 import { chosenTheme, dark, showTheme } from "./lib/theme.js";
 
 const WATCHED = { attributes: true, attributeFilter: ["data-question"], childList: true, subtree: true,
@@ -129,7 +129,7 @@ export function projector(words, steps, { lecturing, go }) {
     whole.href = elsewhere({ lecture: null, figure: null });
     const address = elsewhere({ lecture: "figure", figure: named(shown) });
     const wanted = `/qr?text=${encodeURIComponent(address)}`;
-    code.hidden = address.length > QR_LIMIT;
+    code.hidden = address.length > QR_LIMIT || Boolean(linkRefusal());
     if (head.offsetHeight !== high) dispatchEvent(new Event("resize")); // the figure below has more or less room now
     high = head.offsetHeight;
     if (!alone && !code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
@@ -256,7 +256,7 @@ export function projector(words, steps, { lecturing, go }) {
     soon();
     presenter.tell();
   });
-  bus.on("request", soon);
+  for (const event of ["request", "asking"]) bus.on(event, soon); // not every run has a link
   onLang(soon);
 
   presenter.tell();

@@ -324,6 +324,8 @@ export function mount(root, props) {
     else if (was) menu.focus();
   }
 
+  matchMedia("(max-width: 720px)").addEventListener("change", () => drawer(false)); // a phone was turned
+
   // ---------------------------------------------------------------- the bar at the foot of a phone
   const footBack = name(el("button", { type: "button", class: "tfe-button tfe-shell-foot-back", onclick: backward },
     icon("back")), words.back);

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
-from tests.browser.staged import NEW
+from tests.browser.staged import NEW, heard, listen
 from tests.browser.visiting import answer, badge, chip, turn
 from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_lab
@@ -19,6 +19,7 @@ from tests.explorer.small_lab import HOSTILE, PROGRAM, SLOW
 from tests.fitting import assert_fits
 
 LIVE = re.compile(r"^live · |^remembered$")
+COMPOSING = {"key": "Escape", "isComposing": True}  # closes the list of an input method
 
 
 PAGES = {"trial": PROGRAM.place}
@@ -89,7 +90,13 @@ def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(
     expect(page.locator(".tfe-change-from")).to_have_text("100.0 % → 25.0 %")
     addressed(page, times="1")
     expect(page.locator("input[data-field=cut]")).to_be_disabled()
+    listen(page, "restore")
+    line(page).press("Escape")
+    page.locator("body").dispatch_event("keydown", COMPOSING)
+    assert heard(page) == []
+    page.locator(".tfe-ask-go").focus()
     page.keyboard.press("Escape")
+    assert len(heard(page)) == 1
     expect(chip(page)).to_be_hidden()
     expect(answer(page)).to_have_text("abab")
     expect(view(page)).to_have_text("It says abab.")
@@ -146,6 +153,8 @@ def test_a_run_can_be_stopped_and_the_knobs_go_back(page_watch: Page, site: str)
         line(page).press("Enter")
         expect(badge(page)).to_have_text("live · running")
         expect(page.locator("input[data-field=times]")).to_be_disabled()
+        line(page).dispatch_event("keydown", COMPOSING)
+        expect(badge(page)).to_have_text("live · running")
         stop()
         expect(badge(page)).to_have_text("stopped")
         expect(page.locator("input[data-field=times]")).to_be_enabled()
@@ -271,6 +280,9 @@ def test_what_is_refused_is_said_and_nothing_else_changes(page_watch: Page, site
     moved(page, "times", "9")
     expect(page.locator(".tfe-change-error")).to_have_text("Nine is too much.")
     expect(answer(page)).to_have_text("ab" * 9)
+    line(page).fill("😀" * 40)
+    line(page).press("Enter")
+    expect(answer(page)).to_contain_text("😀" * 40)
 
 
 def test_what_is_typed_is_never_markup(page_watch: Page, site: str) -> None:

@@ -27,7 +27,7 @@ from tests.browser.attending import (
     tile,
 )
 from tests.browser.staged import NEW, Picture, heard, listen
-from tests.browser.waiting import looked, quiet
+from tests.browser.waiting import becomes, looked, quiet
 
 PAGES = {slug: page_of(slug) for slug in RUNS}
 
@@ -68,6 +68,25 @@ def test_arrows_step_rows_and_heads_without_a_request_and_escape_unlocks(new_pag
     page.locator(".tfe-stage-board").press("Escape")
     expect(words).to_contain_text("the largest of 132 weights is")
     assert looked(page)["_row"] == "none"
+
+
+def test_a_slider_has_its_own_keys_and_follows_the_picture_and_the_screen_s_resolution_counts(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    slider, kind = page.locator(".tfe-attention [data-key=thr]"), page.locator(".tfe-attention [role=radio][aria-checked=true]").first
+    for key, value in (("End", "1"), ("PageDown", "0.9"), ("Home", "0"), ("ArrowRight", "0.01")):
+        slider.press(key)
+        drawn(page, f"thr={value}", "row=9", "col=3")
+    page.keyboard.press("Escape")
+    drawn(page, "thr=0", "head=3.4")
+    expect(slider).to_have_value("0")
+    was = kind.inner_text()
+    kind.press("Alt+ArrowLeft")  # the browser's Back
+    expect(kind).to_have_text(was)
+    width = "document.querySelector('.tfe-attention canvas').width"
+    before = page.evaluate(width)
+    screen = {"width": 1280, "height": 901, "deviceScaleFactor": 2, "mobile": False}
+    page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", screen)
+    becomes(page, lambda: page.evaluate(width), 2 * before)
 
 
 def test_closer_shows_a_part_around_the_lock_with_its_numbers(page_watch: Page, site: str) -> None:
@@ -205,7 +224,7 @@ def test_sixty_tokens_on_a_side_stay_legible(page_watch: Page, site: str) -> Non
 
 
 def test_a_phone_shows_all_heads_above_the_map(new_page: NEW, site: str) -> None:
-    page, _ = new_page(360, 780)
+    page, _ = new_page(360, 780, has_touch=True)
     opened(page, site, "longest", "_kind=cross&_head=3.4&_row=9")
     texts = pen(page, "marks.filter((mark) => mark.kind === 'text').map((mark) => mark.text)")
     assert [text for text in texts if text.startswith("pooled ")], "what is drawn together is said"
@@ -215,6 +234,12 @@ def test_a_phone_shows_all_heads_above_the_map(new_page: NEW, site: str) -> None
     expect(page.locator(".tfe-attention-note")).to_contain_text("2·4 is silenced")
     strong = min(4, int((cross()[1, 3, 9] >= 0.01).sum()))
     expect(page.locator(".tfe-attention-strengths li")).to_have_count(strong)
+    card = page.locator(".tfe-attention .tfe-hover")
+    for leaves in (lambda: page.evaluate("scrollBy(0, scrollY ? -40 : 40)"), lambda: page.touchscreen.tap(180, 24)):
+        page.touchscreen.tap(*cell(page, 2, 1))
+        expect(card).to_be_visible()
+        leaves()
+        expect(card).to_be_hidden()
 
 
 def test_a_head_is_asked_to_be_silenced_by_pointer_and_by_keys(page_watch: Page, site: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, expect
 
+from explorer.widgets.base import asset
 from tests.browser.staged import Picture, heard, listen, numbers
 from tests.browser.visiting import change_opened as opened
 from tests.browser.visiting import turn
@@ -16,6 +17,10 @@ from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TO
 
 OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
 
+
+# Where arrow keys lead in a text whose first places are not drawn.
+INSIDE = """async (address) => { const { positions } = (await import(address)).KINDS, bounds = { count: 9, first: 4 };
+    return [positions.move([], 1, bounds), positions.move([4], -1, bounds)]; }"""
 
 PAGES = {"trial": PROGRAM.place}
 
@@ -225,6 +230,7 @@ def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: st
         return sum(one["d"].startswith("M") and "L" in one["d"] for one in picture.marks("path", line=colour))
 
     becomes(page, lambda: through("query"), 3)  # the telling one, in every strip
+    assert page.evaluate(INSIDE, asset("lib/looking.js")) == [[4], [4]]
     expect(words).to_contain_text(f"{list(READ)[640]}·640")
     box = strips(page)[0]
     middle = picture.spot({"left": (box["x0"] + box["x1"]) / 2, "top": box["y0"] + 20})

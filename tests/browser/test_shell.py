@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.labs import LABS
+from explorer.widgets.base import asset
 from tests.bench import Bench
 from tests.browser import attending
 from tests.browser.staged import NEW
@@ -34,6 +35,7 @@ FAMILY = [
     for lab in (*(lab for lab in LABS if lab.slug in {"translation", "reformer"}), LABS[-1])
 ]
 LAB, NEXT, LAST = FAMILY
+STATE = asset("lib/state.js")
 BACK, ON = ".tfe-shell-rail .tfe-shell-back", ".tfe-shell-rail .tfe-shell-next"
 
 
@@ -169,9 +171,14 @@ def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_
     for key, step in (("PageDown", 2), ("PageUp", 1)):
         page.keyboard.press(key)
         expect(where).to_have_text(f"Step {step} of {len(LAB.steps)}")
+    page.evaluate("async (at) => { const { bus, refuseLink } = await import(at); refuseLink({ en: '' }); bus.fire('asking'); }", STATE)
+    expect(page.locator(".tfe-projector-code")).to_be_hidden()  # a run that no link holds
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-shell-bar")).to_be_visible()
     assert page.evaluate(ground) == "rgb(11, 17, 29)"
+    page.locator(".tfe-stage-take summary").click()
+    expect(page.locator(".tfe-stage-take .tfe-export").first).to_be_visible()
+    expect(page.locator(".tfe-stage-take a")).to_be_hidden()
 
 
 def test_on_a_phone_the_rail_is_a_drawer_and_the_steps_stand_at_the_foot(new_page: NEW, site: str) -> None:
@@ -191,3 +198,7 @@ def test_on_a_phone_the_rail_is_a_drawer_and_the_steps_stand_at_the_foot(new_pag
     page.locator(".tfe-shell-tour button").nth(1).click()
     expect(foot).to_contain_text(LAB.steps[1].title["en"])
     expect(rail).to_be_hidden()
+    menu.click()
+    page.set_viewport_size({"width": 780, "height": 360})
+    expect(page.locator(".tfe-shell-veil")).to_be_hidden()
+    assert not page.evaluate("document.querySelector('gradio-app').inert")

@@ -239,7 +239,7 @@ function above(write) {
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const { length } = box.value;
+    const { length } = [...box.value]; // whole characters, as the server counts them
     if (length > most) said(t(TEXT.long, { n: length.toLocaleString("en"), most: most.toLocaleString("en") }));
     else ask(box.value === "*" ? " *" : box.value);
   });

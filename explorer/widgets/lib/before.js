@@ -2,7 +2,7 @@
 // without it.
 
 import { el } from "./dom.js";
-import { projecting, wantsText } from "./keys.js";
+import { plain, projecting, wantsText } from "./keys.js";
 import { onLang, t } from "./lang.js";
 import { comparing, link } from "./state.js";
 import { isStored, kept, peek, stored } from "./stored.js";
@@ -72,14 +72,13 @@ export function beforeOf({ take, fetch, ready, paint }) {
     if (wanted && run?.plain === query) show(values);
   }
 
-  const free = (event) => run && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey
-      && !wantsText(event.target);
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && run && !event.defaultPrevented && !projecting() && ready()) {
+    if (!run || event.defaultPrevented || !plain(event) || wantsText(event.target)) return;
+    if (event.key === "Escape" && !projecting() && ready()) {
       event.preventDefault();
       take();
     }
-    if (event.key.toLowerCase() !== "b" || !free(event)) return;
+    if (event.key.toLowerCase() !== "b") return;
     held = event.repeat;
     if (held) return;
     [down, was] = [true, wanted];

@@ -2,14 +2,14 @@
 // no server and no address of its own, so that a saved page carries it along as it is. The contract of a picture stands
 // in stage.js.
 
-import { el, onPage, segmented, svg } from "./dom.js";
+import { el, onPage, refill, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
 import { fitted, hallScale, keys, tallest } from "./keys.js";
 import { lang, onLang, t } from "./lang.js";
 import { KINDS, looking } from "./looking.js";
 import { Pen, asSvg, onCanvas } from "./pen.js";
 import { player } from "./rollplay.js";
-import { fit } from "./raster.js";
+import { fit, onResolution } from "./raster.js";
 import { bus } from "./state.js";
 import { tableOf } from "./tables.js";
 import { onTheme } from "./theme.js";
@@ -111,7 +111,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let over = null; // the box that is pointed at
   let draft = {}; // {name: value} of a handle that moves, until its answer is here
   let cursor = null; // the place while it plays
-  const loose = new Map(); // key -> text while a slider moves: browsers bound how often a page may write its address
+  const loose = new Map(); // key -> text while a slider moves: what it passes is not asked of the program
   let clock = null;
   let stood = null; // {run, look}: what was drawn last
   let moving = null; // {look, begin, lasts}: the look that the picture is on its way from
@@ -157,11 +157,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function reset() {
     const playing = sound.playing;
     const free = picture.free ?? Object.fromEntries(resets.map((key) => [key, null]));
-    if (!run || projecting() || !(playing || Object.entries(free).some(([key, text]) => store.get(key) !== text)))
+    if (!run || projecting() || !(playing || Object.entries(free).some(([key, text]) => get(key) !== text)))
       return false;
     sound.stop();
     leave();
     moved();
+    loose.clear();
     store.set(free);
     update();
     return true;
@@ -345,9 +346,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       .every((one, at) => one.isEqualNode(node.childNodes[at]));
     node.hidden = !children.length;
     if (same) return;
-    const focus = [...node.querySelectorAll("button")].indexOf(document.activeElement);
-    node.replaceChildren(...now.childNodes);
-    if (focus >= 0) node.querySelectorAll("button")[focus]?.focus({ preventScroll: true });
+    refill(node, now.childNodes);
   }
 
   function side() {
@@ -370,7 +369,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     if (built !== shape) {
       built = shape;
       choices.made = items.map(make);
-      choices.replaceChildren(...choices.made.map((one) => one.node));
+      refill(choices, choices.made.map((one) => one.node));
     }
     choices.hidden = !items.length;
     for (const one of choices.made) one.set();
@@ -416,7 +415,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
         const { least = 0, most = 1 } = bounds[key] ?? {};
         Object.assign(slider, { min: least, max: most });
         write(name, `${label} ${say?.(look[key]) ?? look[key]}`);
-        if (slider !== document.activeElement) slider.value = String(look[key]);
+        if (!loose.has(key)) slider.value = String(look[key]);
         slider.style.setProperty("--at", `${(100 * (look[key] - least)) / (most - least || 1)}%`);
       },
     };
@@ -524,7 +523,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
   canvas.addEventListener("click", (event) => {
     const box = run && under(event);
-    if (!box) return;
+    if (!box) return leave();
     const locked = box.look && Object.entries(box.look).every(([key, value]) => String(look[key]) === String(value));
     const waits = box.look ? !locked : !box.set && !box.fire;
     if (event.pointerType === "touch" && box.card !== null && waits && name(box) !== name(over)) {
@@ -544,6 +543,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     leave();
     if (pen?.view) draw(true);
   }, { passive: true });
+  // A finger does not leave what it has pointed at: the card stands until the page is scrolled, or pressed elsewhere.
+  const away = ({ target, type }) =>
+    !card.hidden && (type === "scroll" ? target.contains(canvas) : target !== canvas) && leave();
+  for (const act of ["scroll", "pointerdown"]) addEventListener(act, away, { capture: true, passive: true });
   bus.on("hover-pos", ({ pos, from }) => {
     if (from === root || !run || !pen) return;
     const box = pos === null ? null : pen.boxes.map((one) => (one.of ? one.of(pos) : posOf(one) === pos && one))
@@ -591,6 +594,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   addEventListener("resize", () => projecting() && draw());
   onLang(() => draw());
   onTheme(() => draw());
+  onResolution(() => draw());
 
   return {
     words: () => plain(picture.sentence(run, look)),

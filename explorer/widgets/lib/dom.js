@@ -1,5 +1,7 @@
 // Building blocks of every widget. Text always arrives through textContent: what a visitor typed is never markup.
 
+import { plain } from "./keys.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
@@ -44,6 +46,14 @@ export function clear(node) {
   return node;
 }
 
+/** Puts other children into a node: the focus stays in the same place of it. */
+export function refill(node, children) {
+  const places = () => [...node.querySelectorAll("button, input, select")];
+  const focus = places().indexOf(document.activeElement);
+  node.replaceChildren(...children);
+  if (focus >= 0) (places()[focus] ?? places().at(-1))?.focus({ preventScroll: true });
+}
+
 /**
  * One tab stop for several nodes: arrows, Home and End bring the focus to another one, round and round; go(node) hears
  * of it.
@@ -54,7 +64,7 @@ export function roving(node, items, go) {
     const at = all.indexOf(event.target);
     const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0,
         End: -1 }[event.key];
-    if (to === undefined || at < 0) return;
+    if (to === undefined || at < 0 || !plain(event)) return;
     event.preventDefault();
     event.stopPropagation();
     const next = all.at(to % all.length);
@@ -85,14 +95,12 @@ export function segmented({ options, value, label, onPick }) {
     onPick(key);
   };
   const build = () => {
-    const focused = buttons.findIndex((b) => b === document.activeElement);
     buttons = options.map((option) =>
       el("button", { type: "button", role: "radio", "data-key": option.key, text: option.label,
           onclick: () => pick(option.key) }),
     );
-    node.replaceChildren(...buttons);
+    refill(node, buttons);
     paint();
-    if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)].focus();
   };
   roving(node, () => buttons, (next) => pick(next.dataset.key));
   build();

@@ -1,6 +1,7 @@
 // Handles in a picture: sliders that are dragged or moved by keys, and that rest before anything is asked.
 
 import { el } from "./dom.js";
+import { plain } from "./keys.js";
 
 const REST = 450; // ms after the last key until the hand is taken to rest
 const MOVES = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
@@ -45,7 +46,7 @@ export function handlesOf(paper, { spot, still, move, rest }) {
     });
     for (const over of ["pointerup", "pointercancel"]) node.addEventListener(over, () => held === name && end());
     node.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!plain(event)) return;
       const { value: now, least, most, step, stride = 10 } = node.how;
       const by = (MOVES[event.key] ?? 0) * (event.shiftKey ? stride : 1) ||
         { PageUp: stride, PageDown: -stride }[event.key];

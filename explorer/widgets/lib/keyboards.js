@@ -2,6 +2,7 @@
 // caret stands.
 
 import { el, roving } from "./dom.js";
+import { plain } from "./keys.js";
 import { onLang, t } from "./lang.js";
 
 const TEXT = {
@@ -68,7 +69,7 @@ export function bitRow(onWrite) {
   });
   node.addEventListener("keydown", (event) => {
     const index = [...node.children].indexOf(event.target);
-    if (index < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (index < 0 || !plain(event)) return;
     const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: node.childElementCount - 1 }[event.key];
     const bit = { 0: "0", 1: "1", ".": ".", Delete: ".", Backspace: "." }[event.key];
     if (to === undefined && bit === undefined) return;

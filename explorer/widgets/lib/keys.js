@@ -28,7 +28,8 @@ const FULL = 240; // columns of a sentence that fill four lines beside the code;
 export const fitted = (words) =>
   words.classList.toggle("is-long", words.textContent.replace(/[\u3000-\u9fff\uff00-\uffef]/g, "··").length > FULL);
 
-const plain = (event) => !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
+/** Is it a key alone, with Shift at most, and no part of a word that is being composed? */
+export const plain = (event) => !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
 
 /**
  * Gives a view its keys: keys(root, {ArrowLeft: () => …, " ": () => …, Escape: () => …}).
@@ -43,7 +44,8 @@ export function keys(view, actions) {
     if (!action || event.defaultPrevented || !plain(event) || wantsText(event.target)) return;
     const inside = view.contains(event.target);
     // A slider and a button under the focus need the keys that move and press them.
-    if (inside && event.target.matches("input[type=range], input[type=radio]") && event.key.startsWith("Arrow")) return;
+    if (inside && event.target.matches("input[type=range], input[type=radio]") && /^(Arrow|Page|Home|End)/.test(event.key))
+      return;
     if (inside && event.target.matches("button, a[href], summary") && (event.key === " " || event.key === "Enter"))
       return;
     const projected = projecting() && (view.matches(".tfe-projected, .tfe-projected *")

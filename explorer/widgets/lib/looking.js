@@ -49,7 +49,8 @@ export const KINDS = {
       : [...new Set(text.split(",").map((one) => whole(one, 0, count - 1)))].filter((one) => one !== null)),
     there: ({ count }) => positionsIn(count),
     spell: (list) => (list.length ? list.join(",") : "none"),
-    move: (list, by, { count }) => [among(list.length ? list.at(-1) + by : by > 0 ? 0 : count - 1, 0, count - 1)],
+    move: (list, by, { count, first = 0 }) =>
+      [among(list.length ? list.at(-1) + by : by > 0 ? first : count - 1, first, count - 1)],
     ends: ({ count, first = 0 }) => [[first], [count - 1]],
     add: (list, value) => (list.includes(value) ? list.filter((one) => one !== value) : [...list, value]),
     of: (value) => [value].flat(),

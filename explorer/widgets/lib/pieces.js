@@ -2,6 +2,7 @@
 // hypotheses of a beam.
 
 import { el } from "./dom.js";
+import { plain } from "./keys.js";
 import { t } from "./lang.js";
 import { bus, view } from "./state.js";
 import { number } from "./stripwords.js";
@@ -95,7 +96,7 @@ export function piecesOf({ pick }) {
   line.addEventListener("keydown", (event) => {
     const { row } = event.target.dataset;
     const move = { ArrowRight: 1, ArrowLeft: -1, Enter: 0, " ": 0 }[event.key];
-    if (row === undefined || move === undefined) return;
+    if (row === undefined || move === undefined || !plain(event)) return;
     event.preventDefault();
     const next = line.children[Number(row) + move];
     next?.focus();

@@ -22,21 +22,36 @@ export const bus = {
   },
 };
 
-const read = () => new URL(location.href).searchParams;
-
-let shown = location.href; // where the page stands: "popstate" tells only where it has gone to
-onLang(() => {
-  shown = location.href;
-});
+// Where the page stands, which the browser may be told a moment later: what is written too often it does not take.
+let shown = location.href;
+const OFTEN = 200; // ms between two writings of the address in the long run
+const AT_ONCE = 40; // writings that need not wait
+let [due, later] = [0, 0];
 let left = null; // where it stood when the run under way was wished for
 
+const read = () => new URL(shown).searchParams;
+onLang(() => {
+  const params = read();
+  params.set("lang", lang());
+  write(params);
+});
+
+function settle() {
+  later = 0;
+  due = Math.max(due, performance.now() - AT_ONCE * OFTEN) + OFTEN;
+  history.replaceState(history.state, "", shown);
+}
+
 function write(params, { enters = false } = {}) {
-  const url = new URL(location.href); // never a bare "?…": Gradio sets <base href="./">
+  const url = new URL(shown); // never a bare "?…": Gradio sets <base href="./">
   url.search = params.toString();
-  if (url.href === location.href) return;
-  if (enters && left) history.replaceState(history.state, "", left); // what was let go of for the new run belongs to the old one
-  history[enters ? "pushState" : "replaceState"](history.state, "", url);
+  if (url.href === shown) return;
+  if (enters) history.replaceState(history.state, "", left ?? shown); // what was let go of for the new run belongs to the old one
   shown = url.href;
+  const wait = due - performance.now();
+  if (enters) history.pushState(history.state, "", shown);
+  else if (wait > 0) later ||= setTimeout(settle, wait);
+  else settle();
 }
 
 /** What is looked at: view.get("head") -> "3.5" or null; view.set({row: 9, col: null}); view.on(["row", "col"], fn). */
@@ -133,7 +148,7 @@ export const request = {
   },
   /** Another run is wished for: what stands in the address belongs to the one in view. */
   leave() {
-    left = location.href;
+    left = shown;
   },
 };
 
@@ -173,7 +188,7 @@ export function open({ query = "", view: look = {}, step: number = 0, enters = t
   for (const [key, value] of Object.entries(look)) params.set("_" + key, String(value));
   if (number) params.set("step", String(number));
   for (const key of ["lecture", "figure", "lang"]) if (read().has(key)) params.set(key, read().get(key));
-  const before = location.href;
+  const before = shown;
   left = null;
   write(params, { enters });
   changed(before);
@@ -194,6 +209,7 @@ function changed(before) {
 
 window.addEventListener("popstate", () => {
   const before = shown;
+  shown = location.href;
   const params = read();
   // The language and the way through the lecture are the visitor's own, whatever they were when the page stood here.
   for (const key of ["lecture", "lang", "__theme"]) {
@@ -203,7 +219,6 @@ window.addEventListener("popstate", () => {
   }
   left = null;
   write(params);
-  shown = location.href;
   if (new URL(before).pathname === location.pathname) changed(before);
 });
 
@@ -233,7 +248,7 @@ export const comparing = (left, right) => pageAt("/compare", Object.fromEntries(
   .map(([side, { pathname, search }]) => [side, pathname + search])));
 
 /** The permalink of exactly this view. */
-export const link = () => location.href;
+export const link = () => shown;
 
 let refusal = null;
 

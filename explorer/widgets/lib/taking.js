@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { exportBar } from "./export.js";
 import { onLang, t } from "./lang.js";
 import { KINDS } from "./looking.js";
-import { comparing, link, view } from "./state.js";
+import { comparing, link, linkRefusal, view } from "./state.js";
 
 const TEXT = { en: "Take along", zh: "带走" };
 const BESIDE = { en: "Side by side", zh: "并排对比" };
@@ -37,8 +37,11 @@ export function taking(stand, what, value) {
   const made = async (kind) => (await import("./take.js")).takes(state, what.picture.files)[kind]();
   const take = el("summary", { class: "tfe-button small" });
   const beside = el("a", { class: "tfe-button small" });
-  const menu = el("details", { class: "tfe-stage-take", ontoggle: () => stand()?.run && (beside.href = compared()) },
-      take, beside,
+  function offer() {
+    beside.hidden = Boolean(linkRefusal());
+    if (stand()?.run) beside.href = compared();
+  }
+  const menu = el("details", { class: "tfe-stage-take", ontoggle: offer }, take, beside,
     exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])),
         { onTable: (open) => stand().table(open) }));
   const label = () => {
