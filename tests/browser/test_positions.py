@@ -48,7 +48,7 @@ def test_another_order_changes_what_is_read_with_the_signal_alone_and_hostile_wo
     # The two other looks are in the browser already.
     quiet(page, faults)
     asked = len(faults.requests)
-    panel.locator("[role=radio]", has_text="As in the texts").click()
+    panel.locator("[role=radio]", has_text="As in the lecture").click()
     stands(page, f"{PANEL} [data-drawn=signal-textbook]")
     panel.locator("[role=radio]", has_text="All pairs").click()
     stands(page, f"{PANEL} [data-drawn=alike-map-textbook]")

@@ -2,7 +2,7 @@
 // machine that serves it.
 
 import { t } from "./lang.js";
-import { link, linkRefusal } from "./state.js";
+import { linkRefusal, read } from "./state.js";
 
 /** @type {{title: any, paper: string, authors: string, year: number, arxiv: string} | null} */
 let lab = null;
@@ -25,7 +25,7 @@ export function source() {
  */
 export function asked() {
   if (linkRefusal()) return "";
-  const now = new URL(link()).searchParams;
+  const now = read();
   for (const key of ["lecture", "lang", "__theme"]) now.delete(key);
   return now.toString();
 }

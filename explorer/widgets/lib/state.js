@@ -29,7 +29,8 @@ const AT_ONCE = 40; // writings that need not wait
 let [due, later] = [0, 0];
 let left = null; // where it stood when the run under way was wished for
 
-const read = () => new URL(shown).searchParams;
+/** All that the address asks for. */
+export const read = () => new URL(shown).searchParams;
 onLang(() => {
   const params = read();
   params.set("lang", lang());
