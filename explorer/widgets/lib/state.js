@@ -26,7 +26,7 @@ export const bus = {
 let shown = location.href;
 const OFTEN = 200; // ms between two writings of the address in the long run
 const AT_ONCE = 40; // writings that need not wait
-let [due, later] = [0, 0];
+let [due, later] = [-AT_ONCE * OFTEN, 0];
 let left = null; // where it stood when the run under way was wished for
 
 /** All that the address asks for. */
