@@ -233,6 +233,7 @@ def named(results: Mapping[str, Any], route: str) -> set[str]:
     return {part[:32] for text in results.values() for part in text.decode().split(route)[1:]}
 
 
+@pytest.mark.slow  # builds the site again
 def test_a_second_start_computes_nothing_and_shows_the_same(
     engine: Engine, filled: Filled, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +277,7 @@ def test_a_second_start_draws_no_first_example_and_its_page_is_the_same(monkeypa
         assert drawn.call_count == 1, "exact rows are made again when somebody looks"
 
 
+@pytest.mark.slow  # builds the site again
 def test_what_another_version_has_left_is_computed_anew(
     engine: Engine, filled: Filled, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +286,7 @@ def test_what_another_version_has_left_is_computed_anew(
     assert engine.snapshot().asked == filled[2] > 0
 
 
+@pytest.mark.slow  # builds the site again
 def test_a_file_that_cannot_be_trusted_is_made_again(engine: Engine, filled: Filled, left: Path) -> None:
     first, files = filled[1], sorted(left.iterdir())
     assert len(files) > 8

@@ -115,6 +115,7 @@ class Short(Link):
     module = "tests.explorer.engine.bridge"
 
 
+@pytest.mark.slow
 async def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(tmp_path: Path) -> None:
     shut = tmp_path / "shut"
     engine = Cluster(Short("", VERSION, {"all": "1"}, folder=str(shut)))
@@ -172,6 +173,7 @@ async def test_a_process_that_cannot_be_started_is_tried_again_and_leaves_no_soc
     assert [one.fileno() for both in pairs for one in both] == [-1] * 4
 
 
+@pytest.mark.slow
 async def test_a_message_that_cannot_be_read_costs_what_was_under_way_and_the_cluster_comes_back(
     short: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
