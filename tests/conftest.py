@@ -89,7 +89,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 def pytest_collection_finish() -> None:
     """What is loaded by now is no garbage: Python does not look for some among these millions of objects again and again."""
     gc.freeze()
-    gc.set_threshold(700, 10, 50)  # what has lived for long, such as every parsed source, is gone through a fifth as often
     gc.enable()
 
 
