@@ -44,8 +44,8 @@ export function keys(view, actions) {
     if (!action || event.defaultPrevented || !plain(event) || wantsText(event.target)) return;
     const inside = view.contains(event.target);
     // A slider and a button under the focus need the keys that move and press them.
-    if (inside && event.target.matches("input[type=range], input[type=radio]") && /^(Arrow|Page|Home|End)/.test(event.key))
-      return;
+    const moves = /^(Arrow|Page|Home|End)/.test(event.key);
+    if (inside && moves && event.target.matches("input[type=range], input[type=radio]")) return;
     if (inside && event.target.matches("button, a[href], summary") && (event.key === " " || event.key === "Enter"))
       return;
     const projected = projecting() && (view.matches(".tfe-projected, .tfe-projected *")

@@ -47,7 +47,8 @@ function write(params, { enters = false } = {}) {
   const url = new URL(shown); // never a bare "?…": Gradio sets <base href="./">
   url.search = params.toString();
   if (url.href === shown) return;
-  if (enters) history.replaceState(history.state, "", left ?? shown); // what was let go of for the new run belongs to the old one
+  // What was let go of for the new run belongs to the old one.
+  if (enters) history.replaceState(history.state, "", left ?? shown);
   shown = url.href;
   const wait = due - performance.now();
   if (enters) history.pushState(history.state, "", shown);
