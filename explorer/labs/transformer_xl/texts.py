@@ -228,8 +228,8 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "memory": _(
         "Transformer-XL keeps the states of the last 512 characters: keys and values of each layer come from there too, computed once, "
-        "and no gradient flows into them. The locked character looks across the border of its segment.",
-        "Transformer-XL 保留最近 512 个字符的状态：每层的键与值也来自那里，只算一次，梯度不会流入。锁定的字符越过片段边界往回看。",
+        "and no gradient flows into them. Below: how much of each head's attention crosses the border of the segment.",
+        "Transformer-XL 保留最近 512 个字符的状态：每层的键与值也来自那里，只算一次，梯度不会流入。下方：各头的注意力有多少越过片段边界。",
     ),
     "depth": _(
         "One layer sees one memory back. What it saw there had itself seen one memory farther: after n layers a character can know of "
