@@ -1,10 +1,10 @@
 // A folded panel that holds a picture on the stage: opening it asks the program, and so does every look that changes
 // what is wished for. A picture that stands here has, beside what stage.js says: wish(get) -> what is asked beside the
-// run, of what the address says; follows: keys of the address that others write and that it asks about too. `below` of
-// its value: parts that stand under it (lib/parts.js). hears: an event of the page by which another view tells what it
-// has in view; heard(detail) -> {key: text}, which count before what the address says. wish gives undefined while that
-// is not known yet. above(write) -> {nodes, set(run)}: what stands above it, where something of its own is typed;
-// write(patch, kept): into the address, and what is too long for it.
+// run, of what the address says, undefined while that is not known yet; it `waits` until that is answered. follows: keys
+// of the address that others write and that it asks about too. `below` of its value: parts that stand under it
+// (lib/parts.js). hears: an event of the page by which another view tells what it has in view; heard(detail) -> {key:
+// text}, which count before what the address says. above(write) -> {nodes, set(run)}: what stands above it, where
+// something of its own is typed; write(patch, kept): into the address, and what is too long for it.
 
 import { board } from "./lib/board.js";
 import { el } from "./lib/dom.js";
@@ -28,7 +28,7 @@ export function mount(root, props, emit, watch) {
   let picture = null;
   let [stand, above] = [null, null];
   let value = null; // what is drawn
-  let turns = 0;
+  let [turns, drawn] = [0, 0]; // the newest answer of all, and the one in view
   let heard = {};
   const get = (key) => heard[key] ?? view.get(key);
   const panel = folded({
@@ -40,12 +40,15 @@ export function mount(root, props, emit, watch) {
       const run = next === value ? stand.run : await picture.read(next, { texts, again: () => stand.update() });
       if (turn !== turns) return; // a newer one has come meanwhile
       value = next;
+      drawn = turn;
       stand.show(run);
       above?.set(run);
       under.set(next.below ?? {});
       judge(thereOf(picture, stand.bounds), request.get());
     },
   });
+
+  const waits = () => root.dataset.state !== "shown" || drawn !== turns;
 
   async function begin() {
     picture = (await import(address)).default;
@@ -55,7 +58,7 @@ export function mount(root, props, emit, watch) {
       anew();
     });
     head.append(...(above?.nodes ?? []));
-    stand = board(node, picture, { texts, store: { ...view, get },
+    stand = board(node, { ...picture, waits }, { texts, store: { ...view, get },
       menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
     view.on([...Object.keys(picture.looks), ...(picture.follows ?? [])], anew);
     if (picture.hears) bus.on(picture.hears, (detail) => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from explorer.labs.reformer import texts
 from explorer.widgets.folded import Question, refused, shown
 from explorer.widgets.stage import asked
 from tests.browser.staged import NEW, Picture, answering, joined, opening
-from tests.browser.waiting import addressed
+from tests.browser.waiting import addressed, becomes
 from tests.explorer import missing
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -99,6 +100,16 @@ def test_the_maps_of_another_number_of_buckets_follow(page_watch: Page, site: st
     assert len(rows) == 16 * 6
     assert float(rows[10]["missed, % of the weight"]) == pytest.approx(float(found["table"][1, 4]), abs=1e-5)
     assert b"<image" not in picture.saved("SVG")[1]
+
+
+def test_it_says_that_it_waits_as_long_as_another_head_is_on_its_way(page_watch: Page, site: str) -> None:
+    picture, held = opened(page_watch, site), []
+    page_watch.route("**/queue/join*", lambda route: held.append(route))
+    picture.press("ArrowDown")
+    expect(picture.find()).to_have_attribute("data-drawn", re.compile(r"head=1\.3 .*waits$"))
+    becomes(page_watch, lambda: len(held), 1)
+    held[0].continue_()
+    expect(picture.find()).to_have_attribute("data-drawn", re.compile(r"head=1\.3 pos=\d+$"))
 
 
 def test_a_pair_is_told_of_and_keys_walk_rounds_queries_and_heads(page_watch: Page, site: str) -> None:

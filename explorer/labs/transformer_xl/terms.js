@@ -286,6 +286,5 @@ export default {
   below,
   choices: () => [{ key: "tqueries", label: t(TEXT.queries), options: ["16", "32", "64"].map((n) => ({ value: n, label: t(n === "16" ? { en: "16 queries",
     zh: "16 个查询" } : { en: n, zh: n }) })) }],
-  waits: (run, look) => look.head !== `${run.layer + 1}.${run.head + 1}`,
   same: (was, run) => was.rows === run.rows,
 };

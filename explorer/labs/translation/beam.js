@@ -396,5 +396,4 @@ export default {
   clock: (run, look) => ({ key: "bstep", pace: 700, says: (n) => `${n} / ${seen(run, look).last}`,
     texts: { seek: TEXT.seek } }),
   named: (run) => ["beam", run.beam, run.endless ? "endless" : ""],
-  waits: (run, look) => look.btree !== named(run),
 };

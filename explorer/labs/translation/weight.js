@@ -436,5 +436,4 @@ export default {
   keeps: (run, { row, col }) => ({ row, col }),
   choices: () => [{ key: "wstep", label: t(TEXT.steps), options: STEPS.map((step, i) =>
     ({ value: i + 1, label: t(TEXT[step]) })) }],
-  waits: (run, look) => look.kind !== run.kind || look.head !== head(run),
 };
