@@ -58,3 +58,11 @@ def chorales(data: Path, split: str) -> tuple[Cells, ...]:
     if split not in splits:
         raise ValueError(f"the chorales have the splits {', '.join(splits)}, not {split}")
     return tuple(cells_of(piece) for piece in splits[split])
+
+
+def transposed(cells: Cells, semitones: int, generator: np.random.Generator) -> Cells:
+    """A chorale moved up or down by at most `semitones`: by how many is drawn among those that keep every pitch within 36 … 81."""
+    sounding = cells[cells != SILENCE]
+    lowest, highest = (int(sounding.min()), int(sounding.max())) if len(sounding) else (1, CELLS - 1)
+    by = int(generator.integers(max(-semitones, 1 - lowest), min(semitones, CELLS - 1 - highest) + 1))
+    return np.where(cells == SILENCE, SILENCE, cells + by)

@@ -24,10 +24,10 @@ def batch_of(sequences: Sequence[NDArray[np.int64]], start: int) -> Batch:
     return Batch(torch.from_numpy(before), torch.from_numpy(wanted))
 
 
-def drawn_pieces(pieces: Sequence[NDArray[np.int64]], count: int, start: int, generator: np.random.Generator) -> Batch:
+def drawn_pieces(pieces: Sequence[NDArray[np.int64]], count: int, generator: np.random.Generator) -> list[NDArray[np.int64]]:
     """`count` whole pieces of like length: several batches' worth are drawn, and one batch of them, ordered by length, is taken."""
     chosen = generator.permutation(len(pieces))[: count * POOL]
     chosen = chosen[np.argsort([len(pieces[i]) for i in chosen], kind="stable")]
     parts = max(1, len(chosen) // count)
     part = int(generator.integers(parts))
-    return batch_of([pieces[i] for i in chosen[part * count : (part + 1) * count]], start)
+    return [pieces[i] for i in chosen[part * count : (part + 1) * count]]

@@ -96,6 +96,14 @@ def test_a_chorale_is_soprano_alto_tenor_bass_of_each_sixteenth(data: Path) -> N
             read_(data, "nothing")
 
 
+def test_a_chorale_is_learned_in_every_key_that_its_voices_can_sing() -> None:
+    cells = chorales.cells_of([[81, 60, -1, 40], [80, 59, 52, 41]])
+    keys = {tuple(chorales.transposed(cells, 6, np.random.default_rng(seed)).tolist()) for seed in range(100)}
+    ways = {tuple(np.where(cells == chorales.SILENCE, chorales.SILENCE, cells + by).tolist()) for by in range(-4, 1)}
+    assert keys == ways, "four down at most, where the bass is at its lowest, and not up, where the soprano is at its highest"
+    assert (chorales.transposed(cells[2:3], 6, np.random.default_rng(1)) == chorales.SILENCE).all()
+
+
 def test_position_i_reads_the_event_before_and_says_event_i() -> None:
     batch = batch_of([np.array([3, 1, 2]), np.array([5])], start=9)
     assert (batch.before.tolist(), batch.wanted.tolist()) == ([[9, 3, 1], [9, 9, 9]], [[3, 1, 2], [5, NONE, NONE]])
@@ -104,7 +112,7 @@ def test_position_i_reads_the_event_before_and_says_event_i() -> None:
 def test_pieces_of_like_length_come_together_and_all_of_them_come() -> None:
     pieces = [np.full(n, n) for n in range(1, 41)]
     generator = np.random.default_rng(2)
-    drawn = [drawn_pieces(pieces, 2, 0, generator).wanted for _ in range(400)]
+    drawn = [batch_of(drawn_pieces(pieces, 2, generator), 0).wanted for _ in range(400)]
     assert {int(n) for one in drawn for n in (one != NONE).sum(1)} == set(range(1, 41))
     assert np.mean([one.eq(NONE).float().mean().item() for one in drawn]) < 0.1
 
