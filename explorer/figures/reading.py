@@ -220,28 +220,32 @@ def banded(profiles: Array, edges: Sequence[int]) -> Array:
 
 
 def telling(reads: Sequence[Read], rows: Rows, *, given: int) -> dict[str, object] | None:
-    """What is locked on arrival, {"model", "head" ("2.3", layer and head from 1), "pos"}: a character near the end, one written if
-    there are some, and a head that is sure of a character far before it (the largest weight × log distance).
+    """What is locked on arrival: what `farthest` finds in the first model whose heads can be looked at; None where there is none, or no
+    text."""
+    found = next((one for read in reads if (one := farthest(read, rows, given=given))), None)
+    return found and found[1]
 
-    Of the first model whose heads can be looked at; None where there is none, or no text. rows is called once a head, with at most
-    LIKELY positions.
+
+def farthest(read: Read, rows: Rows, *, given: int) -> tuple[float, dict[str, object]] | None:
+    """Its worth, and {"model", "head" ("2.3", layer and head from 1), "pos"}: a character near the end, one written if there are some, and
+    a head that is sure of a character far before it (the largest weight × log distance, 0 where none is sure).
+
+    None where no head can be looked at, or no text. rows is called once a head, with at most LIKELY positions.
     """
-    for read in reads:
-        length = len(read.text)
-        if not read.queries.size or length < 2:
-            continue
-        layers, heads = read.queries.shape[:2]
-        first = max(1, length - LATE, given if length - given >= LIKELY else 1)
-        seen = [t for t in range(first, length) if not read.text[t].isspace()] or list(range(first, length))
-        chosen = [seen[n] for n in np.unique(np.linspace(0, len(seen) - 1, min(LIKELY, len(seen))).round().astype(np.int64))]
-        back = np.array(chosen)[:, None] - np.arange(1, length) + 1  # characters back of columns 1 … length − 1
-        far = np.log2(np.maximum(back, 1)).astype(np.float32)
-        best, found = -1.0, (0, 0, chosen[0])
-        for number in range(layers * heads):
-            weights = rows(read, number // heads, number % heads, chosen)[:, 1:length]
-            worth = (np.where(weights >= SURE, weights, 0) * far).max(1)
-            if worth.max() > best:
-                best, found = float(worth.max()), (number // heads, number % heads, chosen[int(worth.argmax())])
-        layer, head, position = found
-        return {"model": read.variant, "head": f"{layer + 1}.{head + 1}", "pos": position}
-    return None
+    length = len(read.text)
+    if not read.queries.size or length < 2:
+        return None
+    layers, heads = read.queries.shape[:2]
+    first = max(1, length - LATE, given if length - given >= LIKELY else 1)
+    seen = [t for t in range(first, length) if not read.text[t].isspace()] or list(range(first, length))
+    chosen = [seen[n] for n in np.unique(np.linspace(0, len(seen) - 1, min(LIKELY, len(seen))).round().astype(np.int64))]
+    back = np.array(chosen)[:, None] - np.arange(1, length) + 1  # characters back of columns 1 … length − 1
+    far = np.log2(np.maximum(back, 1)).astype(np.float32)
+    best, found = -1.0, (0, 0, chosen[0])
+    for number in range(layers * heads):
+        weights = rows(read, number // heads, number % heads, chosen)[:, 1:length]
+        worth = (np.where(weights >= SURE, weights, 0) * far).max(1)
+        if worth.max() > best:
+            best, found = float(worth.max()), (number // heads, number % heads, chosen[int(worth.argmax())])
+    layer, head, position = found
+    return best, {"model": read.variant, "head": f"{layer + 1}.{head + 1}", "pos": position}

@@ -22,6 +22,7 @@ from explorer.labs.transformer_xl import views as xl_views
 from explorer.labs.transformer_xl.deeper import memories
 from explorer.labs.transformer_xl.deeper import terms as xl_terms
 from explorer.looks import LEVELS, looks
+from explorer.runs import first
 from explorer.widgets.folded import Question
 from models.adaptive_span import records as span_records
 from models.transformer_xl import records as xl_records
@@ -205,6 +206,19 @@ def test_the_telling_character_was_written_and_its_head_is_sure_of_one_far_back(
     for text, tells in (("a", False), ("    ", True)):
         short = replace(made[0], text=text, nats=made[0].nats[: len(text)])
         assert (reading.telling([short], rows, given=len(text)) is not None) == tells
+
+
+def test_the_character_that_is_locked_on_arrival_is_said_from_across_the_border_of_its_segment() -> None:
+    stored = first("transformer_xl", xl_records.EXAMPLES[0], xl_records.Explanation)
+    assert stored
+    pick: Any = xl_views.telling(stored.seen)
+    one = next(one for one in stored.seen.readings if one.variant == pick["model"])
+    layer, head = (int(part) - 1 for part in pick["head"].split("."))
+    weights = xl_look(one, layer, head, [pick["pos"]])[0]
+    assert one.memory and weights.max() >= reading.SURE and int(weights.argmax()) < pick["pos"] // one.segment * one.segment
+    near = [replace(one, memory=0) for one in stored.seen.readings]
+    inside: Any = xl_views.telling(replace(stored.seen, readings=near))
+    assert inside == reading.telling(near, xl_look, given=stored.seen.given), "where nothing is remembered, the farthest within a segment"
 
 
 def test_while_it_reads_everything_so_far_stands_there() -> None:

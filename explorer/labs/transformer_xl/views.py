@@ -130,9 +130,21 @@ def prepare(seen: Explanation, _request: Request) -> Run:
 
 
 def telling(seen: Explanation) -> Value | None:
-    """What is locked on arrival: a character, and a head that looks far across the border of its segment to say it."""
+    """What is locked on arrival: a character, and a head that looks far across the border of its segment to say it; far within it, where
+    none is sure of what lies before the border."""
     inside = [one for one in seen.readings if one.memory]
+    for one in inside:
+        crossing = reading.farthest(one, _before_the_border, given=seen.given)
+        if crossing and crossing[0]:
+            return crossing[1]
     return reading.telling(inside or seen.readings, look, given=seen.given)
+
+
+def _before_the_border(one: Reading, layer: int, head: int, positions: Sequence[int]) -> NDArray[np.float32]:
+    """`look` without the keys of a query's own segment."""
+    border = np.array(positions)[:, None] // one.segment * one.segment
+    weights = look(one, layer, head, positions)
+    return np.where(np.arange(weights.shape[1]) < border, weights, 0)
 
 
 def _address(one: Reading, own: bool = False) -> str:
