@@ -131,8 +131,9 @@ def own_of(chosen: argparse.Namespace) -> own.Own | None:
         raise own.Refused(
             f"{chosen.slug} learns from {f'--{learns}' if learns else 'its own data alone'}, not from --{' and --'.join(kinds)}"
         )
-    said = own.KINDS[learns](getattr(chosen, learns), chosen.out / "data") if kinds else ""
-    return own.Own(chosen.out, dict(one.split("=", 1) for one in chosen.set), said)
+    files = getattr(chosen, learns) if kinds else []
+    said = own.KINDS[learns](files, chosen.out / "data") if kinds else ""
+    return own.Own(chosen.out, dict(one.split("=", 1) for one in chosen.set), said, own.digest(files))
 
 
 def own_options(arguments: list[str]) -> argparse.ArgumentParser:

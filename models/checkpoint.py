@@ -108,10 +108,19 @@ def with_figure(facts: dict[str, Any], figure: dict[str, Any], protocol: str, ke
     return {**facts, key: figure, **said}
 
 
-def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: torch.dtype = torch.float16, *, shards: bool = False) -> None:
+def save(
+    where: Path,
+    state: dict[str, Tensor],
+    facts: dict[str, Any],
+    dtype: torch.dtype = torch.float16,
+    *,
+    shards: bool = False,
+    most: float = LARGEST,
+) -> None:
     """Write parameters in half precision and the facts beside them (config, recipe, finished, …; count and hash are added).
 
     dtype: another precision; torch.int8: matrices in eight bits, all else in half precision. shards: in several files.
+    most: bytes of one file.
 
     CheckpointError where an unfinished model would replace a finished one, where a value does not survive half precision, or
     where the file would be too large.
@@ -129,8 +138,8 @@ def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: to
     for i, some in enumerate(_shards(small) if shards else [small]):
         part = where / "model.safetensors.part"
         save_file(some, part)
-        if part.stat().st_size > LARGEST:
-            raise CheckpointError(f"{part.stat().st_size:,} bytes of parameters: at most {LARGEST:,} are allowed")
+        if part.stat().st_size > most:
+            raise CheckpointError(f"{part.stat().st_size:,} bytes of parameters: at most {most:,} are allowed")
         part.chmod(0o644)  # the library makes files that only their owner can read
         part.replace(where / (f"model-{i + 1}.safetensors" if shards else "model.safetensors"))
     write_facts(where, {**facts, "parameters": count, "sha256": digest(*_files(where))})

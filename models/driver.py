@@ -199,7 +199,8 @@ class Lab(Generic[TaskT]):
 
         minutes: of all of it; a search that they cut short goes on where it was. `resume` with `minutes` 0 publishes what a run has so far.
         devices: that share the batches, a process each: so many times fewer steps see as many examples, the first process alone publishes,
-        and the others end here. ValueError for an unknown variant, OutOfTime where the search alone took all minutes.
+        and the others end here. ValueError for an unknown variant and where the run was begun with other data or values, OutOfTime where
+        the search alone took all minutes.
         """
         variant = variant or next(iter(self.variants))
         task = self.task_of(variant).on(device)
@@ -207,6 +208,8 @@ class Lab(Generic[TaskT]):
         recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
         run = runs / self.slug / variant / str(seed)
         run.mkdir(parents=True, exist_ok=True)
+        if own is not None:
+            own.claim(run)
         plan = self.plan(Job(task, variant, recipe, data, run))
         plan = plan if own is None else resized(plan, own, recipe)
         begin = time.monotonic()
@@ -238,7 +241,7 @@ class Lab(Generic[TaskT]):
             "training_device": result.device,
         }
         where = own.assets / self.slug / variant if own else checkpoint.folder(self.slug, variant, seed)
-        checkpoint.save(where, result.state, facts, task.dtype)
+        checkpoint.save(where, result.state, facts, task.dtype, most=math.inf if own else checkpoint.LARGEST)
         (where / "training.json").write_text(json.dumps(result.log) + "\n", encoding="utf-8")
         plan.finish(where)
         return where
@@ -309,7 +312,8 @@ def _tried(
     """A short run with this learning rate, from the same start on the same inputs: what held-out inputs cost after it."""
     schedule = training.trial_of(recipe.schedule, rate, plan.trial)
     trial = run / f"trial-{rate:g}"
-    model, result = _trained(plan, schedule, trial, schedule.steps, device=device, minutes=left(), resume=True)
+    unseen = dataclasses.replace(plan, validate=lambda _model: math.nan)  # its figure is wanted at its end alone
+    model, result = _trained(unseen, schedule, trial, schedule.steps, device=device, minutes=left(), resume=True)
     if not result.finished:
         raise OutOfTime(f"no more minutes: stopped at step {result.steps} of the trial with the learning rate {rate:g}")
     model.load_state_dict(result.state)
@@ -332,7 +336,7 @@ def _trained(plan: Plan[BatchT], schedule: Schedule, run: Path, size: int, **mor
     result: Trained[BatchT] = training.train(
         plan.objective(model),
         batches,
-        lambda model: math.nan if size == schedule.steps else plan.validate(model),
+        plan.validate,
         training.trial_of(schedule, schedule.peak, 1 / more.get("devices", 1)),  # each step takes a batch for every device
         run,
         optimizers=plan.optimizers,

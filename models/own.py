@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -98,14 +99,33 @@ def images(paths: Sequence[Path], data: Path) -> str:
 KINDS: Mapping[str, Callable[[Sequence[Path], Path], str]] = {"text": text, "pairs": pairs, "midi": midi, "images": images}
 
 
+def digest(paths: Sequence[Path]) -> str:
+    """Of the content of files, and of all files of a folder in the order of their names."""
+    found = hashlib.sha256()
+    for path in paths:
+        for one in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if one.is_file():
+                found.update(hashlib.sha256(one.read_bytes()).digest())
+    return found.hexdigest()
+
+
 @dataclass(frozen=True)
 class Own:
     """A training of somebody's own. assets: the folder of what it makes; given: other values, by name, as they were typed; said: what it
-    learns from, in words, where that is not the lab's data."""
+    learns from, in words, where that is not the lab's data; digest: of the files of that."""
 
     assets: Path
     given: Mapping[str, str] = field(default_factory=dict)
     said: str = ""
+    digest: str = ""
+
+    def claim(self, run: Path) -> None:
+        """Writes down what a run learns from and with which values. Refused where it was begun with others: only its steps may change."""
+        asked = {"data": self.digest, **{name: value for name, value in sorted(self.given.items()) if name != "steps"}}
+        kept = run / "asked.json"
+        if kept.is_file() and json.loads(kept.read_text("utf-8")) != asked:
+            raise Refused(f"{run} was begun with other data or other values: choose another --out, or remove that folder")
+        kept.write_text(json.dumps(asked) + "\n", encoding="utf-8")
 
     def recipe(self, recipe: RecipeT) -> RecipeT:
         """A recipe with the given values that are its own or its schedule's; `lr` is its rate. With its steps all changes that last a share

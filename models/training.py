@@ -263,10 +263,13 @@ def train(
         for optimizer, state in zip(chosen, found["optimizers"], strict=True):
             optimizer.load_state_dict(state)
         step, epoch, inside, seconds, log = found["step"], found["epoch"], found["inside"], found["seconds"], found["log"]
+    elif minutes != 0 and fabric.is_global_zero:
+        for old in folder.glob("step-*.pt"):  # of a run that was ended before its first full state: none of this one's
+            old.unlink()
     wrapped, *chosen = fabric.setup(objective, *chosen)
     if step:
         torch.set_rng_state(found["random"][fabric.global_rank])
-        if device.type == "cuda":
+        if device.type == "cuda" and found["random_cuda"]:  # empty where the run was begun on a CPU
             torch.cuda.set_rng_state(found["random_cuda"][fabric.global_rank].cpu(), fabric.device)
 
     def keep() -> None:

@@ -178,4 +178,6 @@ OFFERED: tuple[Request, ...] = (
     Request(text="The captain laid down his pipe, and said to Mr. Tobias Finch: ", length=400, seed=11),
 )
 # Those whose models are there; before anything was trained, those of the first variant.
-EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))
+EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1])) or (
+    Request(variant=shipped()[0]),
+)

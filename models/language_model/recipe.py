@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import bits, checkpoint, driver, polarity, training, windows
+from models import bits, checkpoint, driver, folders, polarity, training, windows
 from models.characters import Alphabet, books
 from models.corpus import corpus, unwrapped
 from models.driver import Asked, Job, Lab, Measured, Plan, published
@@ -88,7 +88,7 @@ PLAIN = Task(
 
 def _variant(everywhere: bool = True, exits: bool = False, ahead: bool = False) -> Task:
     config = dataclasses.replace(PLAIN.config, exits=exits, ahead=ahead)
-    return dataclasses.replace(PLAIN, config=config, everywhere=everywhere, published=None, target=None)
+    return dataclasses.replace(PLAIN, config=config, everywhere=everywhere, published=None, target=None, own="")
 
 
 # Two layers of attention alone, and one: what copies takes two. One head each: of two in the last layer, both come to do the same.
@@ -107,6 +107,7 @@ INDUCTION = dataclasses.replace(
     chosen="generated",
     reported="generated, other seed",
     target=0.8,
+    own="",
 )
 # Three passes over the text as pieces; each is met three times, so that something is dropped out.
 WORDS = dataclasses.replace(
@@ -119,6 +120,7 @@ WORDS = dataclasses.replace(
     protocol="windows of 256 pieces that overlap by half, the second half counts; a paragraph is one line; bits of pieces over characters",
     published=None,
     target=2.1,
+    own="",
 )
 
 
@@ -294,5 +296,6 @@ def examples() -> Path:
     """Store the first example's explanation, and a fine-tuning beside it, however long it takes; returns the first file."""
     from models.language_model.explain import explain
 
-    store_first(SLUG, lambda asked: labels.live(asked[0], math.inf), LEARN, LEARNED)
+    if (folders.lab(SLUG) / "words" / "model.json").is_file():  # who trains a model of their own has no such one
+        store_first(SLUG, lambda asked: labels.live(asked[0], math.inf), LEARN, LEARNED)
     return store_first(SLUG, explain, EXAMPLES[0])

@@ -151,7 +151,7 @@ from models.act_rnn import recipe
 torch.set_num_threads(1)
 folder, devices = Path(sys.argv[1]), int(sys.argv[2])
 checkpoint.ASSETS, save = folder / "assets", checkpoint.save
-checkpoint.save = lambda *what: (print("published"), save(*what))
+checkpoint.save = lambda *what, **how: (print("published"), save(*what, **how))
 whole = recipe.task_of("addition_without").recipe
 schedule = dataclasses.replace(whole.schedule, steps=6, every=2, warmup=2, cooldown=2)
 quick = dataclasses.replace(whole, schedule=schedule, batch=4, round=6, rate=1e-3)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from models import folders
+from models import checkpoint, folders
 from models.__main__ import main
 from models.captions import read
 from models.characters import books
@@ -149,6 +149,30 @@ def shown(slug: str, *app: str) -> str:
     """The page of a lab as the app serves it that is started with these arguments."""
     command = [sys.executable, "-c", OPENED.replace("SLUG", repr(slug)), *app]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+def test_a_run_goes_on_with_what_it_was_begun_with_alone_and_may_be_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(checkpoint, "LARGEST", 100)  # bytes, for what is shipped with the app
+    for name in ("my", "other"):
+        (tmp_path / f"{name}.txt").write_text("".join(LINE.replace("late", f"{name} {i}") for i in range(400)), "utf-8")
+
+    def run(name: str, **values: float) -> int:
+        given = {"lr": 0.003, "steps": 1, "d_model": 16, "n_layers": 1, "lanes": 1} | values
+        sizes = [word for key, value in given.items() for word in ("--set", f"{key}={value}")]
+        mine = ["--text", str(tmp_path / f"{name}.txt"), "--out", str(tmp_path / "models")]
+        return main(["train", "transformer_xl", *mine, "--resume", *sizes])
+
+    def learned() -> tuple[str, int]:
+        facts = json.loads((tmp_path / "models/transformer_xl/xl/model.json").read_text("utf-8"))
+        return facts["data"].split(",")[0], facts["steps"]
+
+    assert run("my") == 0 and learned() == ("my.txt", 1)
+    for name, values in (("other", {}), ("my", {"d_model": 32})):
+        assert run(name, **values) == 1
+        assert "was begun with other data or other values: choose another --out, or remove that folder" in capsys.readouterr().err
+    assert run("my", steps=2) == 0 and learned() == ("my.txt", 2)
 
 
 @pytest.mark.slow
