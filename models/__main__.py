@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         return show_list() if chosen.command == "list" else done(chosen, vars(options.parse_known_args([])[0]))
-    except (FileNotFoundError, FileExistsError, ValueError, CheckpointError) as error:
+    except (OSError, ValueError, CheckpointError) as error:
         print(error, file=sys.stderr)
         return 1
 
@@ -97,6 +97,8 @@ def done(chosen: argparse.Namespace, options: Iterable[str]) -> int:
             print(json.dumps(found))
         return 0
     if chosen.command == "train":
+        if chosen.devices < 1:
+            raise ValueError(f"--devices {chosen.devices}: at least 1 is needed")
         keywords = {name: getattr(chosen, name) for name in ("seed", "minutes", "resume", "devices")}
         if mine := own_of(chosen):
             chosen.data, chosen.runs, keywords["own"] = (chosen.out / "data" if mine.said else chosen.data), chosen.out / "runs", mine

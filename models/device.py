@@ -15,9 +15,18 @@ CPU = Path("/proc/cpuinfo")
 
 
 def device(name: str | None = None) -> torch.device:
-    """The device called `name` ("cpu", "cuda", "cuda:1"), or, unnamed, the first GPU where there is one and the CPU elsewhere."""
+    """The device called `name` ("cpu", "cuda", "cuda:1"), or, unnamed, the first GPU where there is one and the CPU elsewhere.
+
+    ValueError, in words, for one that is not there.
+    """
     if name is not None:
-        return torch.device(name)
+        try:
+            found = torch.device(name)
+        except RuntimeError:
+            raise ValueError(f"there is no device {name}: cpu, cuda or cuda:1") from None
+        if found.type == "cuda" and not torch.cuda.is_available():
+            raise ValueError(f"--device {name}: this machine has no GPU that torch can use")
+        return found
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,11 +14,14 @@ from typing import Any, TypeVar
 RecipeT = TypeVar("RecipeT")
 
 HELD_OUT = 0.05  # share of what is given that rates are chosen on, and again as much that is only reported on
-SHORTEST = 20_000  # characters of a text
+SHORTEST = 21_000  # characters of a text: what is held out then has the longest window of a lab on a CPU, 1,025
+MOST_LETTERS = 255  # different characters of a text, a byte each
 FEWEST = 200  # pairs of sentences
 PIECES, NOTES = 3, 2_000  # MIDI files, and the notes of all of them, at least
 PICTURES = 100
 LASTING = ("warmup", "cooldown", "every")  # of a schedule, as shares of its steps
+FIXED = {"window", "vocabulary", "pieces", "events", "side", "small"}  # of a network's config: what the data are already cut to
+IDLE = {"peak", "seed"}  # of a schedule: `lr` and --seed stand in their place
 
 
 class Refused(ValueError):
@@ -37,6 +40,8 @@ def text(paths: Sequence[Path], data: Path) -> str:
     given = _readable(path)
     if len(given) < SHORTEST:
         raise Refused(f"{path.name} has {len(given):,} characters: at least {SHORTEST:,} are needed")
+    if (letters := len(set(given))) > MOST_LETTERS:
+        raise Refused(f"{path.name} has {letters:,} different characters: at most {MOST_LETTERS} can be told apart")
     parts = zip(("train", "valid", "test"), cuts(len(given)), strict=True)
     books = [{"split": split, "title": path.name, "author": "", "year": 0, "text": given[part]} for split, part in parts]
     _zipped(data / "text" / "classics19.json.gz", json.dumps(books))
@@ -45,7 +50,7 @@ def text(paths: Sequence[Path], data: Path) -> str:
 
 def pairs(paths: Sequence[Path], data: Path) -> str:
     """Two files of sentences, one a line, as Multi30k's. What they are, in words."""
-    sides = [_readable(path).splitlines() for path in paths]
+    sides = [_lines(path) for path in paths]
     if len(sides[0]) != len(sides[1]):
         raise Refused(f"{paths[0].name} has {len(sides[0]):,} lines, {paths[1].name} {len(sides[1]):,}: each needs the other's translation")
     if len(sides[0]) < FEWEST:
@@ -131,7 +136,7 @@ class Own:
         """A recipe with the given values that are its own or its schedule's; `lr` is its rate. With its steps all changes that last a share
         of them."""
         schedule: Any = recipe.schedule  # type: ignore[attr-defined]
-        of_schedule, of_recipe = _numbers(schedule), _numbers(recipe) | {"lr": 0.0}
+        of_schedule, of_recipe = _numbers(schedule, IDLE), _numbers(recipe) | {"lr": 0.0}
         timed = {name: _like(of_schedule[name], name, value) for name, value in self.given.items() if name in of_schedule}
         share = timed.get("steps", schedule.steps) / schedule.steps
         lasting = {name: max(1, round(share * getattr(schedule, name))) for name in LASTING}
@@ -142,7 +147,7 @@ class Own:
 
     def config(self, config: Any, recipe: Any) -> Any:
         """A network's config with the other given values. Refused names what can be set where there is no such thing."""
-        known, taken = _numbers(config), {*_numbers(recipe), *_numbers(recipe.schedule), "lr"}
+        known, taken = _numbers(config, FIXED), {*_numbers(recipe), *_numbers(recipe.schedule, IDLE), "lr"}
         if wrong := next((name for name in self.given if name not in known and name not in taken), None):
             raise Refused(f"there is no {wrong} to set: {', '.join(sorted({*known, *taken}))}")
         return dataclasses.replace(
@@ -150,27 +155,39 @@ class Own:
         )
 
 
-def _numbers(record: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(record).items() if isinstance(value, int | float) and not isinstance(value, bool)}
+def _numbers(record: Any, but: Set[str] = frozenset()) -> dict[str, Any]:
+    found = {name: value for name, value in vars(record).items() if isinstance(value, int | float) and not isinstance(value, bool)}
+    return {name: value for name, value in found.items() if name not in but}
 
 
 def _like(old: Any, name: str, value: str) -> Any:
     try:
         found = type(old)(value)
     except ValueError:
-        raise Refused(f"{name}={value}: a number is needed") from None
-    if not 0 <= found < 1e9:
+        raise Refused(f"{name}={value}: a {'whole ' * isinstance(old, int)}number is needed") from None
+    least = int(isinstance(old, int) and old > 0)
+    if not least <= found < 1e9:
         raise Refused(f"{name}={value} is out of range")
     return found
 
 
 def _readable(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")  # a byte order mark is no letter
     except FileNotFoundError:
         raise Refused(f"there is no file {path}") from None
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise Refused(f"{path.name} is no text in UTF-8") from None
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file; only a line feed ends one. Refused for an empty one."""
+    lines = _readable(path).removesuffix("\n").split("\n")
+    if empty := next((n for n, line in enumerate(lines, 1) if not line.strip()), None):
+        raise Refused(f"{path.name}, line {empty}, is empty")
+    return lines
 
 
 def _zipped(path: Path, text: str) -> None:

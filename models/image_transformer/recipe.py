@@ -129,6 +129,8 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     """All pictures of training, pass after pass; where models are told a kind, it is sometimes that nobody knows it."""
     task, recipe = job.task, job.recipe
     learned, held_out = task.pictures(job.data, "train"), task.pictures(job.data, task.chosen)
+    if recipe.batch > len(learned):
+        raise ValueError(f"batch={recipe.batch}: there are {len(learned):,} pictures to learn from")
 
     def epoch(number: int, size: int) -> Round:
         return Round(learned, recipe.batch, size, recipe.schedule.seed, number, task.unknown, recipe.forget)

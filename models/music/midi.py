@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mido
 import numpy as np
 import pretty_midi
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from models.music.events import NOTE, STEP, WIDTH, Notes, notes_of
 
 LARGEST = 1 << 20  # bytes of a file that is learned from
+# Whatever the reader of a broken file meets.
+BROKEN = (ArithmeticError, EOFError, IndexError, KeyError, OSError, ValueError, mido.KeySignatureError)
 
 
 def midi_of(notes: Notes) -> pretty_midi.PrettyMIDI:
@@ -39,7 +42,7 @@ def read(path: Path) -> NDArray[np.float64]:
         raise ValueError(f"a MIDI file may have {LARGEST:,} bytes")
     try:
         rows = _sounding(pretty_midi.PrettyMIDI(str(path)))
-    except (ArithmeticError, EOFError, IndexError, KeyError, OSError, ValueError):  # whatever its reader meets in a broken file
+    except BROKEN:
         raise ValueError("it is no MIDI file, or a broken one") from None
     if not len(rows):
         raise ValueError("it holds no note but drums")

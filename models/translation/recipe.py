@@ -6,18 +6,20 @@ import dataclasses
 import itertools
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from models import training, translating
+from models.beam import EXTRA
 from models.captions import read
 from models.driver import Asked, Job, Lab, Measured, Plan, Task, published
 from models.encoder import Config
 from models.encoder_decoder import Transformer
 from models.multi30k import Batch, Tokenizer, pairs
 from models.training import Schedule
-from models.translating import CHOSEN, OPTIONS, TASK, evaluated, translate
+from models.translating import CHOSEN, OPTIONS, REPORTED, TASK, evaluated, translate
 from models.translation import pretrained
 from models.translation.ablation import Ablated, AblatedConfig, diagonality, encoded, position_r2
 from models.translation.path_records import NETWORKS
@@ -64,7 +66,24 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         Tokenizer.train(itertools.chain(english, german), job.task.config.vocabulary).save(vocabulary)
     tokenizer = Tokenizer.load(vocabulary)
     config = dataclasses.replace(job.task.config, vocabulary=len(tokenizer))
-    return translating.plan(job, tokenizer, lambda: Transformer(config), finish=lambda where: tokenizer.save(where / "tokenizer.json"))
+    found = translating.plan(job, tokenizer, lambda: Transformer(config), finish=lambda where: tokenizer.save(where / "tokenizer.json"))
+
+    def objective(model: Any) -> torch.nn.Module:
+        fit(job.data, tokenizer, model.config.max_positions)
+        return found.objective(model)
+
+    return dataclasses.replace(found, objective=objective)
+
+
+def fit(data: Path, tokenizer: Tokenizer, positions: int) -> None:
+    """ValueError, in words, for a sentence of any split that is longer than a model of so many positions reads or writes."""
+    for split in ("train", CHOSEN, REPORTED):
+        if not (data / "multi30k" / f"{split}.en.gz").is_file():
+            continue  # of a split that is only reported on
+        for language, texts, most in zip(("en", "de"), read(data, split), (positions - EXTRA, positions - 1), strict=True):
+            for line, row in enumerate(tokenizer.encode_all(texts), 1):
+                if len(row) > most:
+                    raise ValueError(f"multi30k/{split}.{language}.gz, line {line:,}, has {len(row)} pieces: at most {most} can be read")
 
 
 def measure(asked: Asked[Task], beam: int, alpha: float) -> Measured:

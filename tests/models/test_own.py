@@ -9,6 +9,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +18,22 @@ from PIL import Image
 
 from models import checkpoint, folders
 from models.__main__ import main
+from models.beam import EXTRA
 from models.captions import read
 from models.characters import books
+from models.device import device
+from models.driver import Job
+from models.encoder import Config as EncoderConfig
+from models.image_transformer import colour as colours
 from models.image_transformer.data import colour
+from models.language_model.model import Config as LetterConfig
 from models.music.events import notes_of
 from models.music.midi import midi_of
+from models.music.midi import read as heard
 from models.music.performances import performances
 from models.own import Own, Refused, cuts, images, midi, pairs, text
 from models.transformer_xl.recipe import RECIPE, XL
+from models.translation import recipe as translation
 
 ROOT = Path(__file__).parents[2]
 LINE = "It was late, and nobody had come to the house by the river.\n"
@@ -45,11 +55,44 @@ def test_the_end_of_a_text_is_held_out_and_nothing_is_lost(tmp_path: Path) -> No
 def test_pairs_stay_pairs(tmp_path: Path) -> None:
     sides = [tmp_path / "a.en", tmp_path / "a.de"]
     for side, word in zip(sides, ("dog", "Hund"), strict=True):
-        side.write_text("".join(f"{word} {i}\n" for i in range(200)), "utf-8")
+        lines = "".join(f"{word} {i}\n" for i in range(200))
+        side.write_text(lines.replace("Hund 7\n", "Hund 7 \u2028 \x85 \x0c\r\n"), "utf-8", newline="")
     pairs(sides, tmp_path)
     for split, count in (("train", 180), ("val", 10), ("test_2016_flickr", 10)):
         english, german = read(tmp_path, split)
         assert len(english) == count and [line.split()[1] for line in english] == [line.split()[1] for line in german]
+
+
+def test_sentences_that_are_too_long_are_refused_before_training(tmp_path: Path) -> None:
+    sides = [tmp_path / "a.en", tmp_path / "a.de"]
+    for side, most in zip(sides, (20, 29), strict=True):
+        side.write_text("a b\n" * 195 + "a " * (most - 1) + "a\n" + "a b\n" * 4, "utf-8")
+    pairs(sides, tmp_path)
+    objective = translation.plan(Job(translation.task_of("base"), "base", translation.Recipe(), tmp_path, tmp_path)).objective
+    network: Any = SimpleNamespace(config=SimpleNamespace(max_positions=EXTRA + 20))
+    objective(network)
+    network.config.max_positions -= 1
+    with pytest.raises(ValueError, match=r"test_2016_flickr.en.gz, line 6, has 20 pieces: at most 19"):
+        objective(network)
+
+
+def test_a_byte_order_mark_is_no_letter(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text(LINE * 400, "utf-8-sig")
+    assert text([path], tmp_path) == "mine.txt, 24,000 characters"
+
+
+def test_a_midi_file_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "key.mid"
+    path.write_bytes(b"MThd\0\0\0\6\0\0\0\1\1\xe0MTrk\0\0\0\x0a\0\xff\x59\2\x0c\0\0\xff\x2f\0")
+    with pytest.raises(ValueError, match="no MIDI file, or a broken one"):
+        heard(path)
+
+
+def test_a_gpu_is_refused_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ValueError, match="--device cuda:1: this machine has no GPU"):
+        device("cuda:1")
 
 
 def test_midi_files_are_whole_performances_of_one_split_each(tmp_path: Path) -> None:
@@ -67,16 +110,22 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
     short, broken = tmp_path / "short.txt", tmp_path / "broken.txt"
     short.write_text("Too short.", "utf-8")
     broken.write_bytes(b"\xff\xfe\x00")
+    gap, letters = tmp_path / "gap.txt", tmp_path / "letters.txt"
+    gap.write_text("one\n\nthree\n", "utf-8")
+    letters.write_text("".join(map(chr, range(0x4E00, 0x4E00 + 300))) * 100, "utf-8")
     for name in ("one", "two", "three"):
         (tmp_path / f"{name}.mid").write_bytes(b"MThd\x00\x00")
-    spoiled = drawn(tmp_path / "spoiled", 100)
+    few, spoiled = drawn(tmp_path / "few", 100), drawn(tmp_path / "spoiled", 100)
     (spoiled / "050.png").write_bytes(b"\x89PNG")
     out = ["--out", str(tmp_path / "out")]
     for words, said in (
-        (["transformer_xl", "--text", str(short), *out], "short.txt has 10 characters: at least 20,000"),
+        (["transformer_xl", "--text", str(short), *out], "short.txt has 10 characters: at least 21,000"),
         (["transformer_xl", "--text", str(broken), *out], "no text in UTF-8"),
         (["transformer_xl", "--text", str(tmp_path / "none.txt"), *out], "there is no file"),
+        (["transformer_xl", "--text", str(spoiled), *out], "spoiled cannot be read"),
+        (["transformer_xl", "--text", str(letters), *out], "letters.txt has 300 different characters: at most 255"),
         (["translation", "--pairs", str(short), str(short), *out], "1 pairs of sentences"),
+        (["translation", "--pairs", str(gap), str(gap), *out], "gap.txt, line 2, is empty"),
         (["music", "--text", str(short), *out], "music learns from its own data alone, not from --text"),
         (["music", "--midi", str(tmp_path), *out], "one.mid cannot be read: it is no MIDI file"),
         (["music", "--midi", str(tmp_path / "none"), *out], "0 MIDI files: at least 3 are needed"),
@@ -87,6 +136,13 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
         (["image_transformer", "--images", str(spoiled), *out], "050.png cannot be read: it is no picture"),
         (["transformer_xl", "--text", str(short)], "--out FOLDER is needed"),
         (["transformer_xl", "--set", "steps", *out], "NAME=VALUE"),
+        (
+            ["image_transformer", "--images", str(few), "--set", "batch=91", *out],
+            "batch=91: there are 90 pictures",
+        ),
+        (["transformer_xl", "--data", str(short), *out], "Not a directory"),
+        (["transformer_xl", "--devices", "0"], "--devices 0: at least 1 is needed"),
+        (["transformer_xl", "--device", "gpu"], "there is no device gpu: cpu, cuda or cuda:1"),
     ):
         assert main(["train", *words]) == 1
         assert said in capsys.readouterr().err
@@ -102,8 +158,27 @@ def test_a_wrong_name_or_value_lists_what_there_is() -> None:
     assert Own(Path(), {"d_model": "64", "steps": "9"}).config(config, RECIPE) == dataclasses.replace(config, d_model=64)
     with pytest.raises(Refused, match=r"there is no d_modle to set: .*d_model.*lr.*steps"):
         Own(Path(), {"d_modle": "64"}).config(config, RECIPE)
-    with pytest.raises(Refused, match="steps=many: a number is needed"):
-        Own(Path(), {"steps": "many"}).recipe(RECIPE)
+    for name, value, said in (
+        ("steps", "1.0", "steps=1.0: a whole number is needed"),
+        ("lr", "much", "lr=much: a number is needed"),
+        ("steps", "0", "steps=0 is out of range"),
+    ):
+        with pytest.raises(Refused, match=said):
+            Own(Path(), {name: value}).recipe(RECIPE)
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        *((colours.Config(), name) for name in ("side", "small")),
+        (EncoderConfig(), "vocabulary"),
+        *((LetterConfig(), name) for name in ("window", "pieces", "peak", "seed")),
+    ],
+)
+def test_what_the_data_are_cut_to_or_has_no_effect_cannot_be_set(config: Any, name: str) -> None:
+    own = Own(Path(), {name: "7"})
+    with pytest.raises(Refused, match=f"there is no {name} to set: (?!.*\\b{name}\\b).*d_model"):
+        own.config(config, own.recipe(RECIPE))
 
 
 def test_parts_are_never_empty() -> None:
