@@ -224,10 +224,10 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "motifs": _(
         "Given are two lines of Bach's chorale and, again, the first notes of the first line. Brackets join a motif and its return. "
-        "With this seed the Music Transformer's soprano goes on with the first line for a bar; the Transformer's leaves it at once. "
-        "Choose a note inside the second bracket: do its arcs reach back to the same place of the first?",
+        "With this seed the Music Transformer's soprano goes on with that line for a bar; the Transformer's leaves it. "
+        "Choose a note inside the second bracket: do its arcs reach the same place of the first?",
         "给出的是巴赫众赞歌的两行，之后又是第一行开头的几个音。括号连起一个动机和它的再现。用这个种子，音乐 Transformer 的女高音"
-        "把第一行再接着写一小节，Transformer 的则马上离开。选后一个括号里的一个音：它的弧线是否回到前一个括号的同一处？",
+        "把第一行再接着写一小节，Transformer 的则离开了它。选后一个括号里的一个音：它的弧线是否回到前一个括号的同一处？",
     ),
     "motif": _(
         "The same tune, seed and temperature for each model; only the way they know where a note stands differs. The number beside "
