@@ -241,7 +241,9 @@ class Lab(Generic[TaskT]):
             "training_device": result.device,
         }
         where = own.assets / self.slug / variant if own else checkpoint.folder(self.slug, variant, seed)
-        checkpoint.save(where, result.state, facts, task.dtype, most=math.inf if own else checkpoint.LARGEST)
+        small = seed > 1 and own is None  # another seed stands for its figure alone
+        dtype, most = torch.int8 if small else task.dtype, math.inf if own else checkpoint.LARGEST
+        checkpoint.save(where, result.state, facts, dtype, most=most)
         (where / "training.json").write_text(json.dumps(result.log) + "\n", encoding="utf-8")
         plan.finish(where)
         return where

@@ -90,6 +90,10 @@ def test_a_run_stops_goes_on_is_shipped_and_measured(module: Any, variant: str, 
     assert 0 <= found["value"] <= 1
     assert json.loads(json.dumps(found)) == found
     assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
+    further = module.train(tmp_path, tmp_path / "runs", variant, seed=2, device=CPU, recipe=dataclasses.replace(quick, rate=1e-3))
+    small, first = ((folder / "model.safetensors").stat().st_size for folder in (further, where))
+    assert small < 0.8 * first, "matrices in eight bits"
+    assert [one["seed"] for one in module.evaluate(tmp_path, variant, seed=2, device=CPU, count=40)["seeds"]] == [1, 2]
 
 
 def test_minutes_bound_the_search_for_a_rate_which_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
