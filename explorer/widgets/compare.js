@@ -52,7 +52,7 @@ export function mount(root, props) {
       event.preventDefault();
       type(at, line.value);
     } }, pick, view, line, say(el("button", { class: "tfe-button small" }), texts.run), whole);
-    const frame = el("iframe", { class: "tfe-compare-frame" });
+    const frame = el("iframe", { class: "tfe-compare-frame", name });
     const box = el("section", { class: "tfe-panel tfe-compare-side" }, form, frame);
     paints(box, () => {
       box.setAttribute("aria-label", t(texts[name]));

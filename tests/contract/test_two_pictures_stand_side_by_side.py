@@ -70,6 +70,15 @@ def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(pag
     expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
 
 
+def test_two_sentences_of_one_s_own_go_through_one_lab(page_watch: Page, site: str) -> None:
+    said = ("A cat sits here.", "A dog runs.")
+    compared(page_watch, site, *(f"/rnn_attention?v=1&sentence={one.replace(' ', '+')}" for one in said))
+    for at, one in enumerate(said):
+        drawn = page_watch.frame_locator(f"iframe >> nth={at}").locator(".tfe-attention[data-run]")
+        expect(drawn, "each side asks for its own").to_have_attribute("data-run", re.compile(one.replace(" ", r"\+")))
+        expect(page_watch.locator(".tfe-compare-side").nth(at).locator("input")).to_have_value(one)
+
+
 def test_one_sentence_goes_through_a_network_that_writes_word_by_word_and_both_decoders(page_watch: Page, site: str) -> None:
     page = page_watch
     compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")

@@ -8,7 +8,8 @@ import { isStored, late, overtake, show as showStored, stored } from "./stored.j
 
 const LOOK = 2500; // ms between two looks whether the server of a wish under way is there
 // The wish that was sent to the model, {detail, taken: by which server}, until it is answered.
-const KEPT = `tfe-wish ${location.pathname}`;
+// By the frame's name too: the sides of a comparison are one tab, which remembers for all of them.
+const KEPT = `tfe-wish ${window.name} ${location.pathname}`;
 /** Which server answers, {app_id: its version, process: which of several}, null where none does. */
 const answers = () => fetch("/gradio_api/app_id", { cache: "no-store" }).then((found) => found.json())
     .catch(() => null);
