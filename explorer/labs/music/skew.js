@@ -4,7 +4,6 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { KINDS } from "../../widgets/lib/looking.js";
 import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { rounded, tiny } from "../../widgets/lib/signs.js";
 
