@@ -8,30 +8,25 @@ servers, ``python -m benchmarks.cluster PORT``, have one lab, of such a stand-in
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import re
 import signal
 import statistics
 import sys
-import tempfile
 import time
-import urllib.request
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from benchmarks.measure import Bound, Report
 from benchmarks.visitors.balanced import balanced
-from benchmarks.visitors.recording import HOST, SESSION, Call, Recording
+from benchmarks.visitors.recording import Recording, asking, events_of
 from benchmarks.visitors.sentences import captions
-from benchmarks.visitors.served import Served
+from benchmarks.visitors.served import Served, a_ray
 from benchmarks.visitors.visitor import Visitor
-from explorer.cluster import Cluster, Link
+from explorer.cluster import Cluster
 from explorer.engine import Answer, Engine
 
 CROWD, KILLED_UNDER, CALLS, ROUNDS = 80, 60, 100, 3
@@ -68,17 +63,10 @@ def says(requests: Sequence[Any]) -> list[Any]:
 
 def measure(device: torch.device) -> Report:
     """One Ray for all; a quiet machine is told from a busy one by `in_process_ms`, of which 10 are spent waiting for others."""
-    os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # it listens on this machine's own address alone
-    with tempfile.TemporaryDirectory(prefix="ray-") as folder:
-        link = Link("", f"{HERE}version", {"one": "1", "two": "2"}, cpus=0.1, memory=100, folder=str(Path(folder) / "r"))
-        if not link.up.wait(300):
-            raise RuntimeError("Ray has not started")
+    with a_ray(f"{HERE}version", one="1", two="2") as link:
         engines = {group: Cluster(link, name=group, group=group) for group in ("one", "two")}
-        try:
-            report = asyncio.run(measured(engines, Engine()))
-            unanswered = with_a_web_server_less(link.address)
-        finally:
-            link.close()
+        report = asyncio.run(measured(engines, Engine()))
+        unanswered = with_a_web_server_less(link.address)
     notes = {f"page {number}": what for number, what in enumerate(unanswered[:3], 1)}
     return replace(report, figures={**report.figures, "lost": report.figures["lost"] + len(unanswered)}, notes={**report.notes, **notes})
 
@@ -90,31 +78,9 @@ def with_a_web_server_less(address: str) -> list[str]:
         webs = [stack.enter_context(Served(("-m", "benchmarks.cluster", "PORT"), **settings)) for _ in range(2)]
         for web in webs:
             web.wait("/healthz")
-        with urllib.request.urlopen(f"{webs[0].url}/translation") as answer:
-            page = re.search(r"window\.gradio_config = (\{.*?\});</script>", answer.read().decode())
-        assert page is not None
-        asks = [one for one in json.loads(page[1])["dependencies"] if any(target[1] == "ask" for target in one["targets"])]
-        number = max(asks, key=lambda one: len(one["outputs"]))["id"]
+        number = events_of(f"{webs[0].url}/translation")["ask"]
         url = f"http://127.0.0.1:{stack.enter_context(balanced([web.port for web in webs]))}"
         return asyncio.run(killed_under(webs, url, asking(number)))
-
-
-def asking(number: int) -> Recording:
-    """What a page sends that asks for a sentence. number: of the event."""
-    body = {
-        "data": [],
-        "event_data": {"query": "", "set": {"sentence": ""}},
-        "fn_index": number,
-        "session_hash": SESSION,
-        "trigger_id": None,
-    }
-    kinds = [(("content-type", "application/json"),), (("accept", "text/event-stream"),)]
-    join, hear = ((("host", HOST), *kind) for kind in kinds)
-    calls = (
-        Call("POST", "/gradio_api/queue/join", join, json.dumps(body).encode()),
-        Call("GET", f"/gradio_api/queue/data?session_hash={SESSION}", hear),
-    )
-    return Recording("", (), (), (), calls, ())
 
 
 async def killed_under(webs: Sequence[Served], url: str, page: Recording) -> list[str]:
@@ -172,16 +138,15 @@ async def measured(engines: dict[str, Cluster], local: Engine) -> Report:
     told: list[Any] = await asyncio.gather(*crowd, return_exceptions=True)
     unanswered = [outcome for outcome in told if not isinstance(outcome, Answer)]
     here = statistics.median(calls["local"])
-    return Report(
+    return Report.of(
         figures={
-            "speedup_ratio": statistics.median(seconds["one"]) / statistics.median(seconds["two"]),
+            "speedup_ratio": (statistics.median(seconds["one"]) / statistics.median(seconds["two"]), Bound(1.8, at_least=True)),
             "one_replica_s": statistics.median(seconds["one"]),
             "two_replicas_s": statistics.median(seconds["two"]),
-            "overhead_ms": statistics.median(calls["one"]) - here,
+            "overhead_ms": (statistics.median(calls["one"]) - here, Bound(8)),
             "in_process_ms": here,
-            "lost": float(len(unanswered)),
+            "lost": (len(unanswered), Bound(0)),
         },
-        bounds={"speedup_ratio": Bound(1.8, at_least=True), "overhead_ms": Bound(8), "lost": Bound(0)},
         notes={
             "speedup_ratio": f"{CROWD} requests at once of a stand-in that waits 50 ms for each, median of {ROUNDS} rounds",
             "lost": f"of {KILLED_UNDER} calls under way when one of two replicas is killed, and as many when one of two web servers is",

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import torch
 
-from benchmarks.measure import Bound, Report, slope, threads
+from benchmarks.measure import Bound, Figure, Report, slope, threads
 from models.cost.clock import Bench, seconds
 from models.cost.records import FORMULAS, Request
 
@@ -43,8 +43,7 @@ def fastest(layer: str, device: torch.device) -> list[float]:
 
 def measure(device: torch.device) -> Report:
     """All figures of this benchmark."""
-    figures: dict[str, float] = {}
-    bounds: dict[str, Bound] = {}
+    figures: dict[str, Figure] = {}
     notes = {}
     with torch.no_grad(), threads(1):
         for layer, (width, lengths) in RANGES.items():
@@ -53,8 +52,7 @@ def measure(device: torch.device) -> Report:
             exponent = slope(lengths, times)
             figures |= {f"{name}_{n}_ms": t * 1e3 for n, t in zip(lengths, times, strict=True)}
             figures[f"{name}_exponent"] = exponent
-            figures[f"{name}_off"] = abs(exponent - FORMULAS[layer].slope)
+            off = abs(exponent - FORMULAS[layer].slope)
+            figures[f"{name}_off"] = (off, Bound(OFF[layer])) if layer in OFF else off
             notes[name] = f"L = {lengths[0]:,} … {lengths[-1]:,}, d = {width}"
-            if layer in OFF:
-                bounds[f"{name}_off"] = Bound(OFF[layer])
-    return Report(figures, bounds, notes)
+    return Report.of(figures, notes)

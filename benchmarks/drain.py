@@ -45,14 +45,13 @@ def measure(device: torch.device) -> Report:
             if turn == ROUNDS - 1:
                 asyncio.run(guests(served.url, [lab.path for lab in LABS], GUESTS))
             ends.append(asyncio.run(drained(served, recording, seed=turn)))
-    return Report(
+    return Report.of(
         figures={
-            "lost": float(sum(end.lost for end in ends)),
-            "running": float(sum(end.unanswered for end in ends)),
-            "exit_s": max(end.seconds for end in ends),
-            "exit_status": float(max(abs(end.status) for end in ends)),
+            "lost": (sum(end.lost for end in ends), Bound(0)),
+            "running": sum(end.unanswered for end in ends),
+            "exit_s": (max(end.seconds for end in ends), Bound(6)),
+            "exit_status": (max(abs(end.status) for end in ends), Bound(0)),
         },
-        bounds={"lost": Bound(0), "exit_status": Bound(0), "exit_s": Bound(6)},
         notes={
             "running": f"calls without their answer at the signal, in {ROUNDS} ends of {CALLS} calls each",
             **{f"wrong {number}": what for number, what in enumerate([what for end in ends for what in end.wrong][:5], 1)},

@@ -45,24 +45,17 @@ def measure(device: torch.device) -> Report:
             heads = {lab.path: median(times) for lab in LABS if (times := switched(tab, served.url + lab.path, ELSEWHERE))}
         openings = {path: asdict(one) for path, one in cold.measured(served.url, [lab.path for lab in LABS], OPENINGS).items()}
     worst = {name: max(openings, key=lambda path: openings[path][name]) for name in openings[TRANSLATION]}
-    return Report(
+    return Report.of(
         figures={
-            **openings[TRANSLATION],
+            **{name: (value, Bound(COLD[name])) if name in COLD else value for name, value in openings[TRANSLATION].items()},
             **{f"{name}_worst_lab": openings[path][name] for name, path in worst.items()},
-            "submit_to_painted_ms": median(submits),
-            "head_switch_ms": median(switches),
-            "head_switch_requests": float(requests),
+            "submit_to_painted_ms": (median(submits), Bound(400)),
+            "head_switch_ms": (median(switches), Bound(50)),
+            "head_switch_requests": (requests, Bound(0)),
             "submit_slowest_ms": max(submits),
             "head_switch_slowest_ms": max(switches),
-            "head_switch_worst_lab_ms": max(heads.values()),
+            "head_switch_worst_lab_ms": (max(heads.values()), Bound(50)),
             "model_ms": median(known),
-        },
-        bounds={
-            **{name: Bound(value) for name, value in COLD.items()},
-            "submit_to_painted_ms": Bound(400),
-            "head_switch_ms": Bound(50),
-            "head_switch_worst_lab_ms": Bound(50),
-            "head_switch_requests": Bound(0),
         },
         notes={
             "cold": f"{OPENINGS} times each lab opened in a context that holds nothing, at {cold.WIDTH} × {cold.HEIGHT}",

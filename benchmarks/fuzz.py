@@ -26,8 +26,7 @@ import torch
 from PIL import Image
 
 from benchmarks.measure import Bound, Report
-from benchmarks.visitors.guests import events_of
-from benchmarks.visitors.recording import Recording, record
+from benchmarks.visitors.recording import Recording, events_of, record
 from benchmarks.visitors.sentences import captions, stories
 from benchmarks.visitors.served import Served
 from benchmarks.visitors.visitor import Heard, Visitor, Wrong
@@ -70,14 +69,13 @@ def measure(device: torch.device) -> Report:
         found.uncaught.update(served.defects())
         alive = served.get("/healthz")
     slowest = max(found.worst, key=lambda name: found.worst[name][0])
-    return Report(
+    return Report.of(
         figures={
-            "inputs": float(found.sent.total()),
-            "uncaught": float(found.uncaught.total() + (not alive)),
-            "worst_s": found.worst[slowest][0],
+            "inputs": found.sent.total(),
+            "uncaught": (found.uncaught.total() + (not alive), Bound(0)),
+            "worst_s": (found.worst[slowest][0], Bound(3)),
             **{f"worst_{name}_s": seconds for name, (seconds, _) in sorted(found.worst.items())},
         },
-        bounds={"uncaught": Bound(0), "worst_s": Bound(3)},
         notes={
             "inputs": ", ".join(f"{count:,} × {name}" for name, count in found.sent.most_common()),
             "slowest": f"{slowest}: {found.worst[slowest][1]}",

@@ -21,10 +21,10 @@ from local_attention import LocalAttention
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, both_ways, fresh, interleaved, median, peak_bytes, ratio, slope
+from benchmarks.measure import D_HEAD, HEADS, Bound, Figure, Report, both_ways, fresh, growth, heads, interleaved, median, peak_bytes, ratio
 from models.layers.local import Block, blocks_1d, blocks_2d, local_attention
 
-LENGTH, HEADS, D_HEAD = 3072, 8, 64
+LENGTH = 3072
 WINDOW = 256  # queries of a 1D block, and positions of its memory
 ROWS, COLUMNS = 32, 96
 TILE, FLANGE = (8, 32), (4, 8)  # rows, columns
@@ -66,28 +66,19 @@ def floor(blocks: Sequence[Block], device: torch.device) -> Callable[[], object]
     return products
 
 
-def inputs(length: int, device: torch.device, gradient: bool = False) -> list[Tensor]:
-    """Random query, key, value, each (1, head, position, d_head)."""
-    return [torch.randn(1, HEADS, length, D_HEAD, device=device, requires_grad=gradient) for _ in range(3)]
+def blocked(length: int, device: torch.device) -> Callable[[], object]:
+    """Attention in 1D blocks over a sequence of that length."""
+    query, key, value = heads(3, length, device)
+    blocks = blocks_1d(length, WINDOW, WINDOW)
+    return lambda: local_attention(query, key, value, blocks)
 
 
 def _extra(pattern: str, device: str) -> int:
     """The profiler's peak of one forward pass, bytes; in a fresh process."""
     blocks = blocks_1d(LENGTH, WINDOW, WINDOW) if pattern == "local_1d" else blocks_2d(ROWS, COLUMNS, TILE, FLANGE)
-    query, key, value = inputs(LENGTH, torch.device(device))
+    query, key, value = heads(3, LENGTH, torch.device(device))
     with torch.no_grad():
         return peak_bytes(lambda: local_attention(query, key, value, blocks), torch.device(device))
-
-
-def growth(device: torch.device) -> tuple[float, list[float]]:
-    """Slope of log time over log length by least squares, and the times in milliseconds."""
-    sides: dict[str, Callable[[], object]] = {}
-    for length in LENGTHS:
-        arguments = (*inputs(length, device), blocks_1d(length, WINDOW, WINDOW))
-        sides[str(length)] = lambda arguments=arguments: local_attention(*arguments)  # type: ignore[misc]
-    with torch.no_grad():
-        times = [median(seconds) for seconds in interleaved(sides, device).values()]
-    return slope(LENGTHS, times), [t * 1e3 for t in times]
 
 
 def measure(device: torch.device) -> Report:
@@ -95,7 +86,7 @@ def measure(device: torch.device) -> Report:
     torch.manual_seed(1)
     one, two = blocks_1d(LENGTH, WINDOW, WINDOW), blocks_2d(ROWS, COLUMNS, TILE, FLANGE)
     masks = {"1d": mask_of(one, device), "2d": mask_of(two, device)}
-    query, key, value = inputs(LENGTH, device)
+    query, key, value = heads(3, LENGTH, device)
     peer = package().to(device)
     forward: dict[str, Callable[[], Tensor]] = {
         "local_1d": lambda: local_attention(query, key, value, one),
@@ -109,30 +100,20 @@ def measure(device: torch.device) -> Report:
         for ours, theirs in (("local_1d", "package"), ("local_1d", "masked_1d"), ("local_2d", "masked_2d")):
             torch.testing.assert_close(made[ours], made[theirs], atol=1e-4, rtol=1e-4)
         times = interleaved({**forward, "floor": floor(one, device)}, device, calls=2)
-    q, k, v = leaves = inputs(LENGTH, device, gradient=True)
+    q, k, v = leaves = heads(3, LENGTH, device, gradient=True)
     sides = {"local_1d": lambda: local_attention(q, k, v, one), "package": lambda: peer(q, k, v)}
     trained = interleaved({name: both_ways(side, leaves) for name, side in sides.items()}, device)
-    exponent, per_length = growth(device)
-    figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in times.items()}
+    lengths = {length: blocked(length, device) for length in LENGTHS}
+    figures: dict[str, Figure] = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in times.items()}
     figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in trained.items()}
-    figures |= {f"local_1d_{length}_ms": found for length, found in zip(LENGTHS, per_length, strict=True)}
+    figures |= growth("local_1d", lengths, device, 1.1)
     figures |= {
-        "local_1d_vs_package_ratio": ratio(times, "package", "local_1d"),
-        "local_1d_backward_vs_package_ratio": ratio(trained, "package", "local_1d"),
-        "local_1d_vs_masked_ratio": ratio(times, "masked_1d", "local_1d"),
-        "local_2d_vs_masked_ratio": ratio(times, "masked_2d", "local_2d"),
-        "local_1d_vs_floor_ratio": ratio(times, "local_1d", "floor"),
-        "extra_mb": fresh(_extra, "local_1d", str(device)) / 1e6,
+        "local_1d_vs_package_ratio": (ratio(times, "package", "local_1d"), Bound(3.5, at_least=True)),
+        "local_1d_backward_vs_package_ratio": (ratio(trained, "package", "local_1d"), Bound(1.8, at_least=True)),
+        "local_1d_vs_masked_ratio": (ratio(times, "masked_1d", "local_1d"), Bound(4.5, at_least=True)),
+        "local_2d_vs_masked_ratio": (ratio(times, "masked_2d", "local_2d"), Bound(4.0, at_least=True)),
+        "local_1d_vs_floor_ratio": (ratio(times, "local_1d", "floor"), Bound(1.4)),
+        "extra_mb": (fresh(_extra, "local_1d", str(device)) / 1e6, Bound(10)),
         "extra_2d_mb": fresh(_extra, "local_2d", str(device)) / 1e6,
-        "growth_exponent": exponent,
     }
-    bounds = {
-        "local_1d_vs_package_ratio": Bound(3.5, at_least=True),
-        "local_1d_backward_vs_package_ratio": Bound(1.8, at_least=True),
-        "local_1d_vs_masked_ratio": Bound(4.5, at_least=True),
-        "local_2d_vs_masked_ratio": Bound(4.0, at_least=True),
-        "local_1d_vs_floor_ratio": Bound(1.4),
-        "extra_mb": Bound(10),
-        "growth_exponent": Bound(1.1),
-    }
-    return Report(figures, bounds)
+    return Report.of(figures)

@@ -31,14 +31,13 @@ def measure(device: torch.device) -> Report:
         served.wait("/healthz")
         firsts = [first(tab, served.url) for _ in range(ROUNDS + 1)]
         looks = [drilldown(tab, turn) for turn in range(CHOICES + 1)]
-    return Report(
+    return Report.of(
         figures={
-            "first_pooled_map_s": median(firsts[1:]) / 1000,
-            "row_drilldown_ms": median(looks[1:]),
+            "first_pooled_map_s": (median(firsts[1:]) / 1000, Bound(1)),
+            "row_drilldown_ms": (median(looks[1:]), Bound(50)),
             "first_slowest_s": max(firsts[1:]) / 1000,
             "row_drilldown_slowest_ms": max(looks[1:]),
         },
-        bounds={"first_pooled_map_s": Bound(1), "row_drilldown_ms": Bound(50)},
         notes={
             "first": f"button down → {LAYERS} × {HEADS} maps of {LENGTH:,} positions, pooled to {SIDE}² by the server, are painted",
             "drill-down": f"a click on a block → its {BLOCK} exact rows of {LENGTH:,} keys, fetched from the server, are painted",

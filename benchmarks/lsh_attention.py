@@ -11,44 +11,39 @@ fresh process each, results included. growth_exponent: slope of log time over lo
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, fresh, interleaved, median, peak_bytes, ratio, slope
+from benchmarks.measure import D_HEAD, HEADS, Bound, Figure, Report, fresh, growth, heads, interleaved, median, peak_bytes, ratio
 from models.layers.lsh import hash_vectors, lsh_attention, rotations
 
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
-LENGTH, HEADS, D_HEAD, CHUNK, ROUNDS = 8192, 8, 64, 64, 4
+LENGTH, CHUNK, ROUNDS = 8192, 64, 4
 PACKAGES = ("reformer_pytorch", "transformers")
 Side = Callable[[], object]
 
 
-def inputs(length: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Random shared queries and values, each (1, head, position, d_head)."""
-    return torch.randn(1, HEADS, length, D_HEAD, device=device), torch.randn(1, HEADS, length, D_HEAD, device=device)
-
-
 def ours(length: int, device: torch.device) -> Side:
     """Hash, sort, attend."""
-    query, value = inputs(length, device)
+    query, value = heads(2, length, device)
     drawn = rotations(HEADS, D_HEAD, ROUNDS, max(2, length // CHUNK)).to(device)
     return lambda: lsh_attention(query, value, hash_vectors(query, drawn), CHUNK)
 
 
 def dense(length: int, device: torch.device) -> Side:
     """The library's fused causal attention over everything before."""
-    query, value = inputs(length, device)
+    query, value = heads(2, length, device)
     return lambda: F.scaled_dot_product_attention(query, query, value, is_causal=True)
 
 
 def explicit(length: int, device: torch.device) -> Side:
     """The same written out: scores of every query and key, masked in place, their softmax, times the values."""
-    query, value = inputs(length, device)
+    query, value = heads(2, length, device)
     future = torch.ones(length, length, dtype=torch.bool, device=device).triu_(1)
 
     def side() -> Tensor:
@@ -63,7 +58,7 @@ def reformer_pytorch(length: int, device: torch.device) -> Side:
     from reformer_pytorch import LSHAttention
 
     layer = LSHAttention(bucket_size=CHUNK, n_hashes=ROUNDS, causal=True).to(device).eval()
-    query, value = (one.flatten(0, 1) for one in inputs(length, device))
+    query, value = (one.flatten(0, 1) for one in heads(2, length, device))
     return lambda: layer(query, value)
 
 
@@ -77,22 +72,12 @@ def transformers(length: int, device: torch.device) -> Side:
         num_hashes=ROUNDS, lsh_attn_chunk_length=CHUNK, is_decoder=True, attn_layers=["lsh"], lsh_attention_probs_dropout_prob=0.0,
     )  # fmt: skip
     layer = LSHSelfAttention(config).to(device).eval()
-    query, value = (one.transpose(1, 2).flatten(2) for one in inputs(length, device))
+    query, value = (one.transpose(1, 2).flatten(2) for one in heads(2, length, device))
     layer.register_module("query_key", torch.nn.Identity())
-    layer.register_module("value", _Given(value))
+    given: Any = torch.nn.Identity()
+    given.forward = lambda _hidden: value
+    layer.register_module("value", given)
     return lambda: layer(query)
-
-
-class _Given(torch.nn.Module):
-    """Gives the same whatever it is asked."""
-
-    def __init__(self, value: Tensor) -> None:
-        super().__init__()
-        self._value = value
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x is passed over."""
-        return self._value
 
 
 WAYS: dict[str, Callable[[int, torch.device], Side]] = {
@@ -102,11 +87,6 @@ WAYS: dict[str, Callable[[int, torch.device], Side]] = {
     "transformers": transformers,
 }
 PEAKS = {**WAYS, "explicit": explicit}  # whose memory is measured
-
-
-def there() -> list[str]:
-    """The ways whose packages are installed."""
-    return [way for way in WAYS if way not in PACKAGES or importlib.util.find_spec(way) is not None]
 
 
 def _peak(way: str, length: int, device: str) -> int:
@@ -120,27 +100,14 @@ def _peak(way: str, length: int, device: str) -> int:
 def measure(device: torch.device) -> Report:
     """All figures of this benchmark."""
     torch.manual_seed(1)
-    ways = there()
     with torch.no_grad():
-        times = interleaved({way: WAYS[way](LENGTH, device) for way in ways}, device)
-        lengths = interleaved({str(length): ours(length, device) for length in LENGTHS}, device, rounds=3)
-    peaks = {way: fresh(_peak, way, LENGTH, str(device)) for way in (*ways, "explicit")}
-    per_length = [median(lengths[str(length)]) for length in LENGTHS]
-    figures = {f"{way}_ms": median(seconds) * 1e3 for way, seconds in times.items()}
+        times = interleaved({way: make(LENGTH, device) for way, make in WAYS.items()}, device)
+    lengths = growth("ours", {length: ours(length, device) for length in LENGTHS}, device, 1.2, rounds=3)
+    peaks = {way: fresh(_peak, way, LENGTH, str(device)) for way in PEAKS}
+    figures: dict[str, Figure] = {f"{way}_ms": median(seconds) * 1e3 for way, seconds in times.items()}
     figures |= {f"{way}_mb": peak / 1e6 for way, peak in peaks.items()}
-    figures |= {f"ours_{length}_ms": seconds * 1e3 for length, seconds in zip(LENGTHS, per_length, strict=True)}
-    figures |= {f"vs_{way}_ratio": ratio(times, way, "ours") for way in ways if way != "ours"}
-    packages = [peaks[way] for way in ways if way in PACKAGES]
-    if packages:
-        figures["memory_vs_best_package_ratio"] = peaks["ours"] / min(packages)
-    figures["growth_exponent"] = slope(LENGTHS, per_length)
-    bounds = {
-        "vs_reformer_pytorch_ratio": Bound(1.7, at_least=True),
-        "vs_transformers_ratio": Bound(1.7, at_least=True),
-        "vs_dense_ratio": Bound(1.4, at_least=True),
-        "memory_vs_best_package_ratio": Bound(0.5),
-        "growth_exponent": Bound(1.2),
-    }
-    missing = [way for way in PACKAGES if way not in ways]
-    notes = {"not installed, so not measured": ", ".join(missing)} if missing else {}
-    return Report(figures, {name: bound for name, bound in bounds.items() if name in figures}, notes)
+    figures |= lengths
+    for way, least in (("dense", 1.4), ("reformer_pytorch", 1.7), ("transformers", 1.7)):
+        figures[f"vs_{way}_ratio"] = ratio(times, way, "ours"), Bound(least, at_least=True)
+    figures["memory_vs_best_package_ratio"] = peaks["ours"] / min(peaks[way] for way in PACKAGES), Bound(0.5)
+    return Report.of(figures)

@@ -7,6 +7,7 @@ import math
 import multiprocessing
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from models.device import synchronize as synchronize
 
 T = TypeVar("T")
 ROUNDS = 5  # a figure is the median of so many
+HEADS, D_HEAD = 8, 64  # of an attention that is measured by itself
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class Bound:
         return figure >= self.value if self.at_least else figure <= self.value
 
 
+Figure = float | tuple[float, Bound]  # a value, or with it what it must reach
+
+
 @dataclass(frozen=True)
 class Report:
     """What a benchmark measured. Names end in their unit: `_ms`, `_s`, `_mb`, `_per_s`, `_ratio`."""
@@ -40,6 +45,12 @@ class Report:
     figures: dict[str, float]
     bounds: dict[str, Bound] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)  # what was compared, in words
+
+    @classmethod
+    def of(cls, figures: Mapping[str, Figure], notes: Mapping[str, str] | None = None) -> Report:
+        """A report of figures of which some stand beside their bounds."""
+        bounds = {name: one[1] for name, one in figures.items() if isinstance(one, tuple)}
+        return cls({name: float(one[0] if isinstance(one, tuple) else one) for name, one in figures.items()}, bounds, dict(notes or {}))
 
 
 def interleaved(
@@ -88,6 +99,20 @@ def slope(lengths: Sequence[float], values: Sequence[float]) -> float:
     return statistics.linear_regression([math.log(n) for n in lengths], [math.log(value) for value in values]).slope
 
 
+def growth(name: str, sides: Mapping[int, Callable[[], object]], device: torch.device, most: float, **how: int) -> dict[str, Figure]:
+    """NAME_LENGTH_ms of each side by its length, without gradients, and growth_exponent, which `most` bounds. how: as of `interleaved`."""
+    with torch.no_grad():
+        rounds = interleaved({str(length): side for length, side in sides.items()}, device, **how)
+    times = {length: median(rounds[str(length)]) for length in sides}
+    figures: dict[str, Figure] = {f"{name}_{length}_ms": seconds * 1e3 for length, seconds in times.items()}
+    return figures | {"growth_exponent": (slope([*times], [*times.values()]), Bound(most))}
+
+
+def heads(count: int, length: int, device: torch.device, gradient: bool = False) -> list[Tensor]:
+    """So many random queries, keys, values …, each (1, HEADS, length, D_HEAD)."""
+    return [torch.randn(1, HEADS, length, D_HEAD, device=device, requires_grad=gradient) for _ in range(count)]
+
+
 def fresh(function: Callable[..., T], *arguments: object) -> T:
     """What a function gives in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as process:
@@ -103,6 +128,20 @@ def both_ways(side: Callable[[], Tensor], leaves: Sequence[Tensor]) -> Callable[
 def percentile(values: Sequence[float], share: float) -> float:
     """The least value that `share` of them do not exceed; infinite where there is none."""
     return sorted(values)[math.ceil(share * len(values)) - 1] if values else math.inf
+
+
+@contextlib.contextmanager
+def counted(errors: Counter[str]) -> Iterator[None]:
+    """What goes wrong meanwhile is counted, and ends nothing else."""
+    try:
+        yield
+    except Exception as error:
+        errors[line_of(error)] += 1
+
+
+def line_of(error: BaseException) -> str:
+    """An error in a line."""
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from benchmarks.measure import Bound, Figure, Report, interleaved, median, ratio
 from models.layers.act import Stop
 from models.universal_transformer.model import Config, Thought, UniversalTransformer
 
@@ -58,8 +58,7 @@ def sides(mean: float, device: torch.device) -> dict[str, Callable[[], Thought]]
 
 def measure(device: torch.device) -> Report:
     """All figures of this benchmark."""
-    figures: dict[str, float] = {}
-    bounds: dict[str, Bound] = {}
+    figures: dict[str, Figure] = {}
     difference = 0.0
     with torch.no_grad():
         for mean, least in zip(MEANS, (4.0, 2.2), strict=True):
@@ -74,9 +73,7 @@ def measure(device: torch.device) -> Report:
             times = interleaved(both, device, calls=2)
             figures |= {f"{side}_at_mean_{name}_ms": median(seconds) * 1e3 for side, seconds in times.items()}
             figures[f"mean_{name}_steps"] = float(ours.pondered.steps.double().mean())
-            figures[f"ratio_at_mean_{name}"] = ratio(times, "masked", "gathered")
-            bounds[f"ratio_at_mean_{name}"] = Bound(least, at_least=True)
-    figures["max_difference"] = difference
-    bounds["max_difference"] = Bound(1e-5)
+            figures[f"ratio_at_mean_{name}"] = ratio(times, "masked", "gathered"), Bound(least, at_least=True)
+    figures["max_difference"] = difference, Bound(1e-5)
     notes = {"masked": "every position computed at every step until the last has stopped, the results of stopped ones thrown away"}
-    return Report(figures, bounds, notes)
+    return Report.of(figures, notes)

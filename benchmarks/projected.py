@@ -84,24 +84,15 @@ def measure(device: torch.device, size: str = "1280x720", lang: str = "en", inpu
     times = sorted(one["ms"] for one in walked if one["ms"] is not None)
     small = min(walked, key=lambda one: float(one["letters"][0][0]))
     cut = [one for one in walked if one["cut"]]
-    return Report(
+    return Report.of(
         figures={
-            "own_figure_ratio": sum(one["own"] for one in walked) / len(walked),
-            "smallest_px": float(small["letters"][0][0]),
-            "clipped": float(len(cut)),
-            "contradictions": float(len(truth["found"])),
-            "step_p95_ms": times[int(0.95 * (len(times) - 1))],
-            "sentence_above_fold_ratio": sum(bool(one["sentence"]) for one in first[DESK]) / len(LABS),
-            "figure_on_first_screen_ratio": sum(one["figure"] for one in first[PHONE]) / len(LABS),
-        },
-        bounds={
-            "own_figure_ratio": Bound(1, at_least=True),
-            "smallest_px": Bound(20, at_least=True),
-            "clipped": Bound(0),
-            "contradictions": Bound(0),
-            "step_p95_ms": Bound(500),
-            "sentence_above_fold_ratio": Bound(1, at_least=True),
-            "figure_on_first_screen_ratio": Bound(1, at_least=True),
+            "own_figure_ratio": (sum(one["own"] for one in walked) / len(walked), Bound(1, at_least=True)),
+            "smallest_px": (small["letters"][0][0], Bound(20, at_least=True)),
+            "clipped": (len(cut), Bound(0)),
+            "contradictions": (len(truth["found"]), Bound(0)),
+            "step_p95_ms": (times[int(0.95 * (len(times) - 1))], Bound(500)),
+            "sentence_above_fold_ratio": (sum(bool(one["sentence"]) for one in first[DESK]) / len(LABS), Bound(1, at_least=True)),
+            "figure_on_first_screen_ratio": (sum(one["figure"] for one in first[PHONE]) / len(LABS), Bound(1, at_least=True)),
         },
         notes={
             "walked": f"{len(walked)} steps at {size}, {lang}",

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, both_ways, fresh, interleaved, median, peak_bytes, ratio, slope
+from benchmarks.measure import D_HEAD, HEADS, Bound, Figure, Report, both_ways, fresh, heads, interleaved, median, peak_bytes, ratio, slope
 from models.layers.relative import BLOCK, direct, relative_attention, skewed
 
-LENGTH, HEADS, D_HEAD = 2048, 8, 64
+LENGTH = 2048
 LENGTHS = (1024, 2048, 4096, 8192)
 WAYS: dict[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
     "ours": relative_attention,
@@ -31,8 +31,7 @@ WAYS: dict[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
 
 def inputs(length: int, device: torch.device, gradient: bool = False) -> list[Tensor]:
     """Random query, key, value, each (1, head, position, d_head), and E_r (head, distance, d_head)."""
-    sizes = [(1, HEADS, length, D_HEAD)] * 3 + [(HEADS, length, D_HEAD)]
-    return [torch.randn(size, device=device, requires_grad=gradient) for size in sizes]
+    return [*heads(3, length, device, gradient), torch.randn(HEADS, length, D_HEAD, device=device, requires_grad=gradient)]
 
 
 def floor(device: torch.device) -> Callable[[], object]:
@@ -77,24 +76,17 @@ def measure(device: torch.device) -> Report:
     leaves = inputs(LENGTH, device, gradient=True)
     trained = interleaved({name: both_ways(partial(WAYS[name], *leaves), leaves) for name in ("ours", "skew")}, device)
     peaks = [fresh(_peak, "ours", length, str(device)) for length in LENGTHS]
-    figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in {**times, **pairs}.items()}
+    figures: dict[str, Figure] = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in {**times, **pairs}.items()}
     figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in trained.items()}
     figures |= {
         "vs_direct_ratio": median(pairs["direct"]) / median(times["ours"]),
-        "vs_skew_ratio": ratio(times, "skew", "ours"),
-        "backward_vs_skew_ratio": ratio(trained, "skew", "ours"),
-        "vs_fused_without_ratio": ratio(times, "ours", "fused_without"),
-        "vs_floor_ratio": ratio(times, "ours", "floor"),
-        "extra_mb": peaks[LENGTHS.index(LENGTH)] / 1e6,
+        "vs_skew_ratio": (ratio(times, "skew", "ours"), Bound(4.0, at_least=True)),
+        "backward_vs_skew_ratio": (ratio(trained, "skew", "ours"), Bound(2.5, at_least=True)),
+        "vs_fused_without_ratio": (ratio(times, "ours", "fused_without"), Bound(2.2)),
+        "vs_floor_ratio": (ratio(times, "ours", "floor"), Bound(1.4)),
+        "extra_mb": (peaks[LENGTHS.index(LENGTH)] / 1e6, Bound(30)),
         "skew_mb": fresh(_peak, "skew", LENGTH, str(device)) / 1e6,
         "direct_mb": fresh(_peak, "direct", LENGTH, str(device)) / 1e6,
         "growth_exponent": slope(LENGTHS, peaks),
     }
-    bounds = {
-        "vs_skew_ratio": Bound(4.0, at_least=True),
-        "backward_vs_skew_ratio": Bound(2.5, at_least=True),
-        "vs_fused_without_ratio": Bound(2.2),
-        "vs_floor_ratio": Bound(1.4),
-        "extra_mb": Bound(30),
-    }
-    return Report(figures, bounds)
+    return Report.of(figures)

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import torch
 
-from benchmarks.measure import Bound, Report, percentile
+from benchmarks.measure import Bound, Report, line_of, percentile
 from benchmarks.visitors.flood import beside_a_flood
 from benchmarks.visitors.recording import record
 from benchmarks.visitors.served import Served
@@ -53,7 +53,7 @@ class Waits:
         try:
             reply: Reply = await connections.ask(request)
         except (Lost, OSError) as error:
-            self.refused[f"{type(error).__name__}: {error}"[:200]] += 1
+            self.refused[line_of(error)] += 1
             return
         if reply.status == 200:
             self.seconds.append(time.perf_counter() - began)
@@ -77,23 +77,15 @@ def measure(device: torch.device) -> Report:
         flood = asyncio.run(beside_a_flood(served.url, recording))
         defects = served.defects()
     said = posts.refused + looks.refused + flood.refused + Counter(defects)
-    return Report(
+    return Report.of(
         figures={
-            "errors": float(len(defects)),
-            "refused": float(posts.refused.total()),
-            "small_post_p95_ms": posts.p95_ms,
-            "healthz_p95_ms": looks.p95_ms,
+            "errors": (len(defects), Bound(0)),
+            "refused": (posts.refused.total(), Bound(0)),
+            "small_post_p95_ms": (posts.p95_ms, Bound(200)),
+            "healthz_p95_ms": (looks.p95_ms, Bound(20)),
             "healthz_calm_p95_ms": calm.p95_ms,
-            "innocent_refused": float(flood.refused.total()),
-            "innocent_p95_s": percentile(flood.seconds, 0.95),
-        },
-        bounds={
-            "errors": Bound(0),
-            "refused": Bound(0),
-            "small_post_p95_ms": Bound(200),
-            "healthz_p95_ms": Bound(20),
-            "innocent_refused": Bound(0),
-            "innocent_p95_s": Bound(8),
+            "innocent_refused": (flood.refused.total(), Bound(0)),
+            "innocent_p95_s": (percentile(flood.seconds, 0.95), Bound(8)),
         },
         notes={
             "small_post": f"{POSTS} small requests beside {SENDERS} half-sent ones",

@@ -20,19 +20,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, both_ways, fresh, interleaved, median, peak_bytes, ratio, slope
+from benchmarks.measure import HEADS, Bound, Figure, Report, both_ways, fresh, growth, heads, interleaved, median, peak_bytes, ratio
 from models.layers.patterns import Pattern
 from models.layers.sparse import sparse_attention
 
-LENGTH, HEADS, D_HEAD = 4096, 8, 64
+LENGTH = 4096
 STRIDE, SUMMARY = 64, 8
 LENGTHS = (1024, 4096, 16384)  # squares: the stride is the root
 Side = Callable[[], Tensor]
-
-
-def inputs(length: int, device: torch.device, gradient: bool = False) -> list[Tensor]:
-    """Random query, key, value, each (1, head, position, d_head)."""
-    return [torch.randn(1, HEADS, length, D_HEAD, device=device, requires_grad=gradient) for _ in range(3)]
 
 
 def ours(kind: str, use: str, three: list[Tensor], stride: int = STRIDE, summary: int = SUMMARY) -> Side:
@@ -61,17 +56,9 @@ def masked(kind: str, three: list[Tensor]) -> Side:
     return side
 
 
-def growth(device: torch.device) -> tuple[float, list[float]]:
-    """Slope of log time over log length by least squares, and the times in milliseconds."""
-    sides = {str(n): ours("strided", "split", inputs(n, device), math.isqrt(n), 1) for n in LENGTHS}
-    with torch.no_grad():
-        times = [median(seconds) for seconds in interleaved(sides, device, calls=2).values()]
-    return slope(LENGTHS, times), [t * 1e3 for t in times]
-
-
 def _extra(device: str) -> int:
     """In a fresh process."""
-    side = ours("strided", "split", inputs(LENGTH, torch.device(device)))
+    side = ours("strided", "split", heads(3, LENGTH, torch.device(device)))
     with torch.no_grad():
         return peak_bytes(side, torch.device(device))
 
@@ -79,7 +66,7 @@ def _extra(device: str) -> int:
 def measure(device: torch.device) -> Report:
     """All figures of this benchmark."""
     torch.manual_seed(1)
-    three = inputs(LENGTH, device)
+    three = heads(3, LENGTH, device)
     kinds = ("strided", "fixed")
     quick: dict[str, Side] = {"dense": dense(three)}
     quick |= {kind: ours(kind, "split", three) for kind in kinds}
@@ -90,28 +77,21 @@ def measure(device: torch.device) -> Report:
             some = slice(STRIDE - SUMMARY, None)  # before the first summary column the fixed A2 has no key
             torch.testing.assert_close(quick[kind]()[:, :, some], slow[f"{kind}_masked"]()[:, :, some], atol=1e-4, rtol=1e-4)
         times = interleaved({**quick, **slow}, device)
-    leaves = inputs(LENGTH, device, gradient=True)
+    leaves = heads(3, LENGTH, device, gradient=True)
     trained = {kind: both_ways(ours(kind, "split", leaves), leaves) for kind in kinds} | {"dense": both_ways(dense(leaves), leaves)}
     backward = interleaved(trained, device, rounds=3)
-    exponent, per_length = growth(device)
-    figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in times.items()}
+    lengths = {n: ours("strided", "split", heads(3, n, device), math.isqrt(n), 1) for n in LENGTHS}
+    figures: dict[str, Figure] = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in times.items()}
     figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in backward.items()}
-    figures |= {f"strided_{length}_ms": found for length, found in zip(LENGTHS, per_length, strict=True)}
-    for kind in kinds:
-        figures[f"{kind}_vs_dense_ratio"] = ratio(times, "dense", kind)
-        figures[f"{kind}_vs_masked_ratio"] = ratio(times, f"{kind}_masked", kind)
+    figures |= growth("strided", lengths, device, 1.6, calls=2)
+    for kind, over_dense, over_masked in (("strided", 11.0, 22.0), ("fixed", 7.5, 4.5)):
+        figures[f"{kind}_vs_dense_ratio"] = ratio(times, "dense", kind), Bound(over_dense, at_least=True)
+        figures[f"{kind}_vs_masked_ratio"] = ratio(times, f"{kind}_masked", kind), Bound(over_masked, at_least=True)
         figures[f"{kind}_merged_vs_dense_ratio"] = ratio(times, "dense", f"{kind}_merged")
         figures[f"{kind}_backward_vs_dense_ratio"] = ratio(backward, "dense", kind)
-    figures |= {"extra_mb": fresh(_extra, str(device)) / 1e6, "growth_exponent": exponent}
-    bounds = {
-        "strided_vs_dense_ratio": Bound(11.0, at_least=True),
-        "fixed_vs_dense_ratio": Bound(7.5, at_least=True),
-        "strided_vs_masked_ratio": Bound(22.0, at_least=True),
-        "fixed_vs_masked_ratio": Bound(4.5, at_least=True),
-        "growth_exponent": Bound(1.6),
-    }
+    figures["extra_mb"] = fresh(_extra, str(device)) / 1e6
     notes = {
         "split": f"half of the heads attend with each factor; stride {STRIDE}, {SUMMARY} summary columns",
         "masked": "the library's fused attention with the pattern as a dense mask: every pair computed",
     }
-    return Report(figures, bounds, notes)
+    return Report.of(figures, notes)

@@ -44,23 +44,16 @@ def _measured() -> Report:
         starts.append(started(recording, sentence))
     seconds = dict(zip(("listening", "first", "ready"), map(list, zip(*starts, strict=True)), strict=True)) | {"import": imports}
     quiet = median([_quiet() for _ in range(ROUNDS)])
-    return Report(
+    return Report.of(
         figures={
-            "listening_s": median(seconds["listening"]),
-            "first_live_result_s": median(seconds["first"]),
+            "listening_s": (median(seconds["listening"]), Bound(4)),
+            "first_live_result_s": (median(seconds["first"]), Bound(6)),
             "ready_s": median(seconds["ready"]),
             "import_s": median(imports),
-            "listening_vs_import_ratio": ratio(seconds, "listening", "import"),
-            "first_live_vs_import_ratio": ratio(seconds, "first", "import"),
-            "quiet_cpu_s": quiet,
+            "listening_vs_import_ratio": (ratio(seconds, "listening", "import"), Bound(1.3)),
+            "first_live_vs_import_ratio": (ratio(seconds, "first", "import"), Bound(2.0)),
+            "quiet_cpu_s": (quiet, Bound(15)),
             "first_quiet_cpu_s": first_quiet,
-        },
-        bounds={
-            "listening_s": Bound(4),
-            "first_live_result_s": Bound(6),
-            "quiet_cpu_s": Bound(15),
-            "listening_vs_import_ratio": Bound(1.3),
-            "first_live_vs_import_ratio": Bound(2.0),
         },
         notes={
             "first visitor": f"{len(recording.opening)} calls to open the page, then a sentence, from the moment the app listens",

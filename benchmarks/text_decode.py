@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 
 from benchmarks.language_model import generated, peer
-from benchmarks.measure import Bound, Report, as_shipped, interleaved, median, ratio
+from benchmarks.measure import Bound, Figure, Report, as_shipped, interleaved, median, ratio
 from models.adaptive_span import decode as span_decode
 from models.adaptive_span import recipe as spans
 from models.adaptive_span.model import network
@@ -27,15 +27,19 @@ READ, WRITTEN = 1024, 400
 Side = Callable[[torch.device], Callable[[], object]]  # device -> what reads READ characters and writes WRITTEN
 
 
+def asked() -> Wanted:
+    """A text that is read, and as many characters as are written after it."""
+    known = torch.full((1, READ + WRITTEN), FREE)
+    known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
+    return Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
+
+
 def long_text(variant: str) -> Side:
     """A variant of the Transformer-XL lab, its memory full from the first written character on."""
 
     def side(device: torch.device) -> Callable[[], object]:
         torch.manual_seed(1)
-        model = as_shipped(VARIANTS[variant].build(LETTERS)).to(device)
-        known = torch.full((1, READ + WRITTEN), FREE)
-        known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
-        wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
+        model, wanted = as_shipped(VARIANTS[variant].build(LETTERS)).to(device), asked()
         return lambda: written(Writer(Reader(model, 1, model.memory, model.config.segment), wanted, precision=torch.float32))
 
     return side
@@ -47,10 +51,7 @@ def learned_span(variant: str) -> Side:
     def side(device: torch.device) -> Callable[[], object]:
         torch.manual_seed(1)
         config = dataclasses.replace(spans.ON_CPU.config, letters=LETTERS)
-        model = as_shipped(network(variant, config)).to(device)
-        known = torch.full((1, READ + WRITTEN), FREE)
-        known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
-        wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
+        model, wanted = as_shipped(network(variant, config)).to(device), asked()
         return lambda: written(Writer(span_decode.Reader(model, 1), wanted))
 
     return side
@@ -71,8 +72,7 @@ def measure(device: torch.device) -> Report:
     given = torch.randint(1, len(LETTERS), (1, READ), device=device)
     sides = {name: side(device) for name, side in SIDES.items()} | {"generate": lambda: generated(other, given, WRITTEN)}
     times = interleaved(sides, device, rounds=3)
-    figures = {f"{name}_characters_per_s": WRITTEN / median(seconds) for name, seconds in times.items()}
-    figures["characters_per_s"] = min(figures[f"{name}_characters_per_s"] for name in REACH)
-    figures["vs_generate_ratio"] = min(ratio(times, "generate", name) for name in REACH)
-    bounds = {"characters_per_s": Bound(200, at_least=True), "vs_generate_ratio": Bound(3, at_least=True)}
-    return Report(figures, bounds)
+    figures: dict[str, Figure] = {f"{name}_characters_per_s": WRITTEN / median(seconds) for name, seconds in times.items()}
+    figures["characters_per_s"] = min(WRITTEN / median(times[name]) for name in REACH), Bound(200, at_least=True)
+    figures["vs_generate_ratio"] = min(ratio(times, "generate", name) for name in REACH), Bound(3, at_least=True)
+    return Report.of(figures)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from benchmarks.measure import Bound, Figure, Report, interleaved, median, ratio
 from models.checkpoint import CheckpointError
 from models.transformer_xl.model import Config, TransformerXL
 from models.transformer_xl.pretrained import load
@@ -100,12 +100,11 @@ def measure(device: torch.device) -> Report:
     )
     sizes = {"state_reuse": timed, "sliding_window": TOGETHER, "one_window": SAMPLED}
     each = {name: [one / sizes[name] for one in seconds] for name, seconds in times.items()}
-    figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in each.items()}
+    figures: dict[str, Figure] = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in each.items()}
     figures |= {
-        "vs_sliding_window_ratio": ratio(each, "sliding_window", "state_reuse"),
+        "vs_sliding_window_ratio": (ratio(each, "sliding_window", "state_reuse"), Bound(100, at_least=True)),
         "vs_one_window_ratio": ratio(each, "one_window", "state_reuse"),
-        "max_difference": difference,
+        "max_difference": (difference, Bound(1e-4)),
         "receptive_field_characters": field,
     }
-    bounds = {"vs_sliding_window_ratio": Bound(100, at_least=True), "max_difference": Bound(1e-4)}
-    return Report(figures, bounds, {"network": which})
+    return Report.of(figures, {"network": which})

@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import json
 import random
-import socket
 import threading
 from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Page
 
 from benchmarks.visitors.browser import page
-from benchmarks.visitors.served import HOST
+from benchmarks.visitors.served import HOST, free_port
 from explorer import controls
 from explorer.lab import Lab
 from explorer.packing import arrays
@@ -195,7 +194,7 @@ class Sayings:
         self._threads = [threading.Thread(target=self._loop.run_forever, daemon=True)]
         self._threads[0].start()
         self.site = self.run(_built())
-        port = _free()
+        port = free_port()
         self._server = uvicorn.Server(uvicorn.Config(self.site.gate, host=HOST, port=port, log_level="warning", lifespan="off", ws="none"))
         self._threads.append(threading.Thread(target=self._server.run, daemon=True))
         self._threads[1].start()
@@ -278,12 +277,6 @@ class Sayings:
                     yield Said(lab.slug, query, name, one["text"], value, one["look"], one["table"], files)
             for path, part in _parts(value, name):
                 yield Said(lab.slug, query, path, part["sentence"]["en"], part, {}, part.get("table") or {}, {}, part["sentence"]["zh"])
-
-
-def _free() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
 
 
 async def _built() -> Site:

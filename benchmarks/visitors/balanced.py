@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.visitors.served import HOST, ROOT
+from benchmarks.visitors.served import HOST, ROOT, free_port
 
 PATIENCE = 60.0  # seconds that a start may take
 
@@ -19,9 +19,7 @@ PATIENCE = 60.0  # seconds that a start may take
 @contextlib.contextmanager
 def balanced(ports: Sequence[int]) -> Iterator[int]:
     """The port of the address, for one or two servers on these ports. RuntimeError where nginx does not start."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     text = (ROOT / "deploy/nginx.conf").read_text("utf-8")
     servers = {f"server web{n}:7860 ": f"server {HOST}:{ports[(n - 1) % len(ports)]} " for n in (1, 2)}
     for named, ours in ({"listen 80;": f"listen {HOST}:{port};"} | servers).items():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from playwright.sync_api import Browser
 
@@ -51,7 +49,7 @@ class Opening:
 
 def opened(browser: Browser, url: str) -> Opening:
     """Opens a page in a context of its own."""
-    with _context(browser) as context:
+    with contextlib.closing(browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, locale="en-US")) as context:
         tab = context.new_page()
         tab.add_init_script(WATCH)
         wire = context.new_cdp_session(tab)
@@ -69,15 +67,6 @@ def opened(browser: Browser, url: str) -> Opening:
         asked = {number: address for number, address in addresses.items() if address.startswith("http")}
         ours = sum(sizes.get(number, 0) for number, address in asked.items() if "/ui/" in address and address.endswith(".js"))
         return Opening(len(asked), ours / 1000, seen["blocked"], seen["ready"], 1000 * task)
-
-
-@contextlib.contextmanager
-def _context(browser: Browser) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, locale="en-US")
-    try:
-        yield context
-    finally:
-        context.close()
 
 
 def measured(url: str, paths: list[str], rounds: int) -> dict[str, Opening]:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from benchmarks.measure import counted
 from benchmarks.visitors.recording import Recording
 from benchmarks.visitors.sentences import captions
 from benchmarks.visitors.visitor import Visitor, check
@@ -34,11 +35,8 @@ async def beside_a_flood(url: str, recording: Recording, size: int = SIZE, innoc
 
     async def ask(visitor: Visitor, sentence: str) -> None:
         began = time.perf_counter()
-        try:
+        with counted(outcome.refused):
             check((await visitor.run(sentence)).values(), sentence, live=True)
-        except Exception as error:
-            outcome.refused[f"{type(error).__name__}: {error}"[:200]] += 1
-        else:
             outcome.seconds.append(time.perf_counter() - began)
 
     async with flooding(url, recording, size):

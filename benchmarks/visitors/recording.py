@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import threading
 import time
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
+from benchmarks.visitors.browser import PATIENCE, fresh
 from benchmarks.visitors.wire import written
 
-BROWSER = "/usr/bin/chromium"
-ARGUMENTS = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-sync")
-PATIENCE = 120_000  # milliseconds, for a machine that does other things beside
 QUIET = 700  # milliseconds without a request, after which a page has asked what it wanted
 SENTENCE = "A tall woman in a yellow coat is waiting for the bus near the old station."
 LINK = f"v=1&sentence={quote_plus(SENTENCE)}&alpha=1.5"
@@ -98,10 +96,7 @@ def record(url: str, path: str = "/translation", example: int = 2) -> Recording:
 
     url: of the running site, without a slash at its end. Raises Playwright's errors where the page does not do what it should.
     """
-    with _Relay(url) as relay, sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", BROWSER), args=[f"--{argument}" for argument in ARGUMENTS]
-        )
+    with _Relay(url) as relay, fresh() as browser:
         context = browser.new_context(locale="en-US", reduced_motion="reduce")
         context.set_default_timeout(PATIENCE)
 
@@ -129,9 +124,30 @@ def record(url: str, path: str = "/translation", example: int = 2) -> Recording:
         page.close()
         page = context.new_page()
         linked = calls(page, lambda: page.goto(f"{relay.url}{path}?{LINK}"), until=lambda call: call.streams)
-        browser.close()
     asked = next(place for place, call in enumerate(linked) if call.method == "POST")
     return Recording(shown, opening, again, stored, own, linked[asked:])
+
+
+def asking(event: int) -> Recording:
+    """What a page sends that asks for something, without a browser. event: its number."""
+    body = {"data": [], "event_data": {"query": "", "set": {}}, "fn_index": event, "session_hash": SESSION, "trigger_id": None}
+    kinds = [(("content-type", "application/json"),), (("accept", "text/event-stream"),)]
+    join, hear = ((("host", HOST), *kind) for kind in kinds)
+    calls = (
+        Call("POST", "/gradio_api/queue/join", join, json.dumps(body).encode()),
+        Call("GET", f"/gradio_api/queue/data?session_hash={SESSION}", hear),
+    )
+    return Recording("", (), (), (), calls, ())
+
+
+def events_of(address: str) -> dict[str, int]:
+    """The number of each event of a page, of a name the one that draws most: "ask" draws what the address names or a visitor asks for."""
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address, timeout=60) as answer:
+        found = re.search(r"window\.gradio_config = (\{.*?\});</script>", answer.read().decode())
+    if found is None:
+        raise ValueError(f"{address} is no page of the app")
+    events = json.loads(found[1])["dependencies"]
+    return {name: int(one["id"]) for one in sorted(events, key=lambda one: len(one["outputs"])) for _, name in one["targets"]}
 
 
 def _open(context: BrowserContext, address: str, calls: Callable[..., tuple[Call, ...]]) -> tuple[Page, tuple[Call, ...]]:

@@ -13,13 +13,38 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from explorer.cluster import Link
 
 ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 PATIENCE = 300.0  # seconds that a start may take on a busy machine
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def a_ray(version: str, **groups: str) -> Iterator[Link]:
+    """A Ray of this machine with these groups of replicas, so many of each. version: as of `Link`."""
+    from explorer.cluster import Link
+
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # it listens on this machine's own address alone
+    with (
+        tempfile.TemporaryDirectory(prefix="ray-") as folder,
+        contextlib.closing(Link("", version, groups, cpus=0.1, memory=100, folder=str(Path(folder) / "r"))) as link,
+    ):
+        if not link.up.wait(PATIENCE):
+            raise RuntimeError("Ray has not started")
+        yield link
 
 
 class Served:
@@ -29,9 +54,7 @@ class Served:
         """command: what runs, as Python's arguments, with "PORT" where its port belongs. environment: further variables."""
         # Three hundred browsers of six connections each; the app sees to its own side.
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-        with socket.socket() as probe:
-            probe.bind((HOST, 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self.url = f"http://{HOST}:{self.port}"
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         arguments = [str(self.port) if word == "PORT" else word for word in command]
