@@ -47,8 +47,6 @@ quick: $(VENV)/dev-installed $(VENV)/fused
 audit: $(VENV)/dev-installed
 	$(BIN)/pip check
 	$(BIN)/python tools/audit.py
-	@test -n "$$(find $(VENV)/pins-resolve -newer requirements.txt -newer requirements-dev.txt -newer requirements-cluster.txt 2>/dev/null)" \
-		&& cat $(VENV)/pins-resolve || $(BIN)/python tools/pins.py $(VENV)/pins-resolve $(REQUIREMENTS)
 
 format: $(VENV)/dev-installed
 	$(BIN)/ruff format .

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,7 +24,27 @@ UV = "uv==0.13.9"  # resolves for all platforms at once, which pip cannot
 OLDEST = "3.11"  # Python
 FILES = {f"{name}.txt": f"{name}.lock" for name in ("requirements", "requirements-dev", "requirements-cluster")}
 OUTSIDE = re.compile(r"^(torch|triton|pip|nvidia-.*|cuda-.*)$")  # pip itself belongs to the virtual environment
+PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s#;]+)")
 FIRST = "# Written by tools/lock.py from {}: every package with the hashes of all its files. torch is not here; that file says why.\n"
+
+
+def pins(files: Iterable[Path]) -> dict[str, str]:
+    """Every pin by its normalised name. Raises ValueError for a requirement that pins nothing."""
+    found = {}
+    for file in files:
+        for line in file.read_text("utf-8").splitlines():
+            if not line.strip() or line.startswith(("#", "-r ")):
+                continue
+            match = PIN.match(line)
+            if match is None:
+                raise ValueError(f"{file.name}: “{line}” pins no version")
+            found[normal(match[1])] = match[2]
+    return found
+
+
+def normal(name: str) -> str:
+    """A package's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def entries(text: str) -> dict[str, list[str]]:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-from lock import FILES, OUTSIDE, entries  # type: ignore[import-not-found]  # noqa: E402
-from pins import normal, pins  # type: ignore[import-not-found]  # noqa: E402
+from tests.conftest import ROOT
+from tools.lock import FILES, OUTSIDE, entries, normal, pins
 
 LOCKS = sorted(FILES.items())
 
@@ -26,6 +22,12 @@ def test_every_pin_but_torch_stands_in_the_lock(wanted: str, lock: str) -> None:
     assert len(pinned) > 10
     for name, version in pinned.items():
         assert [block.split("==")[1].split()[0] for block in locked.get(name, [])] == [version], f"{name}: run make lock"
+
+
+def test_a_requirement_that_pins_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "r.txt").write_text("torch>=2")
+    with pytest.raises(ValueError, match="torch>=2"):
+        pins([tmp_path / "r.txt"])
 
 
 @pytest.mark.parametrize(("wanted", "lock"), LOCKS)
