@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from explorer.controls import Value
 from explorer.engine import Function
@@ -17,14 +17,6 @@ from explorer.widgets.stage import stage
 
 R = TypeVar("R")
 S = TypeVar("S")
-
-
-class Looked(Protocol):
-    """What the event of a view asks. run: the query of the run that it is about, "" for the first example."""
-
-    @property
-    def run(self) -> str:
-        """A link's query."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,7 @@ class Found(Generic[R, S]):
 
 @dataclass(frozen=True)
 class Look(Generic[R, S]):
-    """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(found, asked) and
+    """An event of a view that is opened on demand. event: its name. read(detail): what is asked, its `run` the query of the run that it is about; it raises nothing. draw(found, asked) and
     refused(asked, sentence): the value of the view. into: the view that draws it, where it is another one.
 
     function(asked): the engine function that is asked beside the lab's own, None for none; wish(found, asked): what it is asked. needs: is

@@ -107,14 +107,10 @@ class Snapshot:
     failed: int  # defects and lack of memory
     too_slow: int
     out_of_memory: int  # batches
-    batches: int
     batch_sizes: tuple[tuple[int, int], ...]  # (requests, how many batches)
     computing_seconds: float
-    latency_median: float  # seconds from asking to answer, of the last 1,000 runs
-    latency_p95: float
     latencies: tuple[int, ...]  # runs by seconds from asking to outcome, see LATENCIES
     latency_seconds: float  # the sum of those
-    store_items: int
     store_bytes: int
     sessions: int  # visitors with requests waiting or running now
 

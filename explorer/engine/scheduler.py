@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from bisect import bisect_left, insort
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Hashable
 from operator import attrgetter
 from typing import Any
@@ -59,7 +59,6 @@ class Scheduler:
         self.store = Store(limits.store)
         self._works: dict[Hashable, Work] = {}
         self._places: tuple[float, dict[Run, Waiting]] = (-math.inf, {})
-        self._latest: deque[float] = deque(maxlen=1000)  # seconds from asking to the outcome
         self._latencies = [0] * (len(LATENCIES) + 1)
         self._latency = 0.0
 
@@ -214,7 +213,6 @@ class Scheduler:
             kinds = {TooSlow: "too_slow", Failed: "failed", Busy: "refused", Answer: "answered"}
             self.counts[kinds.get(type(outcome), "input_errors")] += len(run.askers) if isinstance(outcome, Answer) else 1
             seconds = clock() - run.arrived
-            self._latest.append(seconds)
             self._latencies[bisect_left(LATENCIES, seconds)] += 1
             self._latency += seconds
             self.forget(run)
@@ -239,7 +237,6 @@ class Scheduler:
     def snapshot(self) -> Snapshot:
         """The engine in numbers, consistent in themselves."""
         with self.changed:
-            late = sorted(self._latest) or [0.0]
             count = self.counts
             return Snapshot(
                 waiting=len(self.waiting),
@@ -254,14 +251,10 @@ class Scheduler:
                 failed=count["failed"],
                 too_slow=count["too_slow"],
                 out_of_memory=count["out_of_memory"],
-                batches=sum(self.sizes.values()),
                 batch_sizes=tuple(sorted(self.sizes.items())),
                 computing_seconds=self.computing,
-                latency_median=late[len(late) // 2],
-                latency_p95=late[math.ceil(len(late) * 0.95) - 1],
                 latencies=tuple(self._latencies),
                 latency_seconds=self._latency,
-                store_items=len(self.store),
                 store_bytes=self.store.bytes,
                 sessions=len(self.sessions),
             )

@@ -18,9 +18,6 @@ class Store:
         self.limit, self.bytes = limit, 0
         self._held: OrderedDict[Hashable, tuple[Answer[Any], int]] = OrderedDict()
 
-    def __len__(self) -> int:
-        return len(self._held)
-
     def get(self, key: Hashable) -> Answer[Any] | None:
         """The answer of that key, which is then the most recently used, or None."""
         found = self._held.get(key)

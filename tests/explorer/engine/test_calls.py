@@ -82,7 +82,7 @@ async def test_the_store_forgets_the_oldest_and_keeps_within_its_bytes(engine: E
             await engine.ask(arrays, Ask(text))
     engine.close()
     seen = engine.snapshot()
-    assert seen.store_bytes <= 10_000 and seen.store_items == 2
+    assert 0 < seen.store_bytes <= 10_000
     assert [engine.known(arrays, Ask(f"{i}")) is not None for i in range(5)] == [True, False, False, False, True]
 
 
@@ -90,7 +90,7 @@ async def test_a_view_counts_as_the_array_it_keeps_alive() -> None:
     engine = Engine(limits=Limits(store=10_000))
     await engine.ask(lambda requests: [np.zeros((100, 1000))[0]], Ask("x"))
     engine.close()
-    assert engine.snapshot().store_items == 0
+    assert engine.snapshot().store_bytes == 0
 
 
 def test_the_engine_serves_several_event_loops_at_once(engine: Engine) -> None:
@@ -117,7 +117,7 @@ async def test_nothing_is_left_behind_after_many_visitors(engine: Engine) -> Non
     assert (seen.waiting, seen.running, seen.asked, seen.answered) == (0, 0, 960, 960)
     assert not engine._scheduler.sessions and not engine._scheduler.runs and engine._scheduler.askers == 0
     assert sum(size * n for size, n in seen.batch_sizes) == 960
-    assert seen.latency_median <= seen.latency_p95
+    assert sum(seen.latencies) == 960 and seen.latency_seconds > 0
 
 
 async def test_every_batch_leaves_one_line_in_the_log_without_what_was_asked(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
