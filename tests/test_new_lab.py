@@ -57,7 +57,7 @@ def test_a_new_lab_passes_the_contract_tests(tree: Path) -> None:
     here = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, timeout=170, env=here)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "32 passed" in done.stdout
+    assert "29 passed" in done.stdout
 
 
 def test_it_stands_in_its_two_folders_and_in_one_line(tmp_path: Path) -> None:

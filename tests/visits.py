@@ -27,6 +27,13 @@ AT_WORK = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-
 NEWEST = "() => Number(document.querySelector('[data-view=ask]').dataset.wish)"  # the wish whose answer the input bar shows
 
 
+def gone(page: Page, query: str) -> None:
+    """Goes to a link of the page as Back does, and waits for its answer."""
+    before = page.evaluate(NEWEST)
+    page.evaluate(GO, query)
+    page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
+
+
 class Visit:
     """The page of a lab that the tests of a file open one after the other: anew it takes seconds, in place a part of one."""
 
@@ -65,9 +72,7 @@ class Visit:
 
     @staticmethod
     def _go(page: Page, query: str) -> None:
-        before = page.evaluate(NEWEST)
-        page.evaluate(GO, query)
-        page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
+        gone(page, query)
         expect(page.locator(BUSY)).to_have_count(0)
 
     def done(self) -> list[str]:

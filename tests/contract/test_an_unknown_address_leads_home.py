@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from explorer.gate import NOTHING, Gate, rules
 from explorer.labs import LABS
+from tests.explorer.asking import ask
 
 PATHS = [
     "/nowhere",
@@ -20,19 +22,13 @@ PATHS = [
 
 def asked(path: str, accept: str, method: str = "GET") -> tuple[int, dict[str, str], str]:
     """What the gate itself answers; nothing behind it may be asked."""
-    sent: list[dict[str, object]] = []
 
     async def behind(scope: object, receive: object, send: object) -> None:
         raise AssertionError("the gate lets an unknown address pass")
 
-    async def send(message: dict[str, object]) -> None:
-        sent.append(message)
-
-    gate = Gate(behind, rules(["/", *(lab.path for lab in LABS)]), lambda path, document: document)
-    scope = {"type": "http", "method": method, "path": path, "query_string": b"q=secret-word", "headers": [(b"accept", accept.encode())]}
-    asyncio.run(gate(scope, None, send))  # type: ignore[arg-type]
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}  # type: ignore[attr-defined]
-    return int(str(sent[0]["status"])), headers, bytes(sent[1]["body"]).decode()  # type: ignore[call-overload]
+    site: Any = SimpleNamespace(gate=Gate(behind, rules(["/", *(lab.path for lab in LABS)]), lambda path, document: document))
+    answer = ask(site, f"{path}?q=secret-word", method, headers={"accept": accept})
+    return answer.status_code, dict(answer.headers), answer.text
 
 
 @pytest.mark.parametrize("path", PATHS)

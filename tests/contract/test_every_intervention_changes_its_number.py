@@ -28,14 +28,6 @@ def numbers(value: Any) -> Iterator[tuple[float, float]]:
                 yield from numbers(inner)
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """One engine for all: what several changes of a lab are compared with, it computes once."""
-    made = Engine()
-    yield made
-    made.close(0)
-
-
 @pytest.mark.parametrize(("lab", "key"), [pytest.param(lab, key, id=f"{lab.slug}-{key}") for lab in LABS for key in lab.interventions])
 def test_an_intervention_changes_the_printed_number_and_is_named_in_the_run_that_is_shown(lab: Lab, key: str, engine: Engine) -> None:
     async def drawn(query: str) -> Any:

@@ -20,7 +20,7 @@ from tests.browser.waiting import START, becomes, prepared, unfolded
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
 from tests.fitting import figures_stand, misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
-from tests.visits import AT_WORK, NEWEST, asked
+from tests.visits import AT_WORK, asked, gone
 
 MODES = {"phone": "en", "tablet": "zh"}
 PHONE: dict[str, Any] = {"width": 360, "height": 780, "color_scheme": "dark", "has_touch": True}
@@ -72,13 +72,6 @@ FOREIGN = {
     "zh": {english for english, chinese in PAIRS if english != chinese},
     "en": {chinese for english, chinese in PAIRS if english != chinese},
 }
-
-
-# Goes to a link of the page as the browser's Back does.
-GO = """(query) => {
-  history.pushState({}, "", `${location.pathname}?${query}`);
-  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
-}"""
 
 
 def _whole(page: Page, lab: Lab) -> None:
@@ -134,13 +127,6 @@ def first_screen(page: Page, holds: str) -> dict[str, bool]:
         becomes(page, lambda: page.evaluate(FIRST)[holds], True)
     found: dict[str, bool] = page.evaluate(FIRST)
     return found
-
-
-def gone(page: Page, query: str) -> None:
-    """Goes to a link of the page as Back does, and waits for its answer."""
-    before = page.evaluate(NEWEST)
-    page.evaluate(GO, query)
-    page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
 
 
 PAGES = {(lab.slug, mode): (lab, mode) for lab in LABS for mode in MODES}

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
-import gradio as gr
 import pytest
 
-from explorer.engine import Engine
 from explorer.lab import Lab
 from explorer.labs import LABS
+from tests.test_labs import widgets_of
 
 
 def drawn(lab: Lab) -> list[dict[str, Any]]:
     """What the widgets of a page draw on arrival."""
-    return _drawn(lab.slug)
-
-
-@cache
-def _drawn(slug: str) -> list[dict[str, Any]]:
-    lab = next(lab for lab in LABS if lab.slug == slug)
-
-    async def inside() -> gr.Blocks:  # outside of a running loop Gradio opens loops of its own
-        with gr.Blocks(analytics_enabled=False) as page:
-            lab.page(lab, Engine())
-        return page
-
-    with ThreadPoolExecutor(1) as pool:  # where a browser is driven, this thread has a running loop already
-        page = pool.submit(asyncio.run, inside()).result()
-    return [block.value for block in page.blocks.values() if isinstance(block, gr.HTML) and isinstance(block.value, dict)]
+    return [widget.value for widget in widgets_of(lab) if isinstance(widget.value, dict)]
 
 
 @pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])

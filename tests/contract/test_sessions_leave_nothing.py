@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tracemalloc
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,24 +11,13 @@ import gradio as gr
 import pytest
 from gradio.components.api_component import Api
 
-from explorer.engine import Engine
-from explorer.labs import LABS
 from explorer.quick import Quick, Shared
 from explorer.server import Site
-from explorer.site import build
 from tests.conftest import built
 from tests.explorer.asking import ask
 from tests.explorer.test_site import lab
 
 SECRET = "what only one visitor wrote"
-
-
-@pytest.fixture(scope="module")
-def pages() -> Iterator[gr.Blocks]:
-    """The pages of all labs."""
-    engine = Engine()
-    yield built(lambda: build(LABS, engine))
-    engine.close(0)
 
 
 def test_no_page_of_a_lab_asks_the_server_to_remember_anything(pages: gr.Blocks) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from urllib.parse import parse_qsl
@@ -21,6 +21,7 @@ from explorer.widgets.base import FOLDER, files
 from tests.conftest import ROOT
 from tests.contract.test_one_number_for_a_place import drawn
 from tests.pages import Faults
+from tests.test_labs import texts_of
 from tools.price import nodes
 
 CHINESE = re.compile(r"[一-鿿]")
@@ -88,17 +89,6 @@ def test_no_chinese_text_of_the_code_has_english_words_left() -> None:
         if CHINESE.search(text) and name not in {"lost.py", "cancelled.py", "about.py"}
     }
     assert {where: words for where, words in mixed.items() if words} == {}
-
-
-def test_a_text_in_two_languages_is_not_the_same_english_twice() -> None:
-    same = [
-        (path.name, found[1])
-        for path in files().values()
-        if path.suffix == ".js"
-        for found in re.finditer(r'en: "([^"]*)",\s+zh: "\1"', path.read_text("utf-8"))
-        if _english_in(found[1])
-    ]
-    assert same == []
 
 
 @of_every_source
@@ -190,23 +180,10 @@ def test_a_memory_that_holds_nothing_is_not_as_trained_and_texts_that_came_out_a
     )
 
 
-def _pairs(value: object) -> Iterator[tuple[str, str]]:
-    """(English, Chinese) of every text in what a module holds."""
-    if isinstance(value, Mapping):
-        if value.keys() == {"en", "zh"} and isinstance(value["zh"], str):
-            yield value["en"], value["zh"]
-        else:
-            for inner in value.values():
-                yield from _pairs(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _pairs(inner)
-
-
 @every_lab
 def test_every_text_of_a_lab_has_a_chinese_of_its_own(lab: Lab) -> None:
     held = [value for name, value in vars(import_module(f"explorer.labs.{lab.slug}.texts")).items() if not name.startswith("__")]
     data = {value for query in lab.examples for _, value in parse_qsl(query)}  # an example is the same in every language
-    bare = [chinese for _, chinese in _pairs(held) if not CHINESE.search(chinese) and chinese not in data]
+    bare = [chinese for chinese in (text["zh"] for text in texts_of(held)) if not CHINESE.search(chinese) and chinese not in data]
     left = {word for text in bare for word in LATIN.findall(re.sub(r"\{[^}]*\}|“[^”]*”", "", text))} - NAMES
     assert not left, left
