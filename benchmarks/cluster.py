@@ -77,7 +77,7 @@ def with_a_web_server_less(address: str) -> list[str]:
     with ExitStack() as stack:
         webs = [stack.enter_context(Served(("-m", "benchmarks.cluster", "PORT"), **settings)) for _ in range(2)]
         for web in webs:
-            web.wait("/healthz")
+            web.until("/healthz")
         number = events_of(f"{webs[0].url}/translation")["ask"]
         url = f"http://127.0.0.1:{stack.enter_context(balanced([web.port for web in webs]))}"
         return asyncio.run(killed_under(webs, url, asking(number)))
@@ -112,7 +112,8 @@ async def killed_under(webs: Sequence[Served], url: str, page: Recording) -> lis
     visits = [asyncio.create_task(visit(visitor, next(sentences))) for visitor in range(KILLED_UNDER)]
     await asyncio.gather(*(one.wait() for one in heard))
     assert not all(one.done() for one in visits), "somebody still waits"
-    webs[0].kill()
+    webs[0].signal(signal.SIGKILL)
+    webs[0].wait(TRIES)
     return [error for error in await asyncio.gather(*visits) if error]
 
 

@@ -7,6 +7,7 @@ been there before.
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from dataclasses import dataclass
 
@@ -76,7 +77,7 @@ async def drained(served: Served, recording: Recording, calls: int = CALLS, seed
             if not begun and b'"process_starts"' in event:
                 begun, working = True, working + 1
                 if working == calls:
-                    served.terminate()
+                    served.signal(signal.SIGTERM)
                     signalled, unanswered = time.perf_counter(), calls - answered
 
         try:
@@ -90,9 +91,9 @@ async def drained(served: Served, recording: Recording, calls: int = CALLS, seed
 
     wrong = await asyncio.gather(*(call(visitor, sentence) for visitor, sentence in zip(visitors, sentences, strict=True)))
     if not signalled:  # somebody's run never began
-        served.terminate()
+        served.signal(signal.SIGTERM)
         signalled = time.perf_counter()
-    status = await asyncio.to_thread(served.left, 60)
+    status = await asyncio.to_thread(served.wait, 60)
     seconds = time.perf_counter() - signalled
     for visitor in visitors:
         visitor.leave()

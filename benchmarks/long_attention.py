@@ -28,7 +28,7 @@ MAP = """(() => {
 def measure(device: torch.device) -> Report:
     """Medians over five pages and over 24 blocks."""
     with Served(command=("-m", "benchmarks.visitors.long_page", "PORT")) as served, page() as tab:
-        served.wait("/healthz")
+        served.until("/healthz")
         firsts = [first(tab, served.url) for _ in range(ROUNDS + 1)]
         looks = [drilldown(tab, turn) for turn in range(CHOICES + 1)]
     return Report.of(

@@ -70,9 +70,9 @@ def started(recording: Recording, sentence: str) -> tuple[float, float, float]:
 
 def visited(served: Served, recording: Recording, sentence: str) -> tuple[float, float, float]:
     """The same of an app that has just been started."""
-    listening = served.wait("/healthz", every=0.02)
+    listening = served.until("/healthz", every=0.02)
     first = asyncio.run(_first(Visitor(served.url, recording), served, sentence))
-    return listening, first, served.wait()
+    return listening, first, served.until()
 
 
 def _imported() -> float:

@@ -63,7 +63,7 @@ class Served:
         """Returns when it listens. settings: of uvicorn."""
         import uvicorn
 
-        from tests.conftest import free_port
+        from benchmarks.visitors.served import free_port
 
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"

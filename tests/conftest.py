@@ -14,14 +14,9 @@ import resource
 import select
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
@@ -29,6 +24,8 @@ from typing import Any, TypeVar
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+from benchmarks.visitors import served
 
 pytest_plugins = ("tests.pages", "tests.visits", "tests.bench")
 
@@ -43,7 +40,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent
-PATIENCE = 300.0  # seconds that a start may take on a loaded machine
+PATIENCE = served.PATIENCE  # seconds that a start may take on a loaded machine
 RUN = "EXPLORER_TEST_RUN"  # the folder that the workers of a run share, named in their environment
 OWNER = "EXPLORER_TEST_OWNER"  # the process that began the run, likewise
 
@@ -180,13 +177,6 @@ def _end(pid: int) -> None:
             os.close(handle)
 
 
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def built(make: Callable[[], T]) -> T:
     """What `make` makes, inside a running event loop: outside of one, Gradio opens loops of its own and leaves them open."""
 
@@ -197,70 +187,17 @@ def built(make: Callable[[], T]) -> T:
         return pool.submit(asyncio.run, inside()).result()
 
 
-class Running:
+class Running(served.Served):
     """The app as a visitor meets it: ``python app.py`` in a process of its own, on a port that survives a restart."""
 
-    def __init__(self, port: int | None = None, command: Sequence[str] | None = None, **environment: str) -> None:
-        """command: what runs instead, as Python's arguments, with "PORT" where its port belongs. environment: further variables."""
-        self._command = ["app.py", "--host", "127.0.0.1", "--port", "PORT"] if command is None else command
-        self._environment = environment
-        self.port = free_port() if port is None else port
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self, ready: bool = True) -> Running:
+    def start(self, ready: bool = True) -> None:
         """Starts it and waits until it answers; ready: until every lab's probe has been answered too."""
-        command = [sys.executable, *(str(self.port) if word == "PORT" else word for word in self._command)]
-        environment = {**os.environ, "no_proxy": "*", **self._environment}
-        self._process = subprocess.Popen(command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT, env=environment)
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if self._process.poll() is not None:
-                pytest.fail(f"the server left with {self._process.returncode}:\n{self.log()}")
-            with contextlib.suppress(OSError), urllib.request.urlopen(self.url + ("/readyz" if ready else "/healthz"), timeout=5):
-                return self
-            time.sleep(0.1)
-        self.stop()
-        pytest.fail(f"the server was not ready within {PATIENCE:.0f} s:\n{self.log()}")
-
-    @property
-    def pid(self) -> int:
-        """The process that serves."""
-        assert self._process is not None
-        return self._process.pid
-
-    def log(self) -> str:
-        """What it has printed so far."""
-        self._log.flush()
-        return os.pread(self._log.fileno(), 1 << 20, 0).decode(errors="replace")
-
-    def signal(self, number: signal.Signals) -> None:
-        """Sends it a signal."""
-        assert self._process is not None
-        self._process.send_signal(number)
-
-    def wait(self, seconds: float) -> int:
-        """Its exit status."""
-        assert self._process is not None
-        return self._process.wait(seconds)
-
-    def stop(self) -> None:
-        """Ends it, by force after a while."""
-        if self._process is None:
-            return
-        self._process.terminate()
+        super().start()
         try:
-            self._process.wait(25)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(5)
-        self._process = None
-
-    def close(self) -> None:
-        """Ends it for good."""
-        self.stop()
-        self._log.close()
+            self.until("/readyz" if ready else "/healthz")
+        except RuntimeError as error:
+            self.stop()
+            pytest.fail(str(error))
 
 
 def installed(folder: Path) -> None:
@@ -286,15 +223,14 @@ class Shared(Running):
             port = json.loads(self._facts.read_text())["port"] if self._facts.exists() else None
             # Without "site" it finds what is put on its path alone. Its keeper ends it where a run is killed.
             site = [sys.executable, "-S", "app.py", "--host", "127.0.0.1", "--port", "PORT"]
-            super().__init__(port, ["tests/keeper.py", os.environ[OWNER], *site], PYTHONPATH=str(folder / "installed"))
+            super().__init__(["tests/keeper.py", os.environ[OWNER], *site], port, PYTHONPATH=str(folder / "installed"))
             self._log.close()
             self._log = (folder / "site.log").open("a+b")
             if port is None:
                 installed(folder / "installed")
                 self.start()
-                assert self._process is not None
-                self._process.returncode = 0  # it outlives this worker, which Python would call a leak
-                self._facts.write_text(json.dumps({"port": self.port, "pid": self.pid}))
+                self.process.returncode = 0  # it outlives this worker, which Python would call a leak
+                self._facts.write_text(json.dumps({"port": self.port, "pid": self.process.pid}))
 
     def stop(self) -> None:
         """Only a start that failed is ended here: others may be using it."""

@@ -15,7 +15,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from explorer.cluster import Link
@@ -48,37 +48,52 @@ def a_ray(version: str, **groups: str) -> Iterator[Link]:
 
 
 class Served:
-    """A running app; leaving it as a context ends it. began: when its process was started (time.perf_counter)."""
+    """A running app; entering it as a context starts it, leaving ends it. began: when its process was started (time.perf_counter)."""
 
-    def __init__(self, command: Sequence[str] = ("app.py", "--host", HOST, "--port", "PORT"), **environment: str) -> None:
-        """command: what runs, as Python's arguments, with "PORT" where its port belongs. environment: further variables."""
+    def __init__(
+        self, command: Sequence[str] = ("app.py", "--host", HOST, "--port", "PORT"), port: int | None = None, **environment: str
+    ) -> None:
+        """command: what runs, as Python's arguments, with "PORT" where its port belongs; port: a free one where nothing is said.
+
+        environment: further variables."""
         # Three hundred browsers of six connections each; the app sees to its own side.
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-        self.port = free_port()
+        self.port = free_port() if port is None else port
         self.url = f"http://{HOST}:{self.port}"
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        arguments = [str(self.port) if word == "PORT" else word for word in command]
-        self.began = time.perf_counter()
-        self._process = subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "no_proxy": "*", **environment},
-        )
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close
+        self._command = [sys.executable, *(str(self.port) if word == "PORT" else word for word in command)]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._environment = {**os.environ, "no_proxy": "*", **environment}
 
-    def __enter__(self) -> Served:
+    def start(self) -> None:
+        """Starts it, or starts it again."""
+        self.began = time.perf_counter()
+        self._process = subprocess.Popen(self._command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT, env=self._environment)
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """What runs."""
+        assert self._process is not None
+        return self._process
+
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends it for good."""
         self.stop()
         self._log.close()
 
-    def wait(self, path: str = "/readyz", every: float = 0.1) -> float:
+    def until(self, path: str = "/readyz", every: float = 0.1) -> float:
         """Seconds since the process was started until `path` is answered well. RuntimeError where the app has left, or never answers."""
-        while self.age_s < PATIENCE:
-            if self._process.poll() is not None:
-                raise RuntimeError(f"the app left with {self._process.returncode}:\n{self.log()}")
+        end = time.perf_counter() + PATIENCE
+        while time.perf_counter() < end:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the app left with {self.process.returncode}:\n{self.log()}")
             with contextlib.suppress(OSError):
                 self.get(path)
                 return self.age_s
@@ -87,9 +102,10 @@ class Served:
 
     def prepare(self) -> None:
         """Wait until the app is ready, and holds every stored result that it will hold."""
-        self.wait()
+        self.until()
+        end = time.perf_counter() + PATIENCE
         while any(ready < whole for ready, whole in self.get("/readyz")["stored"].values()):
-            if self.age_s > PATIENCE:
+            if time.perf_counter() > end:
                 raise RuntimeError(f"the stored results were not ready within {PATIENCE:.0f} s:\n{self.log()}")
             time.sleep(0.2)
 
@@ -101,7 +117,7 @@ class Served:
     @property
     def resident_mb(self) -> float:
         """Megabytes (10⁶ bytes) of memory that the app's process holds."""
-        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
     @property
@@ -112,7 +128,7 @@ class Served:
     @property
     def cpu_s(self) -> float:
         """Seconds of processor time that the app has used so far, all threads together."""
-        used = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        used = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
 
     def log(self) -> str:
@@ -123,25 +139,21 @@ class Served:
         """Errors that it has written to its log: what each line says."""
         return [line[:300] for line in self.log().splitlines() if '"level": "error"' in line or "Traceback (most recent" in line]
 
-    def terminate(self) -> None:
-        """SIGTERM."""
-        self._process.send_signal(signal.SIGTERM)
+    def signal(self, number: signal.Signals) -> None:
+        """Sends it a signal."""
+        self.process.send_signal(number)
 
-    def kill(self) -> None:
-        """SIGKILL: it answers nobody any more."""
-        self._process.kill()
-        self._process.wait()
-
-    def left(self, seconds: float) -> int:
+    def wait(self, seconds: float) -> int:
         """Its exit status. subprocess.TimeoutExpired where it is still there after so many seconds."""
-        return self._process.wait(seconds)
+        return self.process.wait(seconds)
 
     def stop(self) -> None:
         """End it, by force after a while."""
-        if self._process.poll() is None:
-            self.terminate()
-            try:
-                self.left(25)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.terminate()
+        try:
+            self.wait(25)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import re
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ from typing import Any
 import httpx
 from starlette.applications import Starlette
 
+from benchmarks.visitors.recording import events_of
 from explorer.server import Site
 from tests.conftest import ROOT
 
@@ -89,10 +89,7 @@ def raw(url: str, method: str, path: str, body: Any = None, headers: dict[str, s
 
 def event(url: str, page: str, name: str) -> int:
     """The number under which Gradio runs the handler of an event of a page; of several of that name, of the one that draws most."""
-    found = re.search(r"window\.gradio_config = (\{.*?\});</script>", raw(url, "GET", page)[1].decode())
-    assert found is not None
-    named = [one for one in json.loads(found[1])["dependencies"] if any(target[1] == name for target in one["targets"])]
-    return int(max(named, key=lambda one: len(one["outputs"]))["id"])
+    return events_of(url + page)[name]
 
 
 def join(url: str, number: int, detail: object, session: str) -> str:

@@ -18,7 +18,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from benchmarks.visitors.balanced import balanced
-from tests.conftest import PATIENCE, free_port
+from benchmarks.visitors.served import PATIENCE, free_port
 from tests.explorer.asking import Stream, event, join
 
 ROOT = Path(__file__).parents[2]

@@ -20,73 +20,43 @@ FILES = sorted([ROOT / "app.py", *(path for folder in ("explorer", "models", "be
 OURS = {"app", "explorer", "models", "benchmarks", "tests"}
 SLUGS = {path.parent.name for path in (ROOT / "explorer/labs").glob("*/page.py")}
 
-# Who may import whom inside the project, by the longest prefix that fits; everybody may import inside its own entry.
-MAY_IMPORT = {
-    "app": {"explorer.server"},
-    "explorer.server": {"explorer", "models.errors"},
-    "explorer.fetched": {
-        *("explorer.again", "explorer.delivery", "explorer.gate", "explorer.hosts", "explorer.looks", "explorer.packing"),
-        *("explorer.sound", "explorer.stored"),
-    },
-    "explorer.site": {"explorer.cancelled", "explorer.document", "explorer.engine", "explorer.lab", "explorer.quick", "explorer.widgets"},
+# The project from below: a part may import what stands in an earlier line, and itself; so none imports, through others, what imports it.
+# What the pages are made of comes first, then the labs, then what serves them.
+LAYERS = [
+    line.split()
+    for line in """
+    models explorer
+    explorer.delivery explorer.hosts explorer.labels explorer.packing
+    explorer.engine explorer.knobs explorer.looks explorer.permalink explorer.sound
+    explorer.disk explorer.figures explorer.lab explorer.runs
+    explorer.controls explorer.drawn
+    explorer.widgets
+    explorer.own explorer.views explorer.wiring
+    explorer.program
+    explorer.api
+    explorer.declared
+    explorer.labs
+    explorer.bodies explorer.cancelled explorer.cluster explorer.document explorer.gradio_files explorer.joining explorer.journal
+    explorer.again explorer.lost explorer.metrics explorer.midi_files explorer.options explorer.picture_files explorer.qr explorer.quick
+    explorer.site explorer.stored explorer.streams explorer.uploads
+    explorer.gate explorer.music_files
+    explorer.connection explorer.fetched
+    explorer.readme explorer.server
+    app benchmarks
+    """.strip().splitlines()
+]
+# What of the models a part of the explorer may know; a lab its own too.
+MODELS = {
+    "explorer": {"errors", "fields", "folders", "stored"},
+    "explorer.engine": {"errors"},
+    "explorer.cluster": {"errors"},
+    "explorer.options": {"errors", "folders", "your_model"},
+    "explorer.music_files": {"errors", "music"},
+    "explorer.sound": {"music"},
+    "explorer.readme": {"bits"},
     "explorer.labs": {
-        *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
-        *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
-        *("models.corpus", "models.crossing", "models.folders", "models.pixels", "models.thinking", "models.plane", "models.results"),
-        *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.views", "explorer.wiring"),
-        *("explorer.declared", "models.your_model"),
+        *("checkpoint", "corpus", "crossing", "errors", "folders", "pixels", "plane", "results", "stored", "thinking", "your_model"),
     },
-    "explorer.declared": {
-        *("explorer.api", "explorer.controls", "explorer.drawn", "explorer.engine", "explorer.lab", "explorer.own", "explorer.program"),
-    },
-    "explorer.api": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.program", "explorer.wiring", "models.fields"},
-    "explorer.views": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.widgets"},
-    "explorer.program": {
-        *("explorer.controls", "explorer.drawn", "explorer.engine", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.runs"),
-        *("explorer.views", "explorer.widgets", "explorer.wiring", "models.errors"),
-    },
-    "explorer.wiring": {"explorer.engine", "explorer.hosts", "explorer.widgets.newest", "models.errors"},
-    "explorer.runs": {"explorer.engine", "models.errors", "models.folders", "models.stored"},
-    "explorer.own": {"explorer.labels", "explorer.widgets", "models.errors", "models.folders"},
-    "explorer.controls": {"explorer.knobs", "explorer.lab", "explorer.packing", "explorer.permalink", "models.errors", "models.fields"},
-    "explorer.widgets": {
-        *("explorer.controls", "explorer.knobs"),
-        *("explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink", "models.errors"),
-    },
-    "explorer.figures": {"explorer.looks", "explorer.packing"},
-    "explorer.looks": {"explorer.packing"},
-    "explorer.engine": {"models.errors"},
-    "explorer.cluster": {"explorer.engine", "models.errors"},
-    "explorer.options": {"explorer.cluster", "explorer.engine", "explorer.hosts", "models.errors", "models.folders", "models.your_model"},
-    "explorer.knobs": {"explorer.packing"},
-    "explorer.lab": {"explorer.engine"},
-    "explorer.permalink": {"models.errors"},
-    "explorer.connection": {"explorer.gate"},
-    "explorer.qr": {"models.errors"},
-    "explorer.uploads": {"explorer.hosts", "explorer.packing", "explorer.picture_files", "models.errors"},
-    "explorer.picture_files": {"models.errors"},
-    "explorer.midi_files": {"models.errors"},
-    "explorer.music_files": {"explorer.midi_files", "explorer.packing", "explorer.uploads", "models.errors", "models.music"},
-    "explorer.sound": {"explorer.delivery", "explorer.packing", "models.music"},
-    "explorer.again": {"explorer.engine", "explorer.hosts", "explorer.lab", "explorer.wiring"},
-    "explorer.gate": {
-        *("explorer.bodies", "explorer.delivery", "explorer.document", "explorer.hosts", "explorer.lost", "explorer.metrics"),
-        "explorer.streams",
-    },
-    "explorer.lost": {"explorer.document", "explorer.figures"},
-    "explorer.metrics": {"explorer.engine"},
-    "explorer.disk": {"explorer.engine", "models.stored"},
-    "explorer.drawn": {"explorer.disk", "explorer.looks", "explorer.packing", "explorer.sound", "models.folders"},
-    "explorer.joining": {"explorer.drawn"},
-    "explorer.stored": {
-        *("explorer.delivery", "explorer.disk", "explorer.drawn", "explorer.engine", "explorer.lab", "explorer.looks", "explorer.packing"),
-        *("explorer.sound", "models.folders"),
-    },
-    "explorer.readme": {"explorer", "models"},
-    "explorer": set(),
-    "benchmarks": {"explorer", "models"},
-    "models.__main__": {"models"},
-    "models": {"models"},
 }
 # Libraries that a part of the project leaves alone.
 NEVER = {
@@ -134,9 +104,9 @@ def under(name: str, prefix: str) -> bool:
     return name == prefix or name.startswith(prefix + ".")
 
 
-def rule_for(module: str) -> str:
-    """The entry of MAY_IMPORT that holds for a module."""
-    return max((prefix for prefix in MAY_IMPORT if under(module, prefix)), key=len)
+def part(module: str) -> tuple[int, str]:
+    """The line in which a module's part of the project stands, and its name."""
+    return max(((line, name) for line, names in enumerate(LAYERS) for name in names if under(module, name)), key=lambda one: len(one[1]))
 
 
 def others(module: str, root: str) -> set[str]:
@@ -152,12 +122,19 @@ def importing(forbidden: Callable[[str, str], bool]) -> list[str]:
 
 def test_imports_point_one_way() -> None:
     def wrong(module: str, name: str) -> bool:
-        rule = rule_for(module)
-        own = {f"models.{slug}" for slug in SLUGS if under(module, f"explorer.labs.{slug}")}
-        allowed = MAY_IMPORT[rule] | own | {rule if rule != "explorer" else module}
-        return name.split(".")[0] in OURS and not any(under(name, prefix) for prefix in allowed)
+        (line, own), (below, other) = part(module), part(name)
+        return own != other and below >= line
 
-    assert importing(wrong) == []
+    assert importing(lambda module, name: name.split(".")[0] in OURS and wrong(module, name)) == []
+
+
+def test_the_explorer_knows_of_the_models_what_it_must() -> None:
+    def wrong(module: str, name: str) -> bool:
+        known = MODELS[max((prefix for prefix in MODELS if under(module, prefix)), key=len)]
+        own = {slug for slug in SLUGS if under(module, f"explorer.labs.{slug}")}
+        return not any(under(name, f"models.{one}") for one in known | own)
+
+    assert importing(lambda module, name: under(module, "explorer") and under(name, "models") and wrong(module, name)) == []
 
 
 def test_heavy_libraries_stay_where_they_belong() -> None:

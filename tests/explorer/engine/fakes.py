@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.engine import Engine
-from models.errors import InputError
+from models.errors import InputError, Stopped
 
 PATIENCE = 60.0  # seconds after which a test has failed
 
@@ -23,6 +23,14 @@ class Ask:
 
     def group(self) -> int:
         return self.width
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A request whose answer is another one every time."""
+
+    text: str
+    live: bool = True
 
 
 class Echo:
@@ -45,7 +53,7 @@ class Echo:
 
 
 class Count:
-    """A function that yields: one letter a turn, each turn let through by hand unless it is free."""
+    """A function that yields: one letter a turn, each turn let through by hand unless it is free; stopped, it says how far it came."""
 
     def __init__(self, free: bool = False) -> None:
         self.turns = threading.Semaphore(10**6 if free else 0)
@@ -54,9 +62,6 @@ class Count:
         self.closed = threading.Event()
 
     def __call__(self, requests: list[Ask]) -> Iterator[list[list[str] | str | None]]:
-        return self._generate(requests)
-
-    def _generate(self, requests: list[Ask]) -> Iterator[list[list[str] | str | None]]:
         self.begun.append([r.text for r in requests])
         try:
             for i in range(max(len(r.text) for r in requests)):
@@ -65,6 +70,8 @@ class Count:
                 yield [[r.text[i]] if i < len(r.text) else (r.text.upper() if i == len(r.text) else None) for r in requests]
             longest = max(len(r.text) for r in requests)
             yield [r.text.upper() if len(r.text) == longest else None for r in requests]
+        except Stopped:
+            yield [f"{r.text[: i + 1].upper()}." for r in requests]
         finally:
             self.closed.set()
 

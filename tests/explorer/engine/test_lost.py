@@ -19,13 +19,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.visitors.served import free_port
 from explorer import wiring
 from explorer.cluster import Cluster, Link
 from explorer.engine import Answer, Busy, Engine, Failed, Limits, Waiting
 from explorer.widgets.newest import Newest
-from tests.conftest import free_port
-from tests.explorer.engine.fakes import PATIENCE, Ask, asked, until, values
-from tests.explorer.engine.test_streams import Timed
+from tests.explorer.engine.fakes import PATIENCE, Ask, Timed, asked, until, values
 
 SPELL, HELD, VERSION = (f"tests.explorer.engine.lent:{name}" for name in ("spell", "held", "version"))
 pytestmark = pytest.mark.xdist_group("ray")

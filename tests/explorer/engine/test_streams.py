@@ -8,14 +8,12 @@ import itertools
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from explorer.engine import Answer, Busy, Engine, Limits
-from models.errors import Stopped
-from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, asked, until, values
+from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, Timed, asked, until, values
 
 
 async def letters(stream: AsyncIterator[Any]) -> str:
@@ -141,38 +139,7 @@ async def test_leaving_an_asynchronous_generator_early_counts_as_leaving(engine:
 # ---- a request that is live is computed alone, one at a time, never remembered, and ends with what there is where it is stopped ---------
 
 
-@dataclass(frozen=True)
-class Timed:
-    """A request whose answer is another one every time."""
-
-    text: str
-    live: bool = True
-
-
-class Watch:
-    """A function that yields its letters one by one, each let through by hand, and says how far it came."""
-
-    def __init__(self, free: int = 0) -> None:
-        self.turns = threading.Semaphore(free)
-        self.batches: list[int] = []
-
-    def __call__(self, requests: list[Timed]) -> Iterator[list[Any]]:
-        self.batches.append(len(requests))
-        return self._run(requests[0].text)
-
-    def _run(self, text: str) -> Iterator[list[Any]]:
-        done = ""
-        try:
-            for letter in text:
-                assert self.turns.acquire(timeout=PATIENCE)
-                done += letter
-                yield [[letter]]
-        except Stopped:
-            done += "."
-        yield [done]
-
-
-async def begun(engine: Engine, watch: Watch) -> Any:
+async def begun(engine: Engine, watch: Count) -> Any:
     """A stream of one page under way, past its first letter."""
     watch.turns.release()
     stream = engine.stream(watch, Timed("abc"), "one page")
@@ -188,37 +155,37 @@ async def end(stream: Any) -> Any:
 
 
 async def test_what_is_live_is_not_remembered_and_is_computed_alone(engine: Engine) -> None:
-    watch = Watch(free=100)
+    watch = Count(free=True)
     answers = [await engine.ask(watch, Timed("ab"), "one page") for _ in range(2)]
     assert [one.known for one in answers] == [False, False]
-    assert watch.batches == [1, 1] and engine.known(watch, Timed("ab")) is None
+    assert watch.begun == [["ab"], ["ab"]] and engine.known(watch, Timed("ab")) is None
 
 
 async def test_a_second_one_of_another_page_is_refused_in_a_sentence(engine: Engine) -> None:
-    watch = Watch()
+    watch = Count()
     stream = await begun(engine, watch)
     with pytest.raises(Busy) as refused:
         await engine.ask(watch, Timed("abc"), "another page")
     watch.turns.release(100)
-    assert await end(stream) == "abc"
-    assert (await engine.ask(watch, Timed("xy"), "another page")).value == "xy", "the clock is free again"
+    assert await end(stream) == "ABC"
+    assert (await engine.ask(watch, Timed("xy"), "another page")).value == "XY", "the clock is free again"
     assert refused.value.code == "clock" and "another visitor" in refused.value.text["en"] and refused.value.text["zh"]
 
 
 async def test_what_a_page_asked_before_does_not_stand_in_its_own_way(engine: Engine) -> None:
-    watch = Watch()
+    watch = Count()
     stream = await begun(engine, watch)
     newer = asyncio.create_task(engine.ask(watch, Timed("xy"), "one page"))
     await asyncio.sleep(0)
     await stream.aclose()
     watch.turns.release(100)
-    assert (await newer).value == "xy"
+    assert (await newer).value == "XY"
 
 
 async def test_where_it_is_halted_its_answer_is_what_there_is(engine: Engine) -> None:
-    watch = Watch()
+    watch = Count()
     stream = await begun(engine, watch)
     assert not engine.halt("another page") and engine.halt("one page")
     watch.turns.release()
-    assert await end(stream) in {"a.", "ab."}
+    assert await end(stream) in {"A.", "AB."}
     assert not engine.halt("one page"), "nothing is under way any more"
