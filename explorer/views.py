@@ -36,8 +36,9 @@ class Found(Generic[R, S]):
 
 @dataclass(frozen=True)
 class Look(Generic[R, S]):
-    """An event of a view that is opened on demand. event: its name. read(detail): what is asked, its `run` the query of the run that it is about; it raises nothing. draw(found, asked) and
-    refused(asked, sentence): the value of the view. into: the view that draws it, where it is another one.
+    """An event of a view that is opened on demand. event: its name. read(detail): what is asked, its `run` the query of the run that it is
+    about; it raises nothing. draw(found, asked) and refused(asked, sentence): the value of the view. into: the view that draws it, where it
+    is another one.
 
     function(asked): the engine function that is asked beside the lab's own, None for none; wish(found, asked): what it is asked. needs: is
     it about the run, or about its request alone? newest: a newer wish of the same page ends an older one.

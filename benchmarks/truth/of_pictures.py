@@ -53,25 +53,22 @@ def _pair(said: Said, query: Sequence[str], key: Sequence[str], weight: str) -> 
 
 
 def _gives(found: re.Match[str], said: Said) -> str | None:
-    drawn, i, j, wrong = _pair(said, found.groups()[:2], found.groups()[2:4], found[5])
-    if drawn is None or wrong:
-        return wrong
-    return _ranked(found[5], drawn[i], j, found[6], found[7], found[8], (found[9], found[10]), said, "keys") or (
-        None
-        if found[11] is None
-        else unless(prints(found[11], np.nansum(drawn[i]), 1e-3), f"sum {found[11]} for {np.nansum(drawn[i]):.4f}")
-    )
+    return _along(found, said, _pair(said, found.groups()[:2], found.groups()[2:4], found[5]), found[5], "keys")
 
 
 def _gets(found: re.Match[str], said: Said) -> str | None:
-    drawn, i, j, wrong = _pair(said, found.groups()[3:5], found.groups()[:2], found[3])
+    return _along(found, said, _pair(said, found.groups()[3:5], found.groups()[:2], found[3]), found[3], "queries")
+
+
+def _along(found: re.Match[str], said: Said, pair: tuple[Any, int, int, str | None], weight: str, name: str) -> str | None:
+    """Are rank and sum of a weight so, among all keys of its query or all queries of its key?"""
+    drawn, i, j, wrong = pair
     if drawn is None or wrong:
         return wrong
-    return _ranked(found[3], drawn[:, j], i, found[6], found[7], found[8], (found[9], found[10]), said, "queries") or (
-        None
-        if found[11] is None
-        else unless(prints(found[11], np.nansum(drawn[:, j]), 1e-3), f"sum {found[11]} for {np.nansum(drawn[:, j]):.4f}")
-    )
+    line, at = (drawn[i], j) if name == "keys" else (drawn[:, j], i)
+    ranked = _ranked(weight, line, at, found[6], found[7], found[8], (found[9], found[10]), said, name)
+    fits = found[11] is None or prints(found[11], np.nansum(line), 1e-3)
+    return ranked or unless(fits, f"sum {found[11]} for {np.nansum(line):.4f}")
 
 
 def _ranked(

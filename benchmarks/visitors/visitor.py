@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import copy
 import json
 import random
 import string
@@ -13,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
+
+from gradio_client.utils import apply_diff
 
 from benchmarks.visitors.recording import Call, Recording
 from benchmarks.visitors.wire import Connections, Lost, Reply
@@ -185,7 +186,7 @@ def drawn(events: Sequence[bytes], asked: str | None = None) -> tuple[Any, ...]:
         if kind in {"process_generating", "process_completed"}:
             news = message["output"]["data"]
             if kind == "process_generating" and told:
-                told = [_changed(copy.deepcopy(old), steps) for old, steps in zip(told, news, strict=True)]
+                told = [apply_diff(old, steps) for old, steps in zip(told, news, strict=True)]
             else:
                 told = news
             before = values or [None] * len(told)
@@ -213,23 +214,3 @@ def check(values: Sequence[Any], sentence: str, live: bool, known: bool = False)
     maps = next((value for value in values if isinstance(value, dict) and "kinds" in value), None)
     if maps is None or not all(kind["weights"].get("data") or kind["weights"].get("url") for kind in maps["kinds"]):
         raise Wrong("no attention beside the translation")
-
-
-def _changed(value: Any, steps: Sequence[Any]) -> Any:
-    """A value after the changes that Gradio sends of it: [what, path, new value] each."""
-    for what, path, new in steps:
-        if not path:
-            value = value + new if what == "append" else new
-            continue
-        inside = value
-        for key in path[:-1]:
-            inside = inside[key]
-        if what == "delete":
-            del inside[path[-1]]
-        elif what == "append":
-            inside[path[-1]] += new
-        elif what == "add" and isinstance(inside, list):
-            inside.insert(path[-1], new)
-        else:
-            inside[path[-1]] = new
-    return value

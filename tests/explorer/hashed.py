@@ -5,9 +5,9 @@ One head knows places: what asks and the letter that it is to say are alike. One
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,6 @@ from models.reformer.records import Hashing, Read
 from tests.explorer.numbers import scaled
 
 WIDTH = 16
-NEAR = 0.02  # weights so close are as telling as the largest
-SPREAD = 16  # positions of a text that are watched for a telling one, evenly spread
 unpacked = scaled  # an array as the browser reads it
 NAMES = {
     "lsh_4": {"en": "LSH, 4 rounds", "zh": "LSH，4 轮"},
@@ -121,51 +119,19 @@ def models(kind: str) -> tuple[tuple[str, ...], int | None, list[Read]]:
     return book, None, [read("text", book, None, rounds=2, kinds=32, chunk=64, layers=4)]
 
 
-def telling(read: Sequence[Read], look: Callable[[str], Callable[[int, int, int], Hashing]], word: int | None) -> dict[str, object]:
-    """What is shown on arrival: {model, head, round, pos}, head and round from 1.
-
-    Of the first model that hashes, the head, round and position where the second word finds the letter that it is to say with the largest
-    weight; of those as good, the earliest round and the middle of the word. Of a text (word None), in the first round, the position that
-    looks hardest far back. look: of a variant, one head and round.
-    """
-    model = next((one for one in read if one.buckets.shape[2]), None)
-    if model is None:
-        first = read[0].variant if read else None
-        return {"model": first, "head": "1.1", "round": 1, "pos": max(0, read[0].buckets.shape[3] - 1) if read else 0}
-    layers, heads, rounds, length = model.buckets.shape
-    one, found = look(model.variant), []
-    for layer in range(layers):
-        for head in range(heads):
-            for turn in range(rounds if word is not None else 1):
-                weights = np.asarray(one(layer, head, turn).weights, np.float32)
-                positions, telling_weight = _copies(weights, word) if word is not None else _far(weights)
-                found += [(float(w), turn, int(at), layer, head) for at, w in zip(positions, telling_weight, strict=True)]
-    most = max(each[0] for each in found)
-    middle = length - 1 - (word or length // 2) // 2
-    _, turn, at, layer, head = min((each for each in found if each[0] >= most - NEAR), key=lambda each: (each[1], abs(each[2] - middle)))
-    return {"model": model.variant, "head": f"{layer + 1}.{head + 1}", "round": turn + 1, "pos": at}
+# What is shown on arrival: where the second word finds the letter that it is to say with the largest weight, or a text looks hardest back.
+PICKS: dict[str, dict[str, Any]] = {
+    "word": {"model": "lsh_4", "head": "1.1", "round": 1, "pos": 39},
+    "long": {"model": "lsh_4", "head": "1.1", "round": 1, "pos": 192},
+    "four": {"model": "text", "head": "1.3", "round": 1, "pos": 44},
+    "text": {"model": "text", "head": "3.2", "round": 1, "pos": 239},
+    "book": {"model": "text", "head": "3.4", "round": 1, "pos": 749},
+}
 
 
-def _copies(weights: NDArray[np.float32], word: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Positions of the second word, without the 0 before it where there is more, and the weight of the letter that each is to say."""
-    positions = np.arange(word + 2 if word > 1 else word + 1, 2 * word + 1)
-    return positions, weights[positions, positions - word]
-
-
-def _far(weights: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Positions of the second half, and how hard each looks at one key, more the farther back it stands."""
-    length = len(weights)
-    positions = np.unique(np.linspace(length // 2, length - 1, min(SPREAD, length)).round().astype(np.int64))
-    keys = weights[positions].argmax(1)
-    back = np.maximum(positions - keys, 0) / max(1, length)
-    return positions, weights[positions, keys] * np.sqrt(back).astype(np.float32)
-
-
-@cache
 def pick(kind: str) -> Mapping[str, Any]:
     """What is shown on arrival."""
-    _, word, made = models(kind)
-    return telling(made, lambda variant: partial(look, next(one for one in made if one.variant == variant)), word)
+    return PICKS[kind]
 
 
 def answer(kind: str, query: str, model: str, head: str, turn: int) -> dict[str, object]:

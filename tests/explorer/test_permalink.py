@@ -40,9 +40,6 @@ POOLS = [
 ]
 
 
-BEAMS = (("", "whole number"), ("%00%0a%1b", "whole number"))
-
-
 def sentence(draw: random.Random, length: int) -> str:
     """Characters from all over Unicode, those of markup and of addresses among them."""
     return "".join(draw.choice(draw.choice(POOLS)) for _ in range(length))
@@ -119,17 +116,8 @@ def test_unknown_keys_are_named_and_left_out() -> None:
         *(("beam=2", "sentence"), ("sentence=a&sentence=b", "twice"), ("v=2&sentence=a", "version 2"), ("v=&sentence=a", "version")),
         *(("v=<b>&sentence=a", "<b>"), ("sentence.z=%%%", "cannot be read"), ("sentence.z=", "cannot be read")),
         *(("sentence.z=eJw", "cannot be read"), ("&".join(f"a{i}=1" for i in range(200)), "64"), ("sentence=" + "a" * 20_000, "20,009")),
-        *(
-            (f"sentence=a&beam={beam}", named)
-            for beam, named in (
-                ("two", "two"),
-                ("1.5", "1.5"),
-                ("٣", "٣"),
-                ("9" * 5000, "999"),
-                ("", "whole number"),
-                ("%00%0a", "whole number"),
-            )
-        ),
+        *((f"sentence=a&beam={beam}", beam[:3]) for beam in ("two", "1.5", "٣", "9" * 5000)),
+        *((f"sentence=a&beam={beam}", "whole number") for beam in ("", "%00%0a")),
         *((f"sentence=a&alpha={alpha}", alpha) for alpha in ("nan", "inf", "1e999", "0x10")),
         *(("sentence=a&sample=maybe", "0 or 1"), ("sentence=a&pattern=cubic", "strided, fixed")),
         *((f"sentence=a&silenced={heads}", "list") for heads in ("cross.2", "cross.2.4.6", "cross.2.x")),

@@ -31,8 +31,6 @@ from tests.conftest import built
 from tests.explorer import small_lab, wishes
 from tests.explorer.asking import ask
 from tests.explorer.small_lab import HOSTILE, PROGRAM, Ask, Said
-from tests.explorer.small_reader import PROGRAM as READER
-from tests.explorer.small_reader import Ask as Reading
 from tests.explorer.test_site import lab
 from tests.explorer.wishes import Page, program_of, said
 
@@ -246,13 +244,6 @@ def test_a_widget_learns_type_default_and_range_from_the_record() -> None:
     assert drawn["loud"]["names"] == [["1", {"en": "yes", "zh": "是"}], ["0", {"en": "no", "zh": "否"}]]
 
 
-def test_a_story_brings_its_words_and_other_controls_none() -> None:
-    drawn = [control.drawn(Ask) for control in PROGRAM.controls]
-    (words,) = [one["words"] for one in drawn if one["kind"] == "story"]
-    assert words[2] == {"name": {"en": "things", "zh": "物品"}, "words": ["key", "apple"], "before": "the"}  # type: ignore[index]
-    assert all(one["words"] == [] for one in drawn if one["kind"] != "story")
-
-
 def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the_slider() -> None:
     @dataclass(frozen=True)
     class Limited:
@@ -261,15 +252,6 @@ def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the
     drawn = controls.Control("limit", {"en": "", "zh": ""}, "number", stands=("task", {"word": 7})).drawn(Limited)
     assert (drawn["least"], drawn["default"]) == (1, "0")
     assert drawn["stands"] == ["task", {"word": 7}]
-
-
-def test_a_passage_brings_its_pages_and_a_knob_of_several_parts_its_places() -> None:
-    drawn = {one.field: one.drawn(Reading) for one in READER.controls}
-    assert [page["key"] for page in drawn["text"]["pages"]] == ["sea", "hill", "moor"]  # type: ignore[attr-defined]
-    assert drawn["text"]["most"] == 3000
-    assert drawn["length"]["unit"] == {"en": "{n} characters", "zh": "{n} 个字符"} and drawn["length"]["step"] == 20
-    assert drawn["variant"]["values"] == ["calm", "bold", "wild"]
-    assert drawn["memory"]["knob"]["values"] == [0, 16, 64, 128] and drawn["memory"]["default"] == "64"  # type: ignore[index]
 
 
 @dataclass(frozen=True)
