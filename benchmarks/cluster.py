@@ -75,7 +75,7 @@ def with_a_web_server_less(address: str) -> list[str]:
     """Of calls under way when one of two web servers is killed, what became of those without an answer. address: of the Ray of both."""
     settings = {"EXPLORER_ENGINE": f"ray://{address}", "EXPLORER_REPLICAS": "2", "EXPLORER_REPLICA_CPUS": "0.1"}
     with ExitStack() as stack:
-        webs = [stack.enter_context(Served(("-m", "benchmarks.cluster", "PORT"), **settings)) for _ in range(2)]
+        webs = [stack.enter_context(Served(("-m", "benchmarks.cluster", "PORT"), None, **settings)) for _ in range(2)]
         for web in webs:
             web.until("/healthz")
         number = events_of(f"{webs[0].url}/translation")["ask"]
