@@ -39,11 +39,11 @@ class Factor:
 
     def keys(self, position: int) -> Index:
         """(key,) the positions that one position attends to, ascending; none comes after it."""
-        return FACTORS[self.name][0](position, self.stride, self.summary)
+        return FACTORS[self.name](position, self.stride, self.summary)
 
     def counts(self, length: int) -> Index:
         """(query,) to how many positions each of the first `length` attends."""
-        return FACTORS[self.name][1](np.arange(length), self.stride, self.summary)
+        return np.array([len(self.keys(position)) for position in range(length)], np.int64)
 
     def allowed(self, length: int) -> NDArray[np.bool_]:
         """(query, key) bool of the whole pattern: to look at, or to test with; nothing computes with it."""
@@ -87,18 +87,15 @@ def _fixed(i: int, stride: int, summary: int) -> Index:
     return np.concatenate((_earlier_summaries(i, stride, summary), _block(i, stride, summary)))
 
 
-Keys = Callable[[int, int, int], Index]
-Counts = Callable[[Index, int, int], Index]
-
-# Of each factor (position, l, c): the keys of one position, and how many there are for each of many.
-FACTORS: dict[str, tuple[Keys, Counts]] = {
-    "all": (_all, lambda i, stride, c: i + 1),
-    "row": (_row, lambda i, stride, c: np.minimum(i, stride) + 1),
-    "column": (_column, lambda i, stride, c: i // stride + 1),
-    "strided": (_strided, lambda i, stride, c: np.minimum(i, stride) + 1 + np.maximum(i // stride - 1, 0)),
-    "block": (_block, lambda i, stride, c: i % stride + 1),
-    "summary": (_summary, lambda i, stride, c: i // stride * c + np.maximum(i % stride - stride + c + 1, 0)),
-    "fixed": (_fixed, lambda i, stride, c: i % stride + 1 + i // stride * c),
+# Of each factor: the keys of one position, of (position, l, c).
+FACTORS: dict[str, Callable[[int, int, int], Index]] = {
+    "all": _all,
+    "row": _row,
+    "column": _column,
+    "strided": _strided,
+    "block": _block,
+    "summary": _summary,
+    "fixed": _fixed,
 }
 
 PAIRS = {"full": ("all", "all", "all"), "strided": ("row", "column", "strided"), "fixed": ("block", "summary", "fixed")}  # A1, A2, A1 ∪ A2
