@@ -23,8 +23,6 @@ class Book:
     """A whole book in the public domain."""
 
     title: str
-    author: str
-    year: int
     text: str
 
 
@@ -36,7 +34,7 @@ def books(data: Path, split: str) -> tuple[Book, ...]:
     known = sorted({str(entry["split"]) for entry in entries})
     if split not in known:
         raise ValueError(f"the books have the splits {', '.join(known)}, not {split}")
-    return tuple(Book(entry["title"], entry["author"], int(entry["year"]), entry["text"]) for entry in entries if entry["split"] == split)
+    return tuple(Book(entry["title"], entry["text"]) for entry in entries if entry["split"] == split)
 
 
 @dataclass(frozen=True)

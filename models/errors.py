@@ -22,6 +22,13 @@ class InputError(Exception):
         return (_rebuild, (type(self), self.code, self.text["en"], self.text["zh"]))
 
 
+def shown(value: object) -> str:
+    """What a visitor gave, fit for a sentence: no controls, at most 40 characters."""
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(character if character.isprintable() else "?" for character in text)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
 def no_head(
     layer: object, head: object, of: object = "", *, layers: int = 0, heads: int = 0, names: Sequence[str] = (), code: str = "silenced"
 ) -> InputError:
@@ -30,8 +37,8 @@ def no_head(
     of: the model or kind of attention that was meant, "" for the only one. layers, heads: how many it has, 0 where that is not known here.
     names: those that there are, where `of` is none of them. code: as of `InputError`.
     """
-    where = f" of {_plain(of)}" if of else ""
-    whose = f"{_plain(of)} " if of else ""
+    where = f" of {shown(of)}" if of else ""
+    whose = f"{shown(of)} " if of else ""
     said_en, said_zh = f"There is no head {_from_1(layer)}·{_from_1(head)}{where}", f"{whose}没有注意力头 {_from_1(layer)}·{_from_1(head)}"
     if names and of not in names:
         said_en += f"; there are {', '.join(names)}"
@@ -59,14 +66,7 @@ def check_models(silenced: Iterable[tuple[str, int, int]], names: Sequence[str])
 
 def _from_1(number: object) -> str:
     """A number as a visitor counts it; what is no whole number, as it was given."""
-    return str(number + 1)[:20] if isinstance(number, int) and not isinstance(number, bool) else _plain(number)
-
-
-def _plain(value: object) -> str:
-    """Fit for a sentence: no controls, at most 40 characters."""
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(character if character.isprintable() else "?" for character in text)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return str(number + 1)[:20] if isinstance(number, int) and not isinstance(number, bool) else shown(number)
 
 
 LARGEST = 10**15  # of a whole number, in a request and in a link: every part of the program and of a browser holds so many digits

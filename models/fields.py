@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.errors import InputError, no_head
+from models.errors import shown as shown
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,8 @@ class Anything:
         """Nothing is refused here."""
 
 
+LAST_SEED = 999_999
+HOTTEST = 2.0  # temperature
 LOST = "\N{REPLACEMENT CHARACTER}"  # in place of half a surrogate pair, which no text may carry
 
 Range = Number | Choice | Several | Characters | Switch | Heads | Anything
@@ -126,6 +129,16 @@ Range = Number | Choice | Several | Characters | Switch | Heads | Anything
 def number(default: float, least: float, most: float, *, en: str, zh: str) -> Any:
     """A field that is a number, whole where its default is an int."""
     return _field(default, Number(least, most, isinstance(default, int), en, zh))
+
+
+def seed(default: int) -> Any:
+    """A field that is the seed of all draws."""
+    return number(default, 0, LAST_SEED, en="seed", zh="随机种子")
+
+
+def temperature(default: float, least: float = 0) -> Any:
+    """A field that is the temperature of what is drawn; 0 takes the likeliest every time."""
+    return number(default, least, HOTTEST, en="temperature", zh="温度")
 
 
 def choice(default: Any, values: Sequence[Any], *, en: str, zh: str) -> Any:
@@ -183,14 +196,19 @@ def too_long(text: str, most: int) -> InputError:
     )
 
 
-def passage(text: str) -> str:
-    """A text of a visitor as models read it: lines ended by \\n, no half of a surrogate pair. InputError where it is only white space."""
+def read_text(text: str) -> str:
+    """A text of a visitor as models read it: lines ended by \\n, no half of a surrogate pair."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
+
+
+def passage(text: str) -> str:
+    """The same of a text that is not empty. InputError where it is only white space."""
     if not text.strip():
         raise InputError(
             "blank", en="The text is nothing but white space: type at least one character.", zh="文本只有空白：请至少输入一个字符。"
         )
-    return "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
+    return read_text(text)
 
 
 def check_places(field: str, places: Iterable[object], count: int) -> None:
@@ -202,10 +220,3 @@ def check_places(field: str, places: Iterable[object], count: int) -> None:
                 en=f"There is no position {shown(place)}; there are the positions 0 to {count - 1}.",
                 zh=f"没有位置 {shown(place)}；可用的位置为 0 到 {count - 1}。",
             )
-
-
-def shown(value: object) -> str:
-    """What a visitor gave, fit for a sentence: no controls, at most 40 characters."""
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text if len(text) <= 40 else text[:39] + "…"

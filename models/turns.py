@@ -208,3 +208,10 @@ def paced(row: int, work: Generator[None, None, Seen], seconds: float = TURN) ->
 def each_paced(work: Callable[[Read], Generator[None, None, Seen]]) -> Callable[[list[Read]], Iterator[dict[int, list[Any] | Seen]]]:
     """The turns of some requests, one after another, whose work pauses where it likes."""
     return lambda read: (news for row, one in enumerate(read) for news in paced(row, work(one)))
+
+
+def in_turns(
+    read: Callable[[Asked], Read], work: Callable[[Read], Generator[None, None, Seen]]
+) -> Callable[[Sequence[Asked]], Iterator[Any]]:
+    """What answers what is asked, which `read` reads, by work that pauses where it likes: turns as of `served`, without steps."""
+    return lambda asked: turns(each(asked, read), each_paced(work))

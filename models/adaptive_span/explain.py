@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -32,10 +31,9 @@ from models.adaptive_span.saving import Shape, saved
 from models.arrays import frozen
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
-from models.errors import InputError
 from models.sampling import FREE, Writer, costs, parted, wanted
 from models.trace import Trace
-from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
+from models.turns import News, abreast, grouped, in_turns, paced, served
 
 ROWS = 16  # requests that share a batch
 
@@ -158,7 +156,5 @@ def _may_again(one: Again) -> Again:
     return one
 
 
-def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
-    """What a text costs under the spans that a request forces: the mean's difference to what it cost when it was made is what they cost.
-    Turns as in `generate`, without steps."""
-    yield from turns(each(requests, _may_again), each_paced(_again))
+# What a text costs under the spans that a request forces: the mean's difference to what it cost when it was made is what they cost.
+measure = in_turns(_may_again, _again)

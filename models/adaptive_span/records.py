@@ -23,9 +23,7 @@ FOLDER = Path(__file__).parent / "pages"
 PAGES = ("letter", "lyme", "kellynch")  # of Jane Austen's Persuasion (1818), a book that no model was trained on
 MAX_TEXT = 3000  # characters that may be read
 MAX_WRITTEN = 600  # characters that may be written after them
-MAX_SEED = 999_999
 EVERY = -1  # in place of a layer or of a head: all of them
-HOTTEST = 2.0  # temperature; 0 takes the likeliest character every time
 
 
 def shipped() -> tuple[str, ...]:
@@ -45,8 +43,8 @@ class Request:
     text: str = characters("", MAX_TEXT)
     page: str = choice("letter", PAGES, en="page", zh="页面")
     length: int = number(300, 0, MAX_WRITTEN, en="length", zh="长度")
-    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
-    temperature: float = number(0.8, 0, HOTTEST, en="temperature", zh="温度")
+    seed: int = fields.seed(7)
+    temperature: float = fields.temperature(0.8)
     variant: str = choice("adaptive", shipped() or VARIANTS[:1], en="variant", zh="变体")
     spans: tuple[tuple[int, int, float], ...] = anything(())
 

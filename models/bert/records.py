@@ -13,7 +13,6 @@ from models.turns import Apart
 Array = NDArray[np.float32]
 
 VARIANTS = ("mlm", "minilm")  # ours, which says what is hidden; a pretrained one, which gives a sentence its vector
-SHIPPED = folders.lab("bert")
 SIDES = ("both", "left", "right")  # what a guess may read: all, what stands before the hidden word, what stands behind it
 WAYS = ("hide", "draw")  # how words are hidden: those that are named, or as training draws them
 DRAWN = ("", "mask", "other", "kept")  # what became of a piece: nothing, [MASK], another piece, drawn and left as it is
@@ -21,12 +20,11 @@ PATTERNS = ("previous", "next", "first", "last", "same")  # one to the left, one
 BEST = 5  # guesses that are told of each hidden piece
 MAX_TEXT = 600  # characters
 MAX_PIECES = 64  # that are read of a text, [CLS] and [SEP] among them
-MAX_SEED = 999_999
 
 
 def shipped() -> tuple[str, ...]:
     """The variants of which a model is shipped, in the order of VARIANTS."""
-    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
+    return folders.trained("bert", VARIANTS)
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Request(Apart):
     side: str = fields.choice(SIDES[0], SIDES, en="side", zh="一侧")
     variant: str = fields.choice(VARIANTS[0], VARIANTS, en="model", zh="模型")
     way: str = fields.choice(WAYS[0], WAYS, en="way of hiding", zh="遮盖方式")
-    seed: int = fields.number(1, 0, MAX_SEED, en="seed", zh="随机种子")
+    seed: int = fields.seed(1)
     other: str = fields.characters("", MAX_TEXT)
     silenced: tuple[tuple[str, int, int], ...] = fields.heads(VARIANTS)
     positions: bool = fields.switch(True)

@@ -28,48 +28,31 @@ class Read:
 
 
 def _sizes(mode: str) -> Mapping[str, tuple[int, int]]:
-    """Layers and heads of each pattern that a mode runs."""
-    if mode == "enlarge":
-        config = enlarger().config
-        return {COLOUR: (config.n_decoder, config.n_heads)}
-    return {name: (one.config.n_layers, one.config.n_heads) for name, one in zip(PATTERNS, together().patterns, strict=True)}
-
-
-def _check(request: Request) -> None:
-    """InputError where an option lies outside what the models have."""
-    check(request)
-    if request.mode == "enlarge":
-        _check_enlarger()
-    sizes = _sizes(request.mode) if request.silenced else {}
-    check_heads(request.silenced, sizes)
-
-
-def _check_enlarger() -> None:
-    """InputError where the model of coloured pictures is not shipped."""
+    """Layers and heads of each pattern that a mode runs. InputError where the model of coloured pictures is not shipped."""
+    if mode != "enlarge":
+        return {name: (one.config.n_layers, one.config.n_heads) for name, one in zip(PATTERNS, together().patterns, strict=True)}
     try:
-        enlarger()
+        config = enlarger().config
     except CheckpointError:
         raise InputError(
             "not_shipped",
             en="The model that enlarges coloured pictures is not shipped here; grey ones can be made and completed.",
             zh="此处没有提供放大彩色图片的模型；可以生成和补全灰度图片。",
         ) from None
+    return {COLOUR: (config.n_decoder, config.n_heads)}
 
 
-def _given(request: Request) -> Levels | None:
-    """The picture that a request begins with. InputError where it has none, or none of the right size."""
+def readable(request: Request) -> Read:
+    """A request with its picture, or the InputError that says what was given and what is accepted."""
+    check(request)
+    check_heads(request.silenced, _sizes(request.mode))
     if request.mode == "generate":
-        return None
+        return Read(request, None)
     if not isinstance(request.picture, str) or not request.picture:
         raise InputError(
             "no_picture",
             en="There is no picture: choose one of the examples, upload one or draw one.",
             zh="没有图片：请选择一个示例、上传一张或画一张。",
         )
-    return picture_of(request.picture, shipped("image_transformer")["colour" if request.mode == "enlarge" else "grey"])
-
-
-def readable(request: Request) -> Read:
-    """A request with its picture, or the InputError that says what was given and what is accepted."""
-    _check(request)
-    return Read(request, _given(request))
+    examples = shipped("image_transformer")["colour" if request.mode == "enlarge" else "grey"]
+    return Read(request, picture_of(request.picture, examples))

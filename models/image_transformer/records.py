@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import folders
+from models import fields, folders
 from models.fields import anything, choice, heads, number
 from models.pixels import Levels as Levels
 from models.pixels import packed
@@ -31,8 +31,6 @@ def modes() -> tuple[str, ...]:
 
 KINDS = 10  # kinds of picture; KINDS itself stands for "not told"
 MAX_COUNT = 4  # pictures at once
-MAX_SEED = 999_999
-HOTTEST, COLDEST = 2.0, 0.1  # temperatures
 LEVELS = 256  # grey levels, or levels of a channel
 ROWS_KEPT = (7, 14, 21)  # what may be kept of a picture: whole rows of tiles, so that both orders continue the same part
 MEMORY_ROWS = 4  # of the 1D model, as trained
@@ -54,8 +52,8 @@ class Request:
 
     mode: str = choice(modes()[0], MODES, en="mode", zh="模式")
     kind: int = choice(9, range(KINDS + 1), en="kind of picture", zh="图片类别")
-    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
-    temperature: float = number(1.0, COLDEST, HOTTEST, en="temperature", zh="温度")
+    seed: int = fields.seed(7)
+    temperature: float = fields.temperature(1.0, 0.1)
     top_k: int = number(LEVELS, 1, LEVELS, en="number of likeliest levels", zh="最可能灰度级的个数")
     count: int = number(1, 1, MAX_COUNT, en="number of pictures", zh="图片数")
     picture: str = anything("")

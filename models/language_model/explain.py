@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -24,9 +24,9 @@ from models.language_model.decode import How, Reader, climbed
 from models.language_model.model import LanguageModel
 from models.language_model.pieces import Pieces
 from models.language_model.pretrained import PIECES, SLUG, load
-from models.language_model.records import EXITS, MAX_TEXT, Again, Explanation, Guesses, Losses, Request, Step, Tree, read_text
+from models.language_model.records import EXITS, MAX_TEXT, Again, Explanation, Guesses, Losses, Request, Step, Tree
 from models.sampling import FREE, Writer, cut, parted, wanted
-from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
+from models.turns import News, abreast, grouped, in_turns, paced, served
 
 ROWS = 16  # requests that share a batch
 WIDTHS = {"characters": (5, 2, 3), "pieces": (5, 3)}  # of the tree: children of a node, by how far ahead it stands
@@ -43,33 +43,23 @@ class _Read:
 
     request: Request
     model: LanguageModel
-    given: tuple[str, ...]
-    known: NDArray[np.int64]
+    given: tuple[str, ...] = ()
+    known: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def encoded(self, text: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """(symbol,) numbers of a text, and how each looks."""
-        return _encoded(self.model, self.request.variant, text)
+        if self.model.config.pieces:
+            numbers = _pieces(self.request.variant).encode(text)
+            return numbers, self.shown(numbers)
+        return self.model.alphabet.encode(text).astype(np.int64), tuple(text)
 
     def shown(self, numbers: Sequence[int] | NDArray[np.integer[Any]]) -> tuple[str, ...]:
         """How symbols look."""
-        return _shown(self.model, self.request.variant, numbers)
+        return tuple(_pieces(self.request.variant).shown(numbers) if self.model.config.pieces else self.model.alphabet.decode(numbers))
 
     def how(self) -> How:
         """What it changes in a pass."""
         return _how([self.request], self.model)
-
-
-def _encoded(model: LanguageModel, variant: str, text: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    if model.config.pieces:
-        numbers = _pieces(variant).encode(text)
-        return numbers, _shown(model, variant, numbers)
-    return model.alphabet.encode(text).astype(np.int64), tuple(text)
-
-
-def _shown(model: LanguageModel, variant: str, numbers: Sequence[int] | NDArray[np.integer[Any]]) -> tuple[str, ...]:
-    if model.config.pieces:
-        return tuple(_pieces(variant).shown(numbers))
-    return tuple(model.alphabet.decode(numbers))
 
 
 def _how(requests: Sequence[Request], model: LanguageModel) -> How:
@@ -86,7 +76,8 @@ def _read(request: Request) -> _Read:
     check_heads(request.silenced, {request.kind: (config.n_layers, config.n_heads)})
     if any(int(n) > config.n_layers for n in request.skipped):
         raise InputError("skipped", en=f"Layers are 1 to {config.n_layers}.", zh=f"层为 1 到 {config.n_layers}。")
-    numbers, given = _encoded(model, request.variant, read_text(request.text))
+    one = _Read(request, model)
+    numbers, given = one.encoded(fields.read_text(request.text))
     if len(request.text) + request.length > MAX_TEXT:
         raise InputError(
             "long",
@@ -99,7 +90,7 @@ def _read(request: Request) -> _Read:
             en="There is nothing to read and nothing to write: type a text, or let some be written.",
             zh="既没有要读的，也没有要写的：请输入文本，或让模型续写一些。",
         )
-    return _Read(request, model, given, np.concatenate((numbers, np.full(request.length, FREE))))
+    return dataclasses.replace(one, given=given, known=np.concatenate((numbers, np.full(request.length, FREE))))
 
 
 def _write(read: Sequence[_Read]) -> Iterator[News]:
@@ -153,7 +144,7 @@ def _made(one: _Read, numbers: NDArray[np.int64]) -> Generator[None, None, Expla
     yield
     tree = _tree(one, numbers[:given], numbers[given : given + len(WIDTHS[request.task])])
     yield
-    typed, typed_symbols = one.encoded(read_text(request.typed))
+    typed, typed_symbols = one.encoded(fields.read_text(request.typed))
     text = np.concatenate((numbers[:given], typed))
     return Explanation(
         variant=request.variant,
@@ -247,18 +238,15 @@ def generate(requests: Sequence[Request]) -> Iterator[list[Any]]:
 
 
 @torch.no_grad()
-def _again(one: Again) -> Generator[None, None, Losses]:
-    model, request = load(one.request.variant).model, one.request
+def _again(asked: tuple[_Read, tuple[int, ...]]) -> Generator[None, None, Losses]:
+    one, numbers = asked
     yield
     # At temperature 0 all but the likeliest would cost infinitely much: there the model's own distribution is told.
-    return Losses(frozen(_costs(model, np.array(one.numbers), _how([request], model), request.temperature or 1.0), np.float32))
+    return Losses(frozen(_costs(one.model, np.array(numbers), one.how(), one.request.temperature or 1.0), np.float32))
 
 
-def _may_again(one: Again) -> Again:
-    _read(dataclasses.replace(one.request, text="", length=1))
-    return one
+def _may_again(one: Again) -> tuple[_Read, tuple[int, ...]]:
+    return _read(dataclasses.replace(one.request, text="", length=1)), one.numbers
 
 
-def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
-    """What a text costs when it is read again under what a request changes. Turns as in `generate`, without steps."""
-    yield from turns(each(requests, _may_again), each_paced(_again))
+measure = in_turns(_may_again, _again)  # what a text costs when it is read again under what a request changes

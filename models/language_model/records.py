@@ -10,19 +10,15 @@ from numpy.typing import NDArray
 
 from models import fields, folders
 from models.corpus import WAYS
-from models.fields import LOST
 
 Array = NDArray[np.float32]
 
 VARIANTS = ("plain", "last_only", "layers", "targets", "all", "words", "induction", "one_layer")  # in the order of the page
 EXITS = "all"  # whose lower layers have classifiers of their own
-SHIPPED = folders.lab("language_model")
 MAX_TEXT = 512  # characters that are given and symbols that are written, at most together
 MAX_WRITTEN = 400  # symbols that are written
 MAX_TYPED = 120  # characters of a continuation whose probability is asked
-MAX_SEED = 999_999
 MAX_LAYERS = 8
-HOTTEST = 2.0
 KINDS = ("characters", "pieces", "copies")  # of models: of the books' characters, of their pieces, of random symbols that come again
 KIND = {"words": KINDS[1], "induction": KINDS[2], "one_layer": KINDS[2]}
 MODES = ("write", "learn")  # what is asked for: a text that goes on, or a fine-tuning on labels
@@ -31,7 +27,7 @@ MOST_LABELS = 1000  # that the page has to learn from
 
 def shipped() -> tuple[str, ...]:
     """The variants of which a trained model is shipped, in the order of VARIANTS."""
-    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
+    return folders.trained("language_model", VARIANTS)
 
 
 @dataclass(frozen=True)
@@ -51,9 +47,9 @@ class Request:
     variant: str = fields.choice("plain", shipped() or VARIANTS[:1], en="model", zh="模型")
     top_k: int = fields.number(0, 0, 5000, en="number of likeliest symbols", zh="最可能符号的个数")
     top_p: float = fields.number(0.9, 0.01, 1, en="top-p", zh="top-p")
-    seed: int = fields.number(7, 0, MAX_SEED, en="seed", zh="随机种子")
+    seed: int = fields.seed(7)
     typed: str = fields.characters("", MAX_TYPED)
-    temperature: float = fields.number(1.0, 0, HOTTEST, en="temperature", zh="温度")
+    temperature: float = fields.temperature(1.0)
     silenced: tuple[tuple[str, int, int], ...] = fields.heads(KINDS)
     skipped: tuple[str, ...] = fields.several(tuple(str(n + 1) for n in range(MAX_LAYERS)), en="layer", zh="层")
     positions: bool = fields.switch(True)
@@ -180,12 +176,6 @@ class Step:
     symbols: tuple[str, ...]
     nats: Array
     given: bool
-
-
-def read_text(text: str) -> str:
-    """A text as models read it: lines ended by \\n, no half of a surrogate pair. It may be empty."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
 
 
 OPENING = "She had been forced into prudence in her youth, she "  # Jane Austen, Persuasion (1818), chapter 4: a book that no model has read

@@ -29,8 +29,6 @@ MODELS = {
 GRID = {"chorale": 125, "piano": events.STEP}  # milliseconds of a step of the grid; a sixteenth at 120 quarters a minute
 MAX_MOTIF = {"chorale": 512, "piano": 1024}  # cells or events that may be given
 MAX_MADE = {"chorale": 512, "piano": 1024}  # cells or events that may be made
-MAX_SEED = 999_999
-HOTTEST = 2.0  # temperature; 0 takes the likeliest event every time
 MAX_SHIFT = 12  # semitones up or down
 STRETCH = (0.5, 2.0)  # of a motif's times
 
@@ -58,8 +56,8 @@ class Request:
     mode: str = choice("harmonise" if FIRST == "chorale" else "continue", MODES, en="mode", zh="方式")
     motif: str = anything("")
     length: int = number(256, 1, MAX_MADE["piano"], en="length", zh="长度")
-    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
-    temperature: float = number(1.0, 0, HOTTEST, en="temperature", zh="温度")
+    seed: int = fields.seed(7)
+    temperature: float = fields.temperature(1.0)
     silenced: tuple[tuple[str, int, int], ...] = heads([variant for variants in MODELS.values() for variant in variants])
     farthest: int = number(-1, -1, MAX_MOTIF["piano"] + MAX_MADE["piano"], en="farthest distance", zh="最远距离")
     semitones: int = number(0, -MAX_SHIFT, MAX_SHIFT, en="transposition", zh="移调")

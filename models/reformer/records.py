@@ -25,7 +25,6 @@ MAX_TEXT = 1023  # characters that can be read
 MAX_ROUNDS = 16
 MAX_BUCKETS = 256
 MAX_CHUNK = 256
-MAX_SEED = 999_999
 FULL = 0  # in place of rounds: attention without hashing
 
 
@@ -43,7 +42,7 @@ class Request(Apart):
     rounds: int = number(-1, -1, MAX_ROUNDS, en="number of rounds", zh="轮数")
     buckets: int = number(0, 0, MAX_BUCKETS, en="number of buckets", zh="桶数")
     chunk: int = number(0, 0, MAX_CHUNK, en="chunk", zh="块长")
-    seed: int = number(1, 0, MAX_SEED, en="seed", zh="随机种子")
+    seed: int = fields.seed(1)
     silenced: tuple[tuple[str, int, int], ...] = heads([variant for mode in MODES for variant in MODELS[mode]])
 
 

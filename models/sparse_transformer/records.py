@@ -26,8 +26,6 @@ PATTERNS = KINDS
 TASKS = ("digit", "text")
 MODELS = {"digit": ("strided", "dense", "fixed"), "text": ("text_fixed", "text_strided")}  # in the order they stand side by side
 POSITIONS = {"digit": SIDE * SIDE, "text": 1024}  # at most, given and made together
-MAX_SEED = 999_999
-HOTTEST = 2.0  # temperature; 0 takes the likeliest symbol every time
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,8 @@ class Request:
     keep: int = number(14, 0, SIDE, en="number of rows", zh="行数")
     text: str = characters("", POSITIONS["text"])
     length: int = number(256, 0, POSITIONS["text"], en="length", zh="长度")
-    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
-    temperature: float = number(1.0, 0, HOTTEST, en="temperature", zh="温度")
+    seed: int = fields.seed(7)
+    temperature: float = fields.temperature(1.0)
     pattern: str = choice("", ("", *KINDS), en="pattern", zh="模式")
     stride: int = number(0, 0, POSITIONS["text"], en="stride", zh="步长")
     summary: int = number(0, 0, POSITIONS["text"], en="width of the summary", zh="摘要宽度")

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from models.arrays import frozen
 from models.characters import UNKNOWN
-from models.errors import InputError
 from models.pretrained import shipped
 from models.sampling import FREE, Writer, costs, wanted
 from models.trace import Trace
@@ -37,7 +36,7 @@ from models.transformer_xl.records import (
     check,
     page,
 )
-from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
+from models.turns import News, abreast, grouped, in_turns, paced, served
 
 
 @dataclass(frozen=True)
@@ -180,13 +179,12 @@ def _may_again(one: Again) -> Again:
     return one
 
 
-def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
-    """What texts cost under what a request changes: the mean's difference to what they cost when they were made is what it costs. Turns
-    as in `generate`, without steps."""
-    yield from turns(each(requests, _may_again), each_paced(_again))
+# What texts cost under what a request changes: the mean's difference to what they cost when they were made is what it costs.
+measure = in_turns(_may_again, _again)
 
 
 def _memories(one: _Read) -> Generator[None, None, Memories]:
+    """CheckpointError where the model with a memory is not shipped."""
     plain = dataclasses.replace(one.request, intervention="none", segment=SEGMENTS[-1])
     models = {"xl": load("xl").model, **_there()}
     characters = {variant: model.alphabet.encode(one.text) for variant, model in models.items()}
@@ -199,7 +197,5 @@ def _memories(one: _Read) -> Generator[None, None, Memories]:
     return Memories(MEMORIES, frozen(np.stack(rows), np.float32), without)
 
 
-def memories(requests: Sequence[Request]) -> Iterator[list[list[Any] | Memories | InputError | None]]:
-    """What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written. Turns as in
-    `generate`, without steps. CheckpointError where the model with a memory is not shipped."""
-    yield from turns(each(requests, _read), each_paced(_memories))
+# What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written.
+memories = in_turns(_read, _memories)

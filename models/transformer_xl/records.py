@@ -35,8 +35,6 @@ MEMORIES = (0, 32, 64, 128, 256, 384, 512, 768, 1024)  # lengths at which it is 
 MAX_MEMORY = 1024
 MAX_TEXT = 4000  # characters that may be given
 MAX_WRITTEN = 1000  # characters that may be written
-MAX_SEED = 999_999
-HOTTEST = 2.0  # temperature; 0 takes the likeliest character every time
 HERE = Path(__file__).parent
 LADDER = folders.lab("transformer_xl") / "ladder.json"
 
@@ -57,8 +55,8 @@ class Request:
     segment: int = choice(128, SEGMENTS, en="segment", zh="片段")
     intervention: str = choice("none", INTERVENTIONS, en="intervention", zh="干预")
     length: int = number(256, 0, MAX_WRITTEN, en="length", zh="长度")
-    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
-    temperature: float = number(0.7, 0, HOTTEST, en="temperature", zh="温度")
+    seed: int = fields.seed(7)
+    temperature: float = fields.temperature(0.7)
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same memory, and texts of nearly the same length."""

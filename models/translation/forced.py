@@ -70,7 +70,6 @@ def _read(request: Reading, seen: Explanation, shipped: Pretrained) -> Forced:
     given = log_p.gather(1, wanted[:, None])
     best, places = log_p.topk(FAVOURITES, dim=1)
     labels = [tokenizer.piece(token) for token in ids]
-    listed = [[tokenizer.piece(token) for token in row] for row in places.tolist()]
     return Forced(
         source=seen.source,
         source_space=seen.source_space,
@@ -82,8 +81,7 @@ def _read(request: Reading, seen: Explanation, shipped: Pretrained) -> Forced:
         own_length=len(seen.target),
         log_probabilities=frozen(given[:, 0].cpu().numpy()),
         ranks=frozen(1 + (log_p > given).sum(1), np.int32),
-        favourites=tuple(tuple(piece for piece, _ in row) for row in listed),
-        favourite_space=tuple(tuple(space for _, space in row) for row in listed),
+        favourites=tuple(tuple(tokenizer.piece(token)[0] for token in row) for row in places.tolist()),
         probabilities=frozen(best.exp().cpu().numpy()),
         cross=frozen(trace.stack("decoder/*/cross/weights")[:, 0]),
     )

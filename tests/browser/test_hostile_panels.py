@@ -69,7 +69,6 @@ def reading() -> dict[str, object]:
         log_probabilities=-random.random(n).astype(np.float32) * 5,
         ranks=np.arange(1, n + 1, dtype=np.int32),
         favourites=tuple(tuple(HOSTILE[(i + k) % n] for k in range(5)) for i in range(n)),
-        favourite_space=((True,) * 5,) * n,
         probabilities=np.full((n, 5), 0.1, np.float32),
         cross=random.random((2, 2, n, n)).astype(np.float32),
     )

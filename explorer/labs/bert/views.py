@@ -22,7 +22,8 @@ from explorer.labs.lined import lined
 from explorer.packing import pack
 from explorer.widgets import ask, change
 from explorer.widgets.figure import shown
-from models.bert.records import EXAMPLES, MAX_PIECES, MAX_SEED, OFFERED, PATTERNS, SIDES, Array, Explanation, Guess, Request, shipped
+from models.bert.records import EXAMPLES, MAX_PIECES, OFFERED, PATTERNS, SIDES, Array, Explanation, Guess, Request, shipped
+from models.fields import LAST_SEED
 
 TINY = 1e-9  # a probability of nothing, whose logarithm is still a number
 
@@ -94,7 +95,7 @@ def arrows(seen: Explanation, request: Request, state: str) -> Value:
     """Where each hidden piece looks, and what is guessed for it from both sides and from one."""
     hidden = [one.position for one in seen.guesses]
     side = "right" if request.side == "right" else "left"
-    asked = {"query": query(request), "source": request.text, "way": request.way, "seed": request.seed, "last": MAX_SEED, "side": side}
+    asked = {"query": query(request), "source": request.text, "way": request.way, "seed": request.seed, "last": LAST_SEED, "side": side}
     pieces = {"pieces": list(seen.pieces), "read": list(seen.read), "words": seen.word.tolist(), "fates": seen.drawn.tolist()}
     weights = pack(np.moveaxis(seen.weights[:, :, hidden], 2, 0))
     run = {**asked, **pieces, "allowed": seen.allowed.tolist(), "weights": weights, "guesses": [_guess(one, side) for one in seen.guesses]}
