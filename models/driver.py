@@ -18,9 +18,9 @@ from torch import nn
 
 from models import checkpoint, folders, training
 from models.own import Own
-from models.training import Movable, Schedule, Trained
+from models.training import Schedule, Trained
 
-BatchT = TypeVar("BatchT", bound=Movable)
+BatchT = TypeVar("BatchT")
 TaskT = TypeVar("TaskT", bound="Task")
 
 

@@ -128,10 +128,6 @@ class Batch(NamedTuple):
     target: Tensor
     wanted: Tensor
 
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(*(t.to(device, non_blocking=True) for t in (self.source, self.target, self.wanted)))
-
 
 def padded(rows: Sequence[Sequence[int] | NDArrayInt]) -> Tensor:
     """Rows of tokens -> (batch, longest) int64, padded behind."""

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from models.arrays import frozen
 from models.layers.act import Stop
 from models.thinking import Measured
-from models.windows import NONE
+from models.windows import NONE, moved
 
 Array = NDArray[np.float32]
 Inputs = TypeVar("Inputs", bound="Rows")
@@ -60,7 +60,7 @@ def answered(inputs: Any, device: torch.device, run: Callable[[Any], Any], size:
     """
     right, cost = [], []
     for begin in range(0, len(inputs), size):
-        batch = inputs[begin : begin + size].batch().to(device)
+        batch = moved(inputs[begin : begin + size].batch(), device)
         thought = run(batch)
         right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
         cost += [] if thought.cost is None else [thought.cost.cpu()]
@@ -88,7 +88,7 @@ def measured(
     as of `stop_of`.
     """
     device = model.readout.weight.device
-    batch, told = inputs.batch().to(device), torch.full((len(inputs),), float(request.told), device=device)
+    batch, told = moved(inputs.batch(), device), torch.full((len(inputs),), float(request.told), device=device)
     stop = stop_of([request] * len(inputs), model.config.limit, device, *axes)
     begin = time.perf_counter()
     thought = run(batch, stop, told)

@@ -60,6 +60,14 @@ class Measured:
     sample: int
 
 
+def added(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(batch, column) digits, the lowest first -> the digits of their sum, (batch, column + 1), and how often one is carried, (batch,)."""
+    digits = np.pad(first + second, ((0, 0), (0, 1)))
+    for i in range(first.shape[1]):
+        digits[:, i + 1] += digits[:, i] // 10
+    return digits % 10, (digits >= 10).sum(1)
+
+
 def read_sum(text: str, most: int) -> tuple[str, str]:
     """The two numbers of a sum, without leading zeros. InputError where it is no sum of two numbers of at most so many digits."""
     if not text.strip():

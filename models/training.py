@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -21,19 +21,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from models.device import has_bfloat16
-from models.windows import NONE
+from models.windows import NONE, moved
 
 if TYPE_CHECKING:
     import lightning
 
-BatchT = TypeVar("BatchT", bound="Movable")
-
-
-class Movable(Protocol):
-    """A batch: anything that can move to a device."""
-
-    def to(self, device: torch.device) -> Any:
-        """The same batch on another device."""
+BatchT = TypeVar("BatchT")
 
 
 @dataclass(frozen=True)
@@ -298,7 +291,7 @@ def train(
                 break
             step, inside = step + 1, inside + 1
             with _kernel(device):
-                loss, targets = wrapped(todo[share[inside - 1]].to(fabric.device))
+                loss, targets = wrapped(moved(todo[share[inside - 1]], fabric.device))
                 fabric.backward(loss / targets)
             descend(objective, chosen, schedule.rate(step), schedule.clip)
             loss_sum, count, speed_count = loss_sum + float(loss.detach()), count + int(targets), speed_count + int(targets)

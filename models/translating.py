@@ -21,6 +21,7 @@ from models.encoder_decoder import Transformer
 from models.layers.loss import smoothed_loss
 from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, Translator, cleaned, padded, pairs
 from models.searching import Source, beam_search, greedy_search
+from models.windows import moved
 
 REPORTED = "test_2016_flickr"  # the split of the figure in README
 CHOSEN = "val"  # the split that everything is chosen and accepted on
@@ -93,7 +94,7 @@ def plan(
 def validation_loss(model: nn.Module, held_out: Pairs, objective: Callable[[Any, float], nn.Module] = Objective) -> float:
     """The mean of an objective over all target pieces of the held-out pairs, by default −log p; nats, no smoothing, no dropout."""
     measure, device = objective(model, 0.0).eval(), next(model.parameters()).device
-    found = [measure(held_out.batch(chosen).to(device)) for chosen in held_out.batches(8192, seed=0, epoch=0)]
+    found = [measure(moved(held_out.batch(chosen), device)) for chosen in held_out.batches(8192, seed=0, epoch=0)]
     return sum(float(loss) for loss, _ in found) / sum(int(count) for _, count in found)
 
 

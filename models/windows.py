@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -23,9 +23,16 @@ class Batch(NamedTuple):
     before: Tensor
     wanted: Tensor
 
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(self.before.to(device), self.wanted.to(device))
+
+BatchT = TypeVar("BatchT")
+
+
+def moved(batch: BatchT, device: torch.device) -> BatchT:
+    """A batch, of whatever lab, on another device: the tensors of a named tuple, and of tuples in it."""
+    if isinstance(batch, tuple):
+        parts = [moved(part, device) for part in batch]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else tuple(parts)  # type: ignore[return-value]
+    return batch.to(device) if isinstance(batch, Tensor) else batch  # type: ignore[return-value]
 
 
 def batch_of(windows: Any) -> Batch:
@@ -75,8 +82,9 @@ def windowed(
 
 
 def nats(logits: Tensor, wanted: Tensor) -> NDArray[np.float32]:
-    """−log p in nats of what came, `wanted` (row, position), from logits (row, position, symbol)."""
-    found: NDArray[np.float32] = F.cross_entropy(logits.float().transpose(1, 2), wanted.to(logits.device), reduction="none").cpu().numpy()
+    """−log p in nats of what came, `wanted` (row, position), from logits (row, position, symbol); 0 where no answer is wanted."""
+    wanted = wanted.to(logits.device)
+    found: NDArray[np.float32] = F.cross_entropy(logits.float().transpose(1, 2), wanted, ignore_index=NONE, reduction="none").cpu().numpy()
     return found
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from models import hashing
 from models.pondering import Rows
+from models.thinking import added
 from models.windows import NONE as NONE
 
 Ints = NDArray[np.int64]
@@ -31,10 +32,6 @@ class Batch(NamedTuple):
     inputs: Tensor
     alive: Tensor
     targets: Tensor
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(*(tensor.to(device) for tensor in self))
 
 
 @dataclass(frozen=True)
@@ -72,18 +69,14 @@ def sums(first: Ints, second: Ints, width: Ints) -> Inputs:
     inputs = np.zeros((count, length, UNITS["addition"]), np.float32)
     targets = np.full((count, length), NONE, np.int64)
     alive = np.arange(length) <= 2 * width[:, None]
-    row = np.arange(count)
-    carry, carries = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for i in range(int(width.max())):
-        inside = i < width
-        total = first[:, i] + second[:, i] + carry
-        inputs[row, 2 * i, first[:, i]], inputs[row, 2 * i + 1, second[:, i]] = inside, inside
-        inputs[row, 2 * i, FIRST], inputs[row, 2 * i + 1, SECOND] = inside, inside
-        targets[inside, 2 * i + 1] = total[inside] % 10
-        carry = np.where(inside, total // 10, carry)
-        carries += np.where(inside, total // 10, 0)
-    inputs[row, 2 * width, END] = 1
-    targets[row, 2 * width] = carry
+    digits, carries = added(first, second)
+    row, i = (np.arange(int(width.max())) < width[:, None]).nonzero()
+    inputs[row, 2 * i, first[row, i]] = inputs[row, 2 * i, FIRST] = 1
+    inputs[row, 2 * i + 1, second[row, i]] = inputs[row, 2 * i + 1, SECOND] = 1
+    targets[row, 2 * i + 1] = digits[row, i]
+    every = np.arange(count)
+    inputs[every, 2 * width, END] = 1
+    targets[every, 2 * width] = digits[every, width]
     return Inputs(inputs, alive, targets, carries)
 
 

@@ -23,6 +23,7 @@ from models.pondering import Asked, earlier, joined, measured, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
 from models.turns import alone, each, together
+from models.windows import moved
 
 SAMPLE = 200  # held-out inputs that a network is measured on
 
@@ -52,7 +53,7 @@ def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) ->
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
-    batch = joined([one.inputs for one in read]).batch().to(device)
+    batch = moved(joined([one.inputs for one in read]).batch(), device)
     told = torch.tensor([float(one.told) for one in requests], device=device)
     stop = None if model.halting is None else stop_of(requests, model.config.limit, device)
     return model(batch.inputs, batch.alive, stop, told, trace)  # type: ignore[no-any-return]

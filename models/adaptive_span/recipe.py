@@ -24,7 +24,7 @@ from models.adaptive_span.pretrained import SLUG, read
 from models.characters import UNKNOWN, books
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.training import Schedule
-from models.windows import Batch, batch_of, drawn_windows, nats, unusual, windowed
+from models.windows import Batch, batch_of, drawn_windows, moved, nats, unusual, windowed
 
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
@@ -140,7 +140,7 @@ def optimizers(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Opt
 def mean_bits(model: nn.Module, windows: list[NDArray[np.uint8]], size: int = 4) -> float:
     """Bits per character over some windows of one length, each read from its own beginning."""
     device = next(model.parameters()).device
-    parts = [batch_of(windows[begin : begin + size]).to(device) for begin in range(0, len(windows), size)]
+    parts = [moved(batch_of(windows[begin : begin + size]), device) for begin in range(0, len(windows), size)]
     return float(np.concatenate([nats(model(part.before).logits, part.wanted) for part in parts]).mean(dtype=np.float64)) / math.log(2)
 
 
@@ -182,17 +182,17 @@ def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK)
     reader = Reader(model, 1)
     wanted = torch.from_numpy(text.astype(np.int64)).to(device)
     before = torch.cat((wanted.new_tensor([model.start]), wanted[:-1]))
-    nats = []
+    costs = []
     z, used = torch.zeros(config.n_layers, config.n_heads, dtype=torch.float64), torch.zeros(config.n_layers, config.n_heads).double()
     for begin in range(0, len(text), chunk):
         here = slice(begin, begin + chunk)
         logits = reader.read(before[None, here])
-        nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").double().cpu().numpy())
-        count = len(nats[-1])
+        costs.append(nats(logits, wanted[None, here])[0].astype(np.float64))
+        count = len(costs[-1])
         for layer, one in enumerate(reader.spans):
             z[layer] += one[0].double().mean(1).cpu() * count
             used[layer] += (one[0].double() + config.ramp).clamp(max=config.span).mean(1).cpu() * count
-    return ReadOn(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())
+    return ReadOn(np.concatenate(costs), (z / len(text)).numpy(), (used / len(text)).numpy())
 
 
 def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:

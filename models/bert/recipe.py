@@ -44,10 +44,6 @@ class Batch(NamedTuple):
     windows: tuple[Tensor, Tensor, Tensor]
     sentences: tuple[Tensor, Tensor, Tensor]
 
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(*(tuple(one.to(device) for one in part) for part in self))  # type: ignore[arg-type]
-
 
 @dataclass(frozen=True)
 class Recipe(driver.Recipe):

@@ -49,10 +49,6 @@ class Batch(NamedTuple):
     picture: Tensor
     told: Tensor
 
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(self.picture.to(device), self.told.to(device))
-
 
 def fashion(data: Path, split: str) -> Pictures:
     """Fashion-MNIST. split: "train" (59,000), "val" (the last 1,000 of the official training set) or "test" (10,000).

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from models.arrays import frozen
 from models.errors import InputError
+from models.fields import check
 from models.gains import gains
 from models.image_transformer.colour import CHANNELS, ColourTransformer
 from models.image_transformer.data import reduced
@@ -195,6 +196,7 @@ def measure(requests: Sequence[Again]) -> list[Bits | InputError]:
 
 
 def _again(one: Again) -> Bits:
+    check(one.request)
     if one.request.mode == "enlarge":
         large, small = _levels_of(one.pictures[0], LARGE, LARGE, 3), _levels_of(one.small, SMALL, SMALL, 3)
         return Bits(_bits(enlarger(), large, small, one.request)[None])

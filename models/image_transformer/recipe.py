@@ -25,6 +25,7 @@ from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.model import bits as bits_of
 from models.image_transformer.pretrained import SLUG, read
 from models.training import NextSymbol, Schedule
+from models.windows import moved
 
 PUBLISHED = published(
     2.96,
@@ -121,7 +122,7 @@ def bits_per_picture(model: nn.Module, pictures: Pictures, size: int = 50) -> ND
     """(picture,) the mean of −log₂ p over the levels of each; `size` pictures at once."""
     model.eval()
     device = next(model.parameters()).device
-    found = [bits(model, b.picture, b.told).double().flatten(1).mean(1).cpu() for b in (b.to(device) for b in in_batches(pictures, size))]
+    found = [bits(model, *moved(batch, device)).double().flatten(1).mean(1).cpu() for batch in in_batches(pictures, size)]
     return torch.cat(found).numpy()
 
 

@@ -47,10 +47,6 @@ class Batch(NamedTuple):
     after: Tensor
     done: float = 0.0
 
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(self.before.to(device), self.wanted.to(device), self.after.to(device), self.done)
-
 
 @dataclass(frozen=True)
 class Recipe(driver.Recipe):

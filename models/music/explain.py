@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional as F
 
 from models.arrays import frozen
 from models.errors import InputError, check_heads
@@ -39,6 +38,7 @@ from models.pretrained import shipped
 from models.sampling import FREE, Writer, wanted
 from models.trace import Trace
 from models.turns import News, abreast, each, grouped, served
+from models.windows import moved, nats
 
 OCTAVE = 12  # semitones
 SKEWED = 12  # queries that are shown being skewed
@@ -172,10 +172,9 @@ def _again(request: Request, variant: str, model: Network, raw: bytes) -> Array:
     """(event,) nats of each event that was made, under what the request changes."""
     made = np.frombuffer(raw, np.int16).astype(np.int64)
     values, source = _moved_along(request, made)
-    batch = batch_of([values], model.start).to(model.readout.weight.device)
+    batch = moved(batch_of([values], model.start), model.readout.weight.device)
     logits = model(batch.before, **_changed([request], variant, model))
-    nats = F.cross_entropy(logits[0].float(), batch.wanted[0], reduction="none").cpu().numpy()
-    return frozen(np.bincount(source, nats, len(made)), np.float32)
+    return frozen(np.bincount(source, nats(logits, batch.wanted)[0], len(made)), np.float32)
 
 
 def _moved_along(request: Request, made: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from torch.nn import functional as F
 
 from models import checkpoint, driver, training
 from models.driver import Asked, Job, Lab, Measured, Plan, published
@@ -28,7 +27,7 @@ from models.music.records import PIANO as PIANO_GIVEN
 from models.music.records import styles
 from models.pretrained import store_first
 from models.training import NextSymbol, Schedule
-from models.windows import NONE, Batch
+from models.windows import Batch, moved, nats
 
 PARTS = 32  # parts of a window whose losses are told one by one
 
@@ -148,10 +147,8 @@ def costs(model: nn.Module, sequences: Sequence[NDArray[np.int64]], size: int = 
     order = sorted(range(len(sequences)), key=lambda i: len(sequences[i]))
     for begin in range(0, len(order), size):
         rows = order[begin : begin + size]
-        batch = batch_of([sequences[i] for i in rows], model.start).to(device)  # type: ignore[arg-type]
-        logits = model(batch.before).float()
-        loss = F.cross_entropy(logits.transpose(1, 2), batch.wanted, ignore_index=NONE, reduction="none").double().cpu().numpy()
-        for i, row in zip(rows, loss, strict=True):
+        batch = moved(batch_of([sequences[i] for i in rows], model.start), device)  # type: ignore[arg-type]
+        for i, row in zip(rows, nats(model(batch.before), batch.wanted).astype(np.float64), strict=True):
             found[i] = row[: len(sequences[i])]
     return found
 

@@ -27,10 +27,6 @@ class Batch(NamedTuple):
     wanted: Tensor
     positions: Tensor
 
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(*(tensor.to(device) for tensor in self))
-
 
 @dataclass(frozen=True)
 class Curriculum:

@@ -37,7 +37,7 @@ from models.reformer.records import (
 )
 from models.trace import Trace
 from models.turns import News, served
-from models.windows import NONE
+from models.windows import NONE, moved
 
 KINDS = (2, 4, 8, 16, 32, 64)  # numbers of buckets of which a table tells what is missed
 SEPARATOR = "0"  # how the token before each word is shown
@@ -79,7 +79,7 @@ def _read(request: Request, variant: str) -> Read:
     """One model on one request."""
     model = load(variant).model
     config, device = model.config, model.readout.weight.device
-    batch = _batch(request.mode, request.text, model).to(device)
+    batch = moved(_batch(request.mode, request.text, model), device)
     rotation = _rotation(request, model)
     chunk = request.chunk or config.chunk
     trace = Trace("*/self/queries", "*/self/buckets")
@@ -255,7 +255,7 @@ def rewind(request: Request, variant: str) -> Rewound:
     double = Reformer(shipped.config).requires_grad_(False)
     double.load_state_dict(shipped.state_dict())
     double = double.double().to(shipped.readout.weight.device)
-    batch, rotation = _batch(request.mode, request.text, shipped).to(shipped.readout.weight.device), _rotation(request, shipped)
+    batch, rotation = moved(_batch(request.mode, request.text, shipped), shipped.readout.weight.device), _rotation(request, shipped)
     runs = [_there_and_back(model, batch, rotation) for model in (shipped, double)]
     single, precise = (np.array([float((a - b).abs().max()) for a, b in zip(*run, strict=True)]) for run in runs)
     forward, again = (torch.stack([one.norm(dim=(0, 2)) for one in side]).cpu().numpy() for side in runs[0])
@@ -268,7 +268,7 @@ def in_chunks(request: Request, variant: str, layer: int = 0, chunks: Sequence[i
     model = load(variant).model
     if not 0 <= layer < model.config.n_layers:
         raise IndexError(f"no layer {layer} in {variant}")
-    batch = _batch(request.mode, request.text, model).to(model.readout.weight.device)
+    batch = moved(_batch(request.mode, request.text, model), model.readout.weight.device)
     inputs, _ = _there_and_back(model, batch, _rotation(request, model))
     chosen = model.layers[layer]
     assert isinstance(chosen, Layer)

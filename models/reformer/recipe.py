@@ -28,7 +28,7 @@ from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Layer, Reformer
 from models.reformer.pretrained import SLUG, read
 from models.training import NextSymbol, Schedule, adam, muon
-from models.windows import NONE
+from models.windows import NONE, moved
 
 MEASURED = (FULL, 1, 2, 4, 8)  # rounds that words are measured with, as published
 MOST_ROUNDS = 64  # of hashing that are measured: beyond, full attention is cheaper
@@ -144,7 +144,7 @@ def costs(model: Reformer, batch: Batch, rounds: int, seed: int, size: int = 8) 
     rotation = model.rotations(rounds, model.config.buckets, torch.Generator().manual_seed(seed))
     nats, right = [], []
     for begin in range(0, len(batch.before), size):
-        part = Batch(*(one[begin : begin + size] for one in batch)).to(device)
+        part = moved(Batch(*(one[begin : begin + size] for one in batch)), device)
         logits = model(part.before, rotation, part.positions).float()
         nats.append(F.cross_entropy(logits.transpose(1, 2), part.wanted, ignore_index=NONE, reduction="none").double().cpu())
         right.append((logits.argmax(-1) == part.wanted).cpu())

@@ -35,10 +35,6 @@ class Batch(NamedTuple):
 
     symbols: Tensor
 
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(self.symbols.to(device))
-
 
 def binarised(levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Each pixel drawn once, P(1) = grey / 255, from one stream of SEED over the whole array: (digit, row, column) levels -> 0 or 1."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional as F
 
 from models import pixels
 from models.arrays import frozen
@@ -39,6 +38,7 @@ from models.sparse_transformer.records import (
 )
 from models.trace import Trace
 from models.turns import News, abreast, each, grouped, served
+from models.windows import nats
 
 
 @dataclass(frozen=True)
@@ -155,4 +155,4 @@ def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
 def _again(request: Request, variant: str, model: SparseTransformer, raw: bytes) -> Array:
     symbols = torch.from_numpy(np.frombuffer(raw, np.int16).astype(np.int64))[None].to(model.readout.weight.device)
     logits = model(model.after(symbols), gains=gains([request], variant, model), pattern=_pattern(request, model))
-    return frozen(F.cross_entropy(logits[0].float(), symbols[0], reduction="none").cpu().numpy(), np.float32)
+    return frozen(nats(logits, symbols)[0])

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional as F
 
 from models import bits, driver, training
 from models.characters import Alphabet, books
@@ -23,6 +22,7 @@ from models.sparse_transformer.examples import examples as examples
 from models.sparse_transformer.model import Config, SparseTransformer
 from models.sparse_transformer.pretrained import SLUG, read
 from models.training import NextSymbol, Schedule
+from models.windows import nats
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ def costs(model: SparseTransformer, symbols: NDArray[np.uint8], size: int = 20) 
     found = []
     for begin in range(0, len(symbols), size):
         part = torch.from_numpy(symbols[begin : begin + size].astype(np.int64)).to(device)
-        logits = model(model.after(part)).float()
-        found.append(F.cross_entropy(logits.transpose(1, 2), part, reduction="none").double().cpu().numpy())
+        found.append(nats(model(model.after(part)), part).astype(np.float64))
     return np.concatenate(found)
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from models import hashing
 from models.pondering import Rows
+from models.thinking import added
 from models.windows import NONE as NONE
 
 Ints = NDArray[np.int64]
@@ -35,10 +36,6 @@ class Batch(NamedTuple):
     places: Tensor
     alive: Tensor
     targets: Tensor
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(*(tensor.to(device) for tensor in self))
 
 
 @dataclass(frozen=True)
@@ -79,26 +76,13 @@ def sums(first: Ints, second: Ints) -> Inputs:
     Digits of one column have the same place, as on paper; the answer's additional digit has place 0. Difficulty: carries.
     """
     count, width = first.shape
-    digits, carried = added(first, second)
+    digits, carries = added(first[:, ::-1], second[:, ::-1])
     sign = np.ones((count, 1), np.int64)
     tokens = np.concatenate((first + DIGIT, sign * PLUS, second + DIGIT, sign * EQUALS, np.full((count, width + 1), SLOT)), 1)
-    targets = np.concatenate((np.full((count, 2 * width + 2), NONE), digits + DIGIT), 1)
+    targets = np.concatenate((np.full((count, 2 * width + 2), NONE), digits[:, ::-1] + DIGIT), 1)
     column = np.arange(1, width + 1)
     places = np.concatenate((column, [0], column, [0], np.arange(width + 1)))
-    return _inputs(tokens, places, targets, carried.sum(1))
-
-
-def added(first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """(batch, column) digits, the highest first -> the digits of their sum (batch, column + 1), who passes on a carry (batch, column)."""
-    digits = np.zeros((len(first), first.shape[1] + 1), np.int64)
-    carries = np.zeros_like(first)
-    carry = np.zeros(len(first), np.int64)
-    for i in range(first.shape[1] - 1, -1, -1):
-        total = first[:, i] + second[:, i] + carry
-        digits[:, i + 1], carry = total % 10, total // 10
-        carries[:, i] = carry
-    digits[:, 0] = carry
-    return digits, carries
+    return _inputs(tokens, places, targets, carries)
 
 
 def _inputs(tokens: Ints, places: Ints, targets: Ints, difficulty: Ints) -> Inputs:

@@ -27,6 +27,7 @@ from models.universal_transformer.model import Thought, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
 from models.universal_transformer.records import TASKS, Beside, Explanation, Request
+from models.windows import moved
 
 SAMPLE = 120  # held-out inputs that a network is measured on
 TEXTS = 12  # that are read for the plane of queries and keys
@@ -57,7 +58,7 @@ def _pass(read: Sequence[_Read], model: UniversalTransformer, trace: Trace = OFF
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
-    batch = joined([one.inputs for one in read]).batch().to(device)
+    batch = moved(joined([one.inputs for one in read]).batch(), device)
     told = None if all(one.told for one in requests) else torch.tensor([float(one.told) for one in requests], device=device)
     return model(batch.tokens, batch.places, batch.alive, stop_of(requests, model.config.limit, device, 1), told, None, trace), batch
 
@@ -90,8 +91,8 @@ def _beside(task: str, read: Sequence[_Read]) -> list[tuple[Beside, ...]]:
             model = load(task + kind).model
         except CheckpointError:
             continue
-        moved = batch.to(model.readout.weight.device)
-        logits = model(moved.tokens, moved.places, moved.alive).logits
+        here = moved(batch, model.readout.weight.device)
+        logits = model(here.tokens, here.places, here.alive).logits
         for row, one in enumerate(read):
             answer = _said(task, logits[row], one.wanted)
             found[row].append(Beside(kind.removeprefix("_"), answer, answer == one.right))
