@@ -44,14 +44,12 @@ class Judge(polarity.Judge):
         return [model.symbol(read) * model.scale, *model.climb(read)], (places > 0) & (places <= ends[:, None])
 
 
-def judge(pretrained: bool, seed: int) -> polarity.Judge:
-    """The shipped model of pieces with a verdict to learn; or the same network that has learned nothing, drawn by `seed`."""
-    return polarity.judge(Judge, load("words").model, pretrained, seed)
-
-
 def encoded(texts: Sequence[str]) -> list[polarity.Row]:
     """(piece,) of each text."""
     return Pieces.load(checkpoint.folder(SLUG, "words") / PIECES).encode_all(texts)
+
+
+SUBJECT = polarity.Subject(SLUG, Judge, lambda: load("words").model, encoded)
 
 
 def curve(data: Path, runs: Path) -> Path:
@@ -59,7 +57,7 @@ def curve(data: Path, runs: Path) -> Path:
     shipped = {split: subset(reviews(data, split), most, 0) for split, most in LIVE.items()}
     with gzip.GzipFile(folders.lab(SLUG, checkpoint.ASSETS) / SENTENCES, "wb", mtime=0) as file:
         file.write(json.dumps({"source": polarity.SOURCE, **shipped}, ensure_ascii=False).encode())
-    return polarity.curve(polarity.Subject(SLUG, Judge, lambda: load("words").model, encoded), data, runs)
+    return polarity.curve(SUBJECT, data, runs)
 
 
 # ---- in the page -------------------------------------------------------------------------------------------------------------------
@@ -79,7 +77,8 @@ def finetune(labelled: Sequence[Labelled], way: str, seed: int) -> Iterator[Poin
     every EVERY sentences."""
     test = sentences()["test"]
     rows, asked = (encoded([text for text, _ in one]) for one in (labelled, test))
-    learning = Learning(judge(way == WAYS[0], seed), rows, [label for _, label in labelled], RATE, seed)
+    judge = polarity.judge(SUBJECT.kind, SUBJECT.known(), way == WAYS[0], seed)
+    learning = Learning(judge, rows, [label for _, label in labelled], RATE, seed)
     fit: float | None = None
     while True:
         shares = []

@@ -35,7 +35,7 @@ class Forced:
     source, target: pieces as shown; the last of target is "</s>". source_space, target_space: a space stands before the piece.
     german: the text that was read; own: what greedy search makes of the sentence; own_log_probability: nats, own_length: its pieces.
     log_probabilities: (target,), nats. ranks: (target,), 1 where the given piece is the model's favourite.
-    favourites: (target, FAVOURITES) pieces as shown, likeliest first; favourite_space alike; probabilities: (target, FAVOURITES).
+    favourites: (target, FAVOURITES) pieces as shown, likeliest first; probabilities: (target, FAVOURITES).
     cross: (layer, head, target, source), row i belongs to the step that was to produce target[i].
     """
 
@@ -50,6 +50,5 @@ class Forced:
     log_probabilities: NDArray[np.float32]
     ranks: NDArray[np.int32]
     favourites: tuple[tuple[str, ...], ...]
-    favourite_space: tuple[tuple[bool, ...], ...]
     probabilities: NDArray[np.float32]
     cross: NDArray[np.float32]

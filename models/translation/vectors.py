@@ -10,6 +10,7 @@ from models.arrays import frozen
 from models.captions import CAPTIONS
 from models.errors import InputError
 from models.plane import Vectors, drawn_by
+from models.plane import watched as side_by_side
 from models.trace import Trace
 from models.translation.explain import explain, watched
 from models.translation.head_records import Head, Look
@@ -46,8 +47,7 @@ def _vectors(request: Request, seen: Explanation) -> Mapping[str, Vectors]:
     found = {}
     for kind, name in NAMES.items():
         (asks, _), (looked, _) = _sides(kind, seen)
-        query, key = (frozen(trace.stack(f"{name}/{side}")[:, 0]) for side in ("queries", "keys"))
-        found[kind] = Vectors(request.sentence, query, key, asks, looked, causal=kind == "decoder")
+        found[kind] = side_by_side(trace, name, request.sentence, asks, looked, causal=kind == "decoder")
     return found
 
 
