@@ -18,6 +18,7 @@ from models.new_lab.model import KINDS, NONE, Config, Reverser
 from models.new_lab.pretrained import SLUG, read
 from models.new_lab.records import HEADS, LAYERS, LONGEST, SHORTEST
 from models.training import Schedule
+from models.windows import moved
 
 Ints = NDArray[np.int64]
 
@@ -45,10 +46,6 @@ class Batch(NamedTuple):
 
     digits: Tensor
     targets: Tensor
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(self.digits.to(device), self.targets.to(device))
 
 
 def drawn(generator: np.random.Generator, count: int, split: str) -> Ints:
@@ -87,7 +84,7 @@ class Objective(nn.Module):
 @torch.no_grad()
 def right(model: nn.Module, rows: Ints, gains: list[Tensor] | None = None, used: Tensor | None = None) -> NDArray[np.bool_]:
     """(batch, position) which digits of the answers are right; True where there is none. gains, used: of the network, with a batch of 1."""
-    batch = batch_of(rows).to(next(model.parameters()).device)
+    batch = moved(batch_of(rows), next(model.parameters()).device)
     logits = model(batch.digits, gains, used)
     found: NDArray[np.bool_] = ((logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu().numpy()
     return found
