@@ -33,12 +33,16 @@ from models.pretrained import Pretrained
 from models.sparse_transformer.decode import Reader as SparseReader
 from models.sparse_transformer.model import Config as SparseConfig
 from models.sparse_transformer.model import SparseTransformer
+from models.training import Schedule
 from models.transformer_xl import absolute
 from models.transformer_xl import model as xl_model
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.decode import Reader as XLReader
 from models.transformer_xl.model import TransformerXL
 
+BRIEF = Schedule(
+    steps=6, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true"
+)  # of a run that only shows that everything is there
 LETTERS = "etaoin shrdlu\nTHIm.,cwfgypbvk"
 EVENTS = 13
 SPANS = SpanConfig(LETTERS, span=40, ramp=8, d_model=24, d_ff=32, n_heads=3, n_layers=2)
@@ -179,7 +183,7 @@ def trained(module: Any, read: Callable[..., Any], data: Path, variant: str, **h
     where = module.train(data, data / "runs", variant, device=torch.device("cpu"))
     facts = checkpoint.read_facts(where)
     schedule = facts["recipe"]["schedule"]
-    assert facts["finished"] and (facts["steps"], schedule["peak"]) == (schedule["steps"], 3e-3)
+    assert facts["finished"] and (facts["steps"], schedule["peak"]) == (schedule["steps"], module.task_of(variant).recipe.rate or 3e-3)
     found = module.evaluate(data, variant, device=torch.device("cpu"), record=True, **how)
     assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
     assert found["seeds"] == [{"seed": 1, "value": found["value"]}] and json.dumps(found)

@@ -1,4 +1,4 @@
-"""The pondering network: its tasks, its passes, what a page gets of it."""
+"""The pondering network: its tasks, and its passes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from models.act_rnn import explain as page
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
-from models.act_rnn.explain import explain
 from models.act_rnn.model import Config, PonderingNetwork
-from models.act_rnn.records import Request, read_bits, read_sum
-from models.checkpoint import CheckpointError
+from models.act_rnn.records import read_bits, read_sum
 from models.hashing import belongs
-from models.pretrained import Pretrained
 
 
 def network(task: str, limit: int = 6) -> PonderingNetwork:
@@ -23,19 +19,6 @@ def network(task: str, limit: int = 6) -> PonderingNetwork:
     model.halting.project.weight.mul_(6)  # so that inputs differ in how long they take
     model.halting.project.bias.fill_(-1.0)
     return model
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small networks that have learned nothing, in the place of the shipped ones."""
-    models = {task: Pretrained(network(task), {}) for task in ("parity", "addition")}
-
-    def load(variant: str) -> Pretrained:
-        if variant not in models:
-            raise CheckpointError(variant)
-        return models[variant]
-
-    monkeypatch.setattr(page, "load", load)
 
 
 def test_parity_counts_the_ones_alone_and_a_sum_arrives_digit_by_digit_from_the_units_on() -> None:
@@ -71,9 +54,6 @@ def test_gathered_equals_masked_in_the_network_too_and_without_adaptive_time_eve
     assert without.halting is None and torch.equal(without(batch.inputs, batch.alive).steps, 2 * batch.alive)
 
 
-def test_forced_updates_and_the_limit_hold_and_bits_may_be_written_in_many_ways() -> None:
-    forced, limited = explain([Request("parity", "101", forced=3), Request("parity", "101", limit=1)])
-    assert forced.steps.tolist() == [3] and forced.weights.tolist() == [[0], [0], [1]]
-    assert limited.steps.tolist() == [1] and limited.limit == 1
+def test_bits_and_sums_may_be_written_in_many_ways() -> None:
     assert read_bits("1 0,1") == read_bits("101") == (1, -1, 1) and read_bits("1..0") == (1, 0, 0, -1)
     assert read_sum(" 007 + 12 = ") == ("7", "12")

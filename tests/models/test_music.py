@@ -28,9 +28,8 @@ from models.music.records import MODELS, SCALE, Again, Array, Explanation, Losse
 from models.music.weights import look
 from models.own import Own
 from models.trace import Trace
-from models.training import Schedule
 from models.windows import NONE, Batch
-from tests.models.networks import EVENTS, MUSIC, answer, composers, music, trained
+from tests.models.networks import BRIEF, EVENTS, MUSIC, answer, composers, music, trained
 
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 PIANO = Request("piano", "continue", motif(SCALE[:4]), 24)
@@ -62,8 +61,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     items = [{"composer": "A", "title": f"T{i}", "split": split} for i, split in enumerate(splits)]
     (tmp_path / "asap" / "split.json").write_text(json.dumps({"items": items}), encoding="utf-8")
-    schedule = Schedule(steps=6, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true")
-    short = Recipe(schedule, batch=2, round=3, rate=3e-3)
+    short = Recipe(BRIEF, batch=2, round=3, rate=3e-3)
     windowed = dataclasses.replace(short, window=16, augmentation=recipe.PIANO.recipe.augmentation)
     networks = {
         "jsb_relative": (short, lambda: MusicTransformer(Config(chorales.CELLS, 8, **SMALL))),
@@ -171,10 +169,8 @@ def test_padding_never_counts(kind: str) -> None:
 
 @torch.no_grad()
 def test_relative_positions_go_on_where_sinusoids_end_and_look_the_same_later_in_a_piece() -> None:
-    before, tune = torch.zeros(1, 250, dtype=torch.long), torch.tensor([[1, 2, 3, 4, 5, 6]])
-    assert music("relative")(before).shape == (1, 250, EVENTS)
-    with pytest.raises(ValueError, match="250"):
-        music("transformer")(before)
+    tune = torch.tensor([[1, 2, 3, 4, 5, 6]])
+    assert music("relative")(torch.zeros(1, 250, dtype=torch.long)).shape == (1, 250, EVENTS)
     torch.manual_seed(2)
     for distances in (24, 0):
         model = MusicTransformer(dataclasses.replace(MUSIC, distances=distances, cycles=(), n_layers=1)).eval()
@@ -301,19 +297,6 @@ def test_skewing_is_shown_on_the_runs_own_numbers() -> None:
 def again(seen: Explanation, request: Request) -> tuple[Array, ...]:
     """What the same events cost under what a request changes."""
     return answer(measure, Losses, Again(request, tuple(made.events.tobytes() for made in seen.made))).nats
-
-
-@page
-@pytest.mark.parametrize("change", [{"farthest": 0}, {"farthest": 2}, {"silenced": (("jsb_relative", 0, 1),)}], ids=str)
-def test_a_change_is_in_the_run_and_in_what_the_same_notes_cost(change: dict[str, object]) -> None:
-    changed = dataclasses.replace(TUNE, **change)
-    seen, after = answered(TUNE), answered(changed)
-    nats, free = again(seen, changed), ~seen.made[0].given
-    assert not np.allclose(nats[0][free], seen.made[0].nats[free], atol=1e-5)
-    assert np.allclose(nats[1][free], seen.made[1].nats[free], atol=1e-4)  # the other model is as it was
-    for other, cost in zip(after.made, again(after, changed), strict=True):
-        np.testing.assert_allclose(cost[free], other.nats[free], atol=1e-4)
-    np.testing.assert_allclose(again(seen, TUNE)[0][free], seen.made[0].nats[free], atol=1e-4)
 
 
 @page

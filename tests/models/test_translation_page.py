@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 
@@ -16,11 +15,9 @@ from models.translation.forced import Forced, Reading, forced
 from models.translation.head_records import Head, Look
 from models.translation.position_records import MAX_SEED, Positions, Shuffle
 from models.translation.positions import positions, shuffled
-from models.translation.pretrained import Pretrained
-from models.translation.records import EXAMPLES, KINDS, PARTS, Again, Explanation, Request
+from models.translation.records import EXAMPLES, KINDS, Again, Explanation, Request
 from models.translation.vectors import heads, vectors
 from tests.models.networks import answer
-from tests.models.test_every_lab import same
 
 GIRL = "A little girl climbs a tree, and her friend looks on."
 DOGS = "Two dogs are running through the snow."
@@ -51,53 +48,15 @@ def test_shapes_fit_the_pieces_rows_sum_to_one_and_probabilities_add_up() -> Non
 
 
 @untrained
-def test_a_hidden_word_gets_no_attention_and_with_every_word_hidden_there_is_still_an_answer() -> None:
-    seen = one(Request(GIRL, hidden=(1, 4)))
-    assert seen.encoder[..., [1, 4]].max() == 0 == seen.cross[..., [1, 4]].max()
-    none = one(Request(GIRL, hidden=tuple(range(len(seen.source)))))
-    assert none.cross.max() == 0 and math.isfinite(none.log_probability)
-
-
-@untrained
-@pytest.mark.parametrize(
-    "sentence",
-    ["Two dogs 😀 run.", "Two שלום dogs", "Two\x00dogs\x07run", "dogs </script><img src=x onerror=alert(1)> dogs", "</s> dogs <pad>"],
-)
-def test_odd_text_with_something_to_read_is_read_as_the_characters_it_is(sentence: str) -> None:
-    seen = one(Request(sentence))
-    assert len(seen.source) == seen.cross.shape[-1] and "dogs" in "".join(seen.source).lower() and not {"<pad>", "</s>"} & set(seen.source)
-
-
-@untrained
-def test_a_translation_is_read_again_under_a_change_word_by_word() -> None:
-    before, plain = one(Request(GIRL, beam=2)), one(Request(GIRL))
-    same(plain, again(Request(GIRL), plain))
-    change = Again(Request(GIRL, beam=2, silenced=(("cross", 0, 1), ("cross", 1, 2)), hidden=(1,)), before.target, before.target_space)
-    found, bad = measure([change, Again(Request(""), before.target, before.target_space)])
-    assert isinstance(found, Explanation) and isinstance(bad, InputError)
-    assert found.target == before.target and found.cross.shape == before.cross.shape and found.cross[..., 1].max() == 0
-    assert found.log_probability != pytest.approx(before.log_probability)
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_every_part_that_can_be_left_out_changes_the_number(shipped: Pretrained, part: str) -> None:
-    before = one(Request(GIRL))
-    left = again(Request(GIRL, without=(part,)), before)
-    assert left.target == before.target and left.log_probability != pytest.approx(before.log_probability, abs=1e-3)
-    if part == "mask":
-        run = one(Request(GIRL, without=(part,)))
-        assert run.text == before.text and np.triu(run.decoder, 1).max() > 0, "a word sees what comes later, writing goes on as before"
-        np.testing.assert_allclose(run.decoder.sum(-1), 1, atol=1e-5)
+def test_without_the_mask_a_word_sees_what_comes_later_and_writing_goes_on_as_before() -> None:
+    before, run = one(Request(GIRL)), one(Request(GIRL, without=("mask",)))
+    assert run.text == before.text and np.triu(run.decoder, 1).max() > 0
+    np.testing.assert_allclose(run.decoder.sum(-1), 1, atol=1e-5)
 
 
 def test_without_the_scale_rows_harden() -> None:
     before = one(Request(DOGS))  # with the shipped model, which has learned
     assert again(Request(DOGS, without=("scale",)), before).cross.max(-1).mean() > before.cross.max(-1).mean() + 0.1
-
-
-def test_requests_of_one_group_all_search_with_a_beam_or_all_without() -> None:
-    assert Request("a", beam=2).group() == Request("b", beam=3, silenced=(("cross", 0, 0),)).group() != Request("a", beam=1).group()
-    assert len({request.sentence for request in EXAMPLES}) == len(EXAMPLES) >= 4
 
 
 # ---- a given translation -------------------------------------------------------------------------------------------------------------
