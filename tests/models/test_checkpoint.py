@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -19,10 +20,10 @@ class Config:
     width: int = 3
 
 
-def written(where: Path, finished: bool = True) -> nn.Linear:
+def written(where: Path, finished: bool = True, **how: Any) -> nn.Linear:
     torch.manual_seed(1)
     model = nn.Linear(3, 2)
-    checkpoint.save(where, model.state_dict(), {"config": {"width": 3}, "finished": finished})
+    checkpoint.save(where, model.state_dict(), {"config": {"width": 3}, "finished": finished}, **how)
     return model
 
 
@@ -48,9 +49,11 @@ def test_a_matrix_in_eight_bits_comes_back_to_half_a_step_of_its_row(tmp_path: P
     assert checkpoint.read_facts(tmp_path)["parameters"] == 7 * 5 * 3 + 7
 
 
-def test_a_changed_file_is_not_loaded(tmp_path: Path) -> None:
-    model = written(tmp_path)
-    path = tmp_path / "model.safetensors"
+@pytest.mark.parametrize(("shards", "name"), [(False, "model"), (True, "model-2")])
+def test_a_changed_file_is_not_loaded(shards: bool, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "LARGEST", 100_008)  # a row of the matrix in each of several files
+    model = written(tmp_path, shards=shards)
+    path = tmp_path / f"{name}.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\x01")
     with pytest.raises(CheckpointError, match="not the file"):
         checkpoint.restore(tmp_path, model)

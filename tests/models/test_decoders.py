@@ -119,6 +119,16 @@ def test_a_cache_that_is_full_says_so(kind: str) -> None:
         decoder(kind).read(1, 4).read(torch.zeros(1, 5, dtype=torch.long))
 
 
+@pytest.mark.parametrize(("kind", "places"), [("absolute", 16), ("transformer", 200), ("characters", 40), ("full merged", 40)])
+def test_a_position_that_was_never_trained_is_refused(kind: str, places: int) -> None:
+    with pytest.raises(ValueError, match=f"position {places + 1}: "):
+        decoder(kind).model(torch.zeros(1, places + 1, dtype=torch.long))
+    reader = decoder(kind).read(1, places + 9)
+    with pytest.raises(ValueError, match=str(places + 1)):
+        for _ in range(places + 1):
+            reader.read(torch.zeros(1, 1, dtype=torch.long))
+
+
 @every_way
 @pytest.mark.parametrize("farthest", [0, 1, 5])
 @torch.no_grad()

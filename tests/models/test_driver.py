@@ -26,6 +26,7 @@ from models.hashing import belongs, hashes
 from models.language_model import recipe as language_model
 from models.music import recipe as music
 from models.reformer import recipe as reformer
+from models.rnn_attention.model import SCORES, Config, RecurrentTranslator
 from models.sparse_transformer import recipe as sparse
 from models.transformer_xl import recipe as xl
 from models.universal_transformer import recipe as ut
@@ -115,6 +116,7 @@ BUILT: list[
 ] = [  # how, what stands side by side, how much larger one may be
     *[(lambda name: rnn.task_of(name).build(), (task, f"{task}_without"), 1.01) for task in ("parity", "addition")],
     *[(lambda name: ut.task_of(name).build(), (task, f"{task}_ordinary", f"{task}_fixed"), 1.1) for task in ut.TASKS],
+    (lambda name: RecurrentTranslator(Config(name)), SCORES, 1.11),
     (lambda name: span_network(name, SpanConfig("ab\n")), ("adaptive", "fixed", "dynamic"), 1.01),
     (lambda name: music.task_of(name).build(), ("relative", "lstm"), 1.25),
     (lambda name: xl.task_of(name).build("x" * 90), ("xl", "absolute"), 1.01),

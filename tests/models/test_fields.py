@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from models.errors import InputError
-from models.fields import Number, characters, check, choice, number, range_of, switch
+from models.fields import characters, check, choice, number, switch
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,6 @@ def test_what_lies_outside_is_refused_in_both_languages(fields: dict[str, Any], 
         check(replace(Ask(), **fields))
     assert (caught.value.code, caught.value.text["en"]) == (code, says)
     assert caught.value.text["zh"].strip()
-
-
-def test_a_page_reads_the_same_range() -> None:
-    found = range_of(Ask, "rounds")
-    assert isinstance(found, Number)
-    assert (found.least, found.most, found.whole) == (1, 4, True)
 
 
 def test_an_input_error_reads_as_its_english_sentence_and_survives_a_process_border() -> None:

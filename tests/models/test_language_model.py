@@ -26,7 +26,7 @@ from models.language_model.pretrained import read
 from models.language_model.recipe import AHEAD, Batch, Objective, drawn
 from models.language_model.records import Request
 from models.pretrained import once
-from models.sampling import Cache, Wanted, Writer
+from models.sampling import Wanted, Writer
 from tests.models.networks import LETTERS, language, shelve
 
 TEXT = "The sea was calm.\nThe sea was dark, and the sea was cold."
@@ -104,13 +104,6 @@ def test_what_only_training_needs_is_not_counted_and_changes_no_prediction() -> 
     for classifier in (*model.exits, *model.ahead):
         torch.nn.init.zeros_(classifier.readout.weight)
     assert torch.equal(model(batch(model).before), was)
-
-
-def test_a_position_that_was_never_trained_is_refused() -> None:
-    model = language()
-    for before, first in ((41, 0), (1, 40)):
-        with pytest.raises(ValueError, match="position 41"):
-            model(torch.zeros(1, before, dtype=torch.long), first, Cache(model, 1, 50))
 
 
 def test_every_position_of_a_window_has_the_symbol_after_next() -> None:

@@ -15,7 +15,7 @@ from torch import nn
 
 from models import checkpoint
 from models.encoder import Config
-from models.errors import DamagedFile, InputError
+from models.errors import InputError
 from models.multi30k import PAD, STOP, Batch, Pairs, Tokenizer, padded
 from models.nonautoregressive import explain as page
 from models.nonautoregressive import pretrained, recipe
@@ -23,7 +23,6 @@ from models.nonautoregressive.decode import mask_predict, passes, possible, read
 from models.nonautoregressive.explain import explain, neighbours, reread
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
 from models.nonautoregressive.records import Explanation, Joint, Neighbours, Request, written
-from models.pretrained import once
 from models.results import Retranslated
 from models.training import Schedule
 from models.translating import validation_loss
@@ -165,7 +164,7 @@ def test_of_several_lengths_the_translation_with_the_largest_mean_log_probabilit
     assert len({tuple(source.likeliest(rank)) for rank in range(3)}) == 3
 
 
-run, refused, couple = partial(answer, explain, Explanation), partial(answer, explain, InputError), partial(answer, neighbours, Joint)
+run, couple = partial(answer, explain, Explanation), partial(answer, neighbours, Joint)
 
 
 def test_every_pass_is_told_and_only_masked_pieces_move() -> None:
@@ -210,33 +209,6 @@ def test_the_same_pieces_are_read_again_as_a_change_begins() -> None:
     assert np.flatnonzero(~np.isnan(told(again=(0, n - 1)))).tolist() == [0, n - 1]
     shorter, longer = told(offset=-1), told(offset=2)
     assert np.isnan(shorter[-1]) and np.isfinite(shorter[:-1]).all() and np.isfinite(longer).all() and (longer != told()).any()
-
-
-@pytest.mark.parametrize(
-    "change, code, said",
-    [
-        ({"offset": 31}, "offset", "can have 1 to 23"),
-        ({"offset": -31}, "offset", "can have 1 to 23"),
-        ({"pinned": ((0, "<s>"),)}, "pinned", "no piece"),
-        ({"pinned": ((0, "qqq"),)}, "pinned", "no piece"),
-        ({"pinned": ((99, written("Hund", True)),)}, "pinned", "no position 99"),
-        ({"again": (-1,)}, "again", "no position -1"),
-        ({"passes": 0}, "passes", "can be 1 to 20"),
-        ({"sentence": " "}, "empty", "empty"),
-    ],
-)
-def test_what_cannot_be_run_is_refused_in_words(change: dict[str, Any], code: str, said: str) -> None:
-    error = refused(dataclasses.replace(DOGS, **change))
-    assert error.code == code and said in str(error)
-
-
-def test_a_damaged_network_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "load", once("nonautoregressive", pretrained.read))
-    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path)
-    (tmp_path / "nonautoregressive/cmlm_distilled").mkdir(parents=True)
-    (tmp_path / "nonautoregressive/cmlm_distilled/model.json").write_text("{")
-    with pytest.raises(DamagedFile):
-        explain([DOGS])
 
 
 def test_two_neighbours_are_weighed_apart_and_together() -> None:

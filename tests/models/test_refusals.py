@@ -11,6 +11,7 @@ import pytest
 from models.errors import InputError
 from models.image_transformer.records import spelled as drawn
 from models.music.records import melody, spelled
+from models.nonautoregressive.records import written
 from models.sparse_transformer.records import spelled as inked
 from tests.models.test_every_lab import GERMAN, asked, of
 
@@ -32,12 +33,17 @@ REFUSED: dict[str, list[tuple[str, dict[str, object]]]] = {  # code of the refus
         *[("head", {"spans": ((layer, head, 1.0),)}) for layer, head in ((99, 0), (0, -2))],
         *[("span", {"spans": ((0, 0, span),)}) for span in (9e9, float("inf"))],
     ],
+    "bert": [
+        *[("blank", {"text": text}) for text in (" \n", "\x01\x02")],
+        *[("too_many_pieces", {"text": "two " * 70}), ("unknown", {"text": "你好世界"})],
+        ("silenced", {"text": "two dogs", "silenced": (("mlm", 7, 0),)}),
+    ],
     "image_transformer": [
         *[("silenced", {"silenced": ((model, layer, head),)}) for model, layer, head in (("local_1d", 99, 0), ("colour", 0, 0))],
         ("no_picture", {**PICTURE, "picture": ""}),
         *[
             ("picture", {**PICTURE, "picture": text})
-            for text in ("test:99", "test:-1", "test:" + "9" * 5000, "test:²", "<script>", "é" * 40)
+            for text in ("test:99", "test:-1", "test:" + "9" * 5000, "test:²", "<script>", "é" * 40, "A", "AAAA AAAA", "\x00", "+/+/")
         ],
         *[("picture", {**PICTURE, "picture": drawn(np.zeros(size, np.uint8))}) for size in ((28, 27), (16, 16, 3))],
         *[(code, {"mode": "enlarge", "picture": text}) for code, text in (("no_picture", ""), ("picture", "test:99"))],
@@ -51,6 +57,12 @@ REFUSED: dict[str, list[tuple[str, dict[str, object]]]] = {  # code of the refus
         ("not_whole", {"mode": "continue", "motif": spelled([1, 2, 3])}),
         ("range", {"motif": melody((81, 81)), "semitones": 12}),
         ("length", {"length": 600, "mode": "continue"}),
+    ],
+    "nonautoregressive": [
+        *[("offset", {**GERMAN, "offset": by}) for by in (31, -31)],
+        *[("pinned", {**GERMAN, "pinned": ((at, piece),)}) for at, piece in ((0, "<s>"), (0, "qqq"), (99, written("Hund", True)))],
+        ("again", {**GERMAN, "again": (-1,)}),
+        ("empty", {"sentence": " "}),
     ],
     "reformer": [
         *[(code, {"text": text}) for code, text in (("empty", ""), ("too_long", "a" * 129), ("letters", "Große Wörter"))],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from models.errors import InputError
-from models.turns import beside, finished, grouped, paced, readable, turns
+from models.turns import finished, grouped, paced, turns
 
 REFUSED = InputError("no", en="No.", zh="否。")
 FOUND: list[str | InputError] = ["a1", REFUSED, "b2", "a3"]
@@ -32,17 +32,6 @@ def test_each_turn_has_an_entry_for_every_request_and_none_once_it_is_over() -> 
         [None, None, ["b2"], None],
         [None, None, 2, None],
     ]
-
-
-def test_without_a_refusal_the_first_turn_is_work() -> None:
-    assert next(turns(["a1"], work)) == [["a1"]]
-    assert list(turns([REFUSED], grouping)) == [[REFUSED]]
-
-
-def test_answers_stand_in_the_order_of_the_requests() -> None:
-    read = readable(FOUND)
-    assert read == ["a1", "b2", "a3"]
-    assert beside(FOUND, finished(grouping(read), int, 3)) == [1, REFUSED, 2, 3]
 
 
 def test_a_group_is_worked_on_so_many_at_a_time() -> None:
