@@ -142,6 +142,8 @@ def test_only_wanted_letters_cost_and_count_and_no_answer_knows_what_comes_later
     changed[:, 7] = (changed[:, 7] + 1) % 8
     difference = (model(batch.before, rotation) - model(changed, rotation)).abs().amax(-1)
     assert float(difference[:, :7].max()) < 1e-5 < 1e-3 < float(difference[:, 7:].max())
+    with pytest.raises(ValueError, match=f"{LENGTH + 1:,} positions: this network has {LENGTH:,}"):
+        model(torch.zeros(1, LENGTH + 1, dtype=torch.long), rotation)
     model.readout.weight.zero_()
     model.readout.bias.zero_()
     alike = windows(np.arange(40, dtype=np.uint8) % 8, np.array([0, 30]), 24)
