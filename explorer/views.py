@@ -10,10 +10,10 @@ from explorer.controls import Value
 from explorer.engine import Function
 from explorer.lab import Text
 from explorer.widgets import bertviz, folded
-from explorer.widgets.figure import own
+from explorer.widgets.figure import opened, own
 from explorer.widgets.folded import Question
 from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
+from explorer.widgets.stage import asked, stage
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -124,15 +124,23 @@ def in_bertviz(
 
 def unfolded(
     name: str,
-    place: Callable[[], Any],
+    title: Text,
     draw: Callable[[Found[R, S], Question], Mapping[str, object]],
     *,
+    picture: str = "",
+    texts: Mapping[str, Text] | None = None,
+    asks: Sequence[str] = (),
     function: Function | None = None,
     wish: Callable[[Found[R, S], Question], Any] = lambda found, _question: found.request,
     needs: Literal["run", "request"] = "run",
 ) -> View[R, S]:
-    """A folded panel, which asks its own question of the run in view. place(): puts its widget on the page; draw(found, question): what it
-    draws. function, wish, needs: as of `Look`."""
+    """A folded panel, which asks its own question of the run in view. title: that question. draw(found, question): what it draws: parts as
+    of `figure.opened`, asks as there; or what a picture, with further texts, draws, as of `stage.asked`. function, wish, needs: as of
+    `Look`."""
+
+    def place(_value: Value | None) -> Any:
+        return asked(name, texts={"title": title, **(texts or {})}, picture=picture) if picture else opened(name, title, asks=asks)
+
     look: Look[R, S] = Look(
         "ask",
         Question.of,
@@ -143,4 +151,4 @@ def unfolded(
         needs=needs,
         newest=True,
     )
-    return View(name, lambda _value: place(), at="below", look=look)
+    return View(name, place, at="below", look=look)

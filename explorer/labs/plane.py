@@ -141,6 +141,4 @@ def in_one_plane(
         one = head(found, question)
         return value(found.answer, one, kinds[one.kind.rpartition(".")[2]], f"{name}-plane")
 
-    return unfolded(
-        "plane", lambda: figure.opened("plane", TITLE, asks=("kind", "head")), drawn, function=function, wish=head, needs="request"
-    )
+    return unfolded("plane", TITLE, drawn, asks=("kind", "head"), function=function, wish=head, needs="request")

@@ -82,8 +82,12 @@ def attention() -> dict[str, object]:
     return head("cross", (0, 0), (1, 1), **arrays, queries=HOSTILE, keys=HOSTILE, causal=True)
 
 
-PANELS = ((weight.place, attention), (beam.place, tree), (lambda: forced.PANEL.place(None), reading))
-PAGES = {"trial": answering(*((place, lambda question, made=made: shown(question, **made())) for place, made in PANELS))}
+PANELS = ((weight.PANEL, attention), (beam.PANEL, tree), (forced.PANEL, reading))
+PAGES = {
+    "trial": answering(
+        *((lambda panel=panel: panel.place(None), lambda question, made=made: shown(question, **made())) for panel, made in PANELS)
+    )
+}
 
 
 LOOK = "(look) => window.view.set(look)"

@@ -8,8 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from explorer.labs.adaptive_span.deeper import saving
 from explorer.widgets.folded import Question, shown
-from explorer.widgets.saving import saving
 from tests.browser.staged import answering
 from tests.browser.waiting import addressed
 from tests.explorer import spanned
@@ -21,7 +21,7 @@ def answer(question: Question) -> Any:
     return shown(question, figure=value(spanned.run().saved, measured=MEASURED))
 
 
-PAGES = {"trial": answering((saving, answer))}
+PAGES = {"trial": answering((lambda: saving.PANEL.place(None), answer))}
 
 
 def test_the_panel_is_answered_when_it_is_opened_and_taken_along(page_watch: Page, site: str) -> None:

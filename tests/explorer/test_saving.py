@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 
 from explorer.figures import saving as figures
 from explorer.figures.saving import Bar, Group
-from explorer.widgets import saving
+from explorer.labs.adaptive_span.deeper import saving
 from models.adaptive_span.records import Saved
 from tests.explorer import spanned
 from tests.explorer.numbers import refused
@@ -20,7 +20,7 @@ MEASURED = {"vs_fixed_ratio": 1.9, "cache_vs_fixed_ratio": 0.3125, "ours_ms": 12
 
 def value(seen: Saved, **more: Any) -> dict[str, Any]:
     """The figure of one run's record."""
-    made: dict[str, Any] = saving.value(name={"en": "Adaptive span", "zh": "自适应跨度"}, **asdict(seen), **more)
+    made: dict[str, Any] = saving.value({"en": "Adaptive span", "zh": "自适应跨度"}, seen, **more)
     return made
 
 

@@ -13,7 +13,6 @@ from explorer.labs.plane import in_one_plane
 from explorer.labs.translated import LICENCE, reread
 from explorer.program import Change, Program
 from explorer.views import in_bertviz, in_figure, noted, on_stage, unfolded
-from explorer.widgets.figure import opened
 from models.nonautoregressive.records import EXAMPLES, SPACE, VARIANTS, Explanation, Request
 from models.plane import Head
 
@@ -37,10 +36,11 @@ def program() -> Program[Request, Explanation]:
             on_stage("attention", views.maps),
             unfolded(
                 "neighbours",
-                lambda: opened("neighbours", texts.NEIGHBOURS, asks=("pos",)),
+                texts.NEIGHBOURS,
                 lambda found, _question: {"figure": views.modes(found.answer, found.request)},
                 function="models.nonautoregressive.explain:neighbours",
                 wish=views.pair,
+                asks=("pos",),
             ),
             in_one_plane(PLANES, texts.KINDS_LAST, sizes(about.facts()), Head("cross", 1, 7), name="nonautoregressive", of="variant"),
             in_bertviz(VIEWS, views.last, neuron="models.nonautoregressive.explain:vectors"),

@@ -14,7 +14,7 @@ from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import about, texts
 from explorer.labs.rnn_attention.views import numbered
 from explorer.views import Found, View, unfolded
-from explorer.widgets.figure import opened, shown
+from explorer.widgets.figure import shown
 from explorer.widgets.folded import Question, Value
 from models.crossing import CROSS_ATTENTION, Pair
 from models.errors import InputError
@@ -124,17 +124,17 @@ def reach(found: Gradients, variant: str) -> Value:
 
 
 PANELS: tuple[View[Request, Explanation], ...] = (
-    unfolded("sum", lambda: opened("sum", texts.SUM), lambda found, _question: {"figure": numbers(found.run)}),
+    unfolded("sum", texts.SUM, lambda found, _question: {"figure": numbers(found.run)}),
     unfolded(
         "overlap",
-        lambda: opened("overlap", texts.OVERLAP),
+        texts.OVERLAP,
         lambda found, _question: {"figure": beside(found.run, found.answer.cross, found.request.variant)},
         function=CROSS_ATTENTION,
         wish=lambda found, _question: Pair(found.request.sentence, found.run.target, found.run.target_space),
     ),
     unfolded(
         "distance",
-        lambda: opened("distance", texts.DISTANCE),
+        texts.DISTANCE,
         lambda found, _question: {"figure": reach(found.answer, found.request.variant)},
         function=GRADIENTS,
         wish=again,

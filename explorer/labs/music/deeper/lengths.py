@@ -11,7 +11,7 @@ from explorer.labels import text as _
 from explorer.labs import about
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
-from explorer.widgets.figure import Mark, opened, shown
+from explorer.widgets.figure import Mark, shown
 from explorer.widgets.folded import Value
 from models.music.records import MODELS, Explanation, Request
 
@@ -75,6 +75,4 @@ def value(measured: Mapping[str, Facts]) -> Value:
     )
 
 
-PANEL: View[Request, Explanation] = unfolded(
-    "lengths", lambda: opened("lengths", TITLE), lambda _found, _question: {"figure": value(known())}, needs="request"
-)
+PANEL: View[Request, Explanation] = unfolded("lengths", TITLE, lambda _found, _question: {"figure": value(known())}, needs="request")

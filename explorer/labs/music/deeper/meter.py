@@ -201,7 +201,8 @@ def _drawn(parts: Mapping[str, Mapping[str, int]], known: Measured | None, langu
 
 PANEL: View[Request, Explanation] = unfolded(
     "meter",
-    lambda: figure.opened("meter", TITLE, asks=[f"m{name}" for name in SIZES]),
+    TITLE,
     lambda _found, question: value(wished(question), measured()),
+    asks=[f"m{name}" for name in SIZES],
     needs="request",
 )

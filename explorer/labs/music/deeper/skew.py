@@ -15,7 +15,6 @@ from explorer.labels import Text, filled
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value, place_of
-from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.music import chorales, events
 from models.music.records import Explanation, Made, Request
@@ -114,6 +113,7 @@ def _event(event: int) -> Text:
 
 PANEL: View[Request, Explanation] = unfolded(
     "skew",
-    lambda: asked("skew", texts={"title": TITLE}, picture="music/skew"),
+    TITLE,
     lambda found, question: value(found.run, wished(question), found.request.style),
+    picture="music/skew",
 )

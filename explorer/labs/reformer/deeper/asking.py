@@ -10,7 +10,6 @@ from explorer.labels import Text
 from explorer.labs.reformer import views
 from explorer.views import Found, View, unfolded
 from explorer.widgets.folded import Question, Value, place_of
-from explorer.widgets.stage import asked
 from models.reformer.records import Explanation, Place, Read, Request
 
 
@@ -45,8 +44,10 @@ def panel(
 
     return unfolded(
         name,
-        lambda: asked(name, texts=texts, picture=f"reformer/{name}"),
+        texts["title"],
         lambda found, question: value(found.run, found.answer, of(found, question)),
         function=function,
         wish=of,
+        picture=f"reformer/{name}",
+        texts=texts,
     )

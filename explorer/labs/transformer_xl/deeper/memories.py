@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,9 +21,6 @@ from models.transformer_xl.records import EXAMPLES, Explanation, Memories, Reque
 MEASURE = "models.transformer_xl.explain:memories"
 TRAINED = Request().memory
 BINS = 64  # points of the curve along a text, at most
-
-
-logger = logging.getLogger(__name__)
 
 
 def read(request: Request) -> Request:
@@ -141,7 +137,7 @@ def along(found: Memories) -> list[Value]:
 
 PANEL: View[Request, Explanation] = unfolded(
     "memories",
-    lambda: figure.opened("memories", texts.MEMORIES),
+    texts.MEMORIES,
     lambda found, _question: value(found.answer),
     function=MEASURE,
     wish=lambda found, _question: read(found.request),

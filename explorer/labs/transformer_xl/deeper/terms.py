@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -11,12 +11,10 @@ from explorer.figures.terms import QUERIES, boards
 from explorer.labs.transformer_xl import texts, views
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value, place_of
-from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.transformer_xl import weights
 from models.transformer_xl.records import Explanation, Request
 
-GENERATE = "models.transformer_xl.explain:generate"
 NO_TERMS: Final = {
     "en": "None of the models that are here scores distances.",
     "zh": "这里的模型都不对距离评分。",
@@ -94,10 +92,6 @@ def _key(text: str, place: int) -> tuple[int, str]:
     return -1, texts.START if place == 0 else texts.ELSEWHERE
 
 
-def place() -> Any:
-    """Puts the panel on the page."""
-    title = {"title": TITLE}
-    return asked("terms", texts=title, picture="transformer_xl/terms")
-
-
-PANEL: View[Request, Explanation] = unfolded("terms", place, lambda found, question: value(found.run, wished(question)))
+PANEL: View[Request, Explanation] = unfolded(
+    "terms", TITLE, lambda found, question: value(found.run, wished(question)), picture="transformer_xl/terms"
+)

@@ -7,13 +7,12 @@ The picture's wish is {"beam": 1 to 8, "endless": is the stop token forbidden?} 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.stage import asked
 from models.translation.records import MAX_BEAM, Explanation, Request
 from models.translation.search_records import Search, Tree, loop, outcome
 
@@ -74,16 +73,12 @@ def _loop(tree: Tree, alpha: float) -> list[int] | None:
     return None if found is None else list(found)
 
 
-def place() -> Any:
-    """Puts the panel on the page."""
-    return asked("beam", texts={"title": TITLE}, picture="translation/beam")
-
-
 PANEL: View[Request, Explanation] = unfolded(
     "beam",
-    place,
+    TITLE,
     lambda found, _question: value(found.answer, found.request),
     function=FUNCTION,
     wish=lambda found, question: wished(found.request, question),
+    picture="translation/beam",
     needs="request",
 )

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from explorer.packing import pack
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.stage import asked
 from models.translation.forced_records import Forced, Reading
 from models.translation.records import EXAMPLES, MAX_CHARACTERS, Explanation, Request
 
@@ -45,9 +44,10 @@ def value(seen: Forced) -> Value:
 
 PANEL: View[Request, Explanation] = unfolded(
     "forced",
-    lambda: asked("forced", texts={"title": TITLE}, picture="translation/forced"),
+    TITLE,
     lambda found, _question: value(found.answer),
     function=FUNCTION,
     wish=lambda found, question: wished(found.request, question),
+    picture="translation/forced",
     needs="request",
 )

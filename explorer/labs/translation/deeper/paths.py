@@ -265,9 +265,10 @@ def _joined(towers: Sequence[Tower], split: Text) -> Value:
 
 PANEL: View[Request, Explanation] = unfolded(
     "paths",
-    lambda: figure.opened("paths", TITLE, asks=tuple(KNOBS)),
+    TITLE,
     lambda found, question: value(found.answer, wished(found.request, question)),
     function=FUNCTION,
     wish=lambda found, question: wished(found.request, question),
+    asks=tuple(KNOBS),
     needs="request",
 )

@@ -253,9 +253,10 @@ def _joined(*texts: Text) -> Text:
 
 PANEL: View[Request, Explanation] = unfolded(
     "positions",
-    lambda: figure.opened("positions", TEXTS["title"], asks=("order",)),
+    TEXTS["title"],
     lambda found, question: value(found.answer, wished(found.request, question).seed),
     function=FUNCTION,
     wish=lambda found, question: wished(found.request, question),
+    asks=("order",),
     needs="request",
 )

@@ -303,6 +303,4 @@ def drawn() -> Value:
     return value(known, about.log(SLUG))
 
 
-PANEL: View[Request, Explanation] = unfolded(
-    "training", lambda: figure.opened("training", TITLE), lambda _found, _question: drawn(), needs="request"
-)  # no model is asked
+PANEL: View[Request, Explanation] = unfolded("training", TITLE, lambda _found, _question: drawn(), needs="request")  # no model is asked

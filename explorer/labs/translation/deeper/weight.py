@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from explorer import wiring
 from explorer.figures.weight import head
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.translation.head_records import Head, Look
 from models.translation.records import Explanation, Request
@@ -45,16 +44,12 @@ def value(found: Head, look: tuple[str, int, int], run: Request) -> Value:
     )
 
 
-def place() -> Any:
-    """Puts the panel on the page."""
-    return asked("weight", texts={"title": TITLE}, picture="translation/weight")
-
-
 PANEL: View[Request, Explanation] = unfolded(
     "weight",
-    place,
+    TITLE,
     lambda found, question: value(found.answer, wished(question), found.request),
     function=FUNCTION,
     wish=lambda found, question: Look(found.request, *wished(question)),
+    picture="translation/weight",
     needs="request",
 )
