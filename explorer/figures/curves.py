@@ -43,7 +43,7 @@ class Place:
 
     x: float
     to: float | None = None
-    text: str = ""
+    text: Text | None = None
     yours: bool = False
 
 
@@ -86,7 +86,7 @@ def curves(
     frame["annotations"] = _ends([one for one in given if one.end and len(one.x)], language, span, across == "log", up == "log", height)
     if mark is not None:
         frame["shapes"] = [_shape(mark)]
-        frame["annotations"] += [_word(mark)] if mark.text else []
+        frame["annotations"] += [_word(mark, mark.text[language])] if mark.text else []
     ends = (min(places), max(places)) if places else (0.0, 1.0)
     return {"data": [_line(one, ends, language) for one in given], "layout": frame}
 
@@ -137,11 +137,11 @@ def _shape(mark: Place) -> Figure:
     return {**shape, "type": "rect", "x1": mark.to, "line": {"width": 0}, "fillcolor": f"var(--{'query-soft' if mark.yours else 'sunk'})"}
 
 
-def _word(mark: Place) -> Figure:
+def _word(mark: Place, text: str) -> Figure:
     """What stands beside a place: right of a line, left of a ground."""
     side: Figure = {"xanchor": "left", "xshift": 6} if mark.to is None else {"xanchor": "right", "xshift": -6}
     place = {"x": mark.x, "y": 1, "xref": "x", "yref": "paper", "yanchor": "top", "showarrow": False}
-    return {"text": mark.text, **place, **side, "font": {"size": 12, "color": "var(--ink2)"}}
+    return {"text": text, **place, **side, "font": {"size": 12, "color": "var(--ink2)"}}
 
 
 def _ends(given: Sequence[Curve], language: str, span: Range, across: bool, up: bool, height: int) -> list[Figure]:

@@ -12,8 +12,8 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures.curves import Curve
-from explorer.figures.curves import curves as figure_of
-from explorer.labels import Text, filled
+from explorer.labels import Text, filled, strung
+from explorer.labs.lined import lined
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models import folders
@@ -116,7 +116,8 @@ def trained(*known: Mapping[str, Any]) -> Pair:
 def curves(
     slug: str,
     known: Mapping[str, Mapping[str, Any]],
-    lines: Mapping[str, tuple[Text, str]],
+    names: Mapping[str, Text],
+    colours: Mapping[str, str],
     texts: Any,
     *,
     unequal: tuple[Text, Text] | None = None,
@@ -128,58 +129,44 @@ def curves(
 ) -> dict[str, object] | None:
     """Held-out loss of models over training, as the figure widget draws it, or None where no log is shipped. Slow at first.
 
-    known: what each shipped variant's model.json says. lines: the name and the colour of each variant, in their order. texts: of the
-    lab: CURVE_AXES, what was seen and what is drawn; CURVE_UNITS; CURVE_SAYS, the sentence, with {figures} and {seen}. per_step(what
+    known: what each shipped variant's model.json says. names: of the variants; colours: of those that are drawn, in their order. texts: of
+    the lab: CURVE_AXES, what was seen and what is drawn; CURVE_UNITS; CURVE_SAYS, the sentence, with {figures} and {seen}. per_step(what
     model.json says): how much of the first axis a step of training sees. scale: what the loss in the log is multiplied by; show: how it
     is printed. one: each of its figures, with {name} and {value}; unequal: both, where the models have not seen as much yet, each with
     {seen} too. joint: what stands between figures.
     """
-    logs = {variant: found for variant in lines if variant in known and (found := log(slug, variant))}
+    logs = {variant: found for variant in colours if variant in known and (found := log(slug, variant))}
     if not logs:
         return None
     axes, says, drawn = texts.CURVE_AXES, texts.CURVE_SAYS, []
     for variant, found in logs.items():
-        name, colour = lines[variant]
         each = per_step(known[variant])
-        drawn.append(
-            Curve(name, [at["step"] * each for at in found], [at["validation"] * scale for at in found], colour, dots=len(found) < 3)
-        )
+        x, y = [at["step"] * each for at in found], [at["validation"] * scale for at in found]
+        drawn.append(Curve(names[variant], x, y, colours[variant], dots=len(found) < 3))
     # What comes before the first look at held-out data is far above the rest and would flatten it.
     span = min(min(line.y) for line in drawn) - 0.05, max(line.y[len(line.y) // 5] for line in drawn) + 0.05
     seen = [f"{round(line.x[-1]):,}" for line in drawn]
     if unequal is not None and len(set(seen)) > 1:
         says, one = unequal
-    ends = [
-        filled(one, name=lines[variant][0], value=show(line.y[-1]), seen=at)
-        for variant, line, at in zip(logs, drawn, seen, strict=True)
-        if math.isfinite(line.y[-1])
-    ]
-    figures = {language: by.join(end[language] for end in ends) for language, by in zip(("en", "zh"), joint, strict=True)}
-    return figure.value(
-        lambda language: figure_of(drawn, (axes[0][language], axes[1][language]), language, up=span),
-        title=labels.CARD["curve"],
-        units=texts.CURVE_UNITS,
-        sentence=filled(says, figures=figures, seen=seen[0]),
-        legend=[figure.Mark(*lines[variant]) for variant in logs],
-        table=figure.Table(
-            (labels.CARD["model"], *axes),
-            [
-                (lines[variant][0], round(x, 2), round(y, 5))
-                for variant, line in zip(logs, drawn, strict=True)
-                for x, y in zip(line.x, line.y, strict=True)
-            ],
-        ),
-        name=f"{slug.replace('_', '-')}-training",
-    )
+    last = [(line, line.y[-1], at) for line, at in zip(drawn, seen, strict=True) if math.isfinite(line.y[-1])]
+    ends = [filled(one, name=line.name, value=show(value), seen=at) for line, value, at in last]
+    words = (labels.CARD["curve"], texts.CURVE_UNITS, filled(says, figures=strung(ends, *joint), seen=seen[0]))
+    rows = [(line.name, round(x, 2), round(y, 5)) for line in drawn for x, y in zip(line.x, line.y, strict=True)]
+    return lined(f"{slug.replace('_', '-')}-training", drawn, axes, words, (labels.CARD["model"], *axes), rows, up=span)
 
 
 def speed(
-    result: Path, ways: Mapping[str, tuple[Text, bool]], texts: Any, says: Callable[[Mapping[str, float]], Mapping[str, str]], **how: Any
+    name: str,
+    result: Path,
+    ways: Mapping[str, tuple[Text, bool]],
+    texts: Any,
+    says: Callable[[Mapping[str, float]], Mapping[str, str]],
+    height: int,
 ) -> dict[str, object] | None:
     """How long ways to the same result take, as a benchmark measured it; None before.
 
     result: what it saved. ways: by the name that it gives each, what it is called here, and whether it is ours. texts: of the lab: WAY,
-    SPEED, SPEED_AXIS, SPEED_UNITS and SPEED_SAYS, the sentence, with what says(figures) fills in. how: height and name, as of `value`.
+    SPEED, SPEED_AXIS, SPEED_UNITS and SPEED_SAYS, the sentence, with what says(figures) fills in. name, height: as of `figure.shown`.
     """
     if not result.exists():
         return None
@@ -188,13 +175,14 @@ def speed(
     from explorer.figures import speed as drawing
 
     drawn = [drawing.Way(name, float(figures[f"{key}_ms"]), ours) for key, (name, ours) in ways.items()]
-    return figure.value(
+    units = filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"])
+    return figure.shown(
+        name,
         lambda language: drawing.ways(drawn, axis=texts.SPEED_AXIS[language], language=language),
-        title=texts.SPEED,
-        units=filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"]),
-        sentence=filled(texts.SPEED_SAYS, **says(figures)),
-        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name, round(way.milliseconds, 3)) for way in drawn]),
-        **how,
+        (texts.SPEED, units, filled(texts.SPEED_SAYS, **says(figures))),
+        (texts.WAY, texts.SPEED_AXIS),
+        [(way.name, round(way.milliseconds, 3)) for way in drawn],
+        height=height,
     )
 
 
@@ -211,14 +199,11 @@ def published(measured: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Te
 
 def read(figures: Mapping[str, Mapping[str, Any]], names: Mapping[str, Text]) -> Text:
     """How books were read for figures of bits per character, by variant, and what other ways of reading give. names: of the variants."""
-    others = {"en": "", "zh": ""}
+    others: Text = {"en": "", "zh": ""}
     for way, said in OTHERWISE.items():
         each = {variant: figure["by_reading"][way] for variant, figure in figures.items() if way in figure.get("by_reading", {})}
-        listed = {
-            language: comma.join(f"{names[variant][language]} {value:.2f}" for variant, value in each.items())
-            for language, comma in (("en", ", "), ("zh", "，"))
-        }
-        others = {language: others[language] + (filled(said, each=listed)[language] if each else "") for language in others}
+        listed = strung([filled(NAMED, name=names[variant], value=f"{value:.2f}") for variant, value in each.items()])
+        others = strung([others, filled(said, each=listed)], "", "") if each else others
     return filled(READ, window=f"{max((int(one.get('window', 0)) for one in figures.values()), default=0):,}", others=others)
 
 
@@ -245,7 +230,7 @@ def beside(known: Mapping[str, Mapping[str, Any]], metric: Text, value: Text, na
     if printed:
         notes.append(filled(labels.CARD["published"], value=f"{printed['value']:.2f}"))
         why = {language: f"{why[language]} {printed['source']}. {printed['why'][language]}" for language in ("en", "zh")}
-    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
+    note = strung(notes, " · ", " · ") if notes else ""
     return (Pair(filled(metric, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.2f}", note, why),)
 
 

@@ -73,7 +73,7 @@ def value(
 
 def shown(
     name: str,
-    draw: Callable[[str], Plain],
+    draw: Callable[[str], Plain] | Mapping[str, Plain],
     words: tuple[Text, Text, Text],
     columns: Sequence[Text],
     rows: Sequence[Sequence[str | float | Text | None]],
@@ -81,7 +81,8 @@ def shown(
     height: int = 260,
     note: Text | None = None,
 ) -> dict[str, object]:
-    """`value` in short. draw(language): the figure; words: its title, units and sentence; columns, rows: its table."""
+    """`value` in short. draw: the figure by language, a function or a mapping; words: its title, units and sentence; columns, rows: its
+    table."""
     title, units, sentence = words
     table = Table(columns, rows)
     return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name, note=note)

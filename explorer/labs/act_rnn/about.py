@@ -78,6 +78,5 @@ def difficulty(task: str, mine: tuple[float, float] | None = None) -> dict[str, 
 
 def curves() -> dict[str, object] | None:
     """Wrong answers on held-out inputs over training, with and without ACT; None where no log is shipped. Slow at first."""
-    lines = {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS}
     percent: Any = {"scale": 100, "show": lambda share: f"{share:.1f} %", "joint": ("; ", "；")}
-    return about.curves(SLUG, facts(), lines, texts, per_step=lambda known: 100 / known["steps"], **percent)
+    return about.curves(SLUG, facts(), texts.VARIANTS, COLOURS, texts, per_step=lambda known: 100 / known["steps"], **percent)

@@ -10,8 +10,8 @@ from explorer.figures import ladder as drawing
 from explorer.labels import Text, filled, joined, raised, strung
 from explorer.labs import about
 from explorer.labs.adaptive_span import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import shown
 from models.adaptive_span.records import VARIANTS
 
 SLUG = "adaptive_span"
@@ -75,18 +75,10 @@ def standing() -> dict[str, object] | None:
         )
         for variant, one in known.items()
     ]
-    return figure.value(
-        drawing.ladder(rungs, digits=3, tick=0.5),
-        title=texts.STANDING,
-        units=texts.STANDING_UNITS,
-        sentence=standing_sentence(known),
-        table=figure.Table(
-            (texts.MODEL, texts.BITS, texts.SPAN, texts.SHARE),
-            [(texts.NAMES[variant], one["value"], one["mean_span"], round(100 * one["share"], 2)) for variant, one in known.items()],
-        ),
-        height=24 * len(known) + 36,
-        name="short-spans",
-    )
+    words = (texts.STANDING, texts.STANDING_UNITS, standing_sentence(known))
+    rows = [(texts.NAMES[variant], one["value"], one["mean_span"], round(100 * one["share"], 2)) for variant, one in known.items()]
+    columns = (texts.MODEL, texts.BITS, texts.SPAN, texts.SHARE)
+    return shown("short-spans", drawing.ladder(rungs, digits=3, tick=0.5), words, columns, rows, height=24 * len(known) + 36)
 
 
 def standing_sentence(known: Mapping[str, Facts]) -> Text:
@@ -113,10 +105,5 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss of all models over training, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in VARIANTS},
-        texts,
-        per_step=lambda known: known["recipe"]["batch"] * known["recipe"]["window"] / 1e6,
-    )
+    seen: Any = {"per_step": lambda known: known["recipe"]["batch"] * known["recipe"]["window"] / 1e6}
+    return about.curves(SLUG, facts(), texts.NAMES, COLOURS, texts, **seen)

@@ -77,8 +77,7 @@ def prose() -> dict[str, str]:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss over training; None where no log is shipped. Slow at first: it imports Plotly."""
-    lines = {"mlm": (texts.NAMES["mlm"], "var(--cat-1)")}
-    return about.curves(SLUG, facts(), lines, texts, per_step=lambda _: 1)
+    return about.curves(SLUG, facts(), texts.NAMES, {"mlm": "var(--cat-1)"}, texts, per_step=lambda _: 1)
 
 
 def judging() -> Value | None:

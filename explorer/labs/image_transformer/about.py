@@ -12,8 +12,8 @@ from explorer.figures import ladder as drawing
 from explorer.labels import filled, joined
 from explorer.labs import about
 from explorer.labs.image_transformer import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import shown
 from models import folders
 from models.errors import reading
 
@@ -91,18 +91,11 @@ def ladder(pictures: str, found: Sequence[Rung] | None = None) -> dict[str, obje
             return "published"
         return "ours" if rung["key"] in OURS else "baseline" if rung["key"] in BASELINES else "other"
 
-    return figure.value(
-        drawing.ladder([drawing.Rung(named(rung), float(rung["value"]), role(rung)) for rung in rungs]),
-        title=texts.LADDERS[pictures],
-        units=texts.LADDER_UNITS,
-        sentence=colour_sentence(rungs) if pictures == "colour" else ladder_sentence(rungs),
-        table=figure.Table(
-            (texts.WAY, texts.COST, texts.SOURCE),
-            [(named(rung), round(float(rung["value"]), 3), str(rung.get("source", ""))) for rung in rungs],
-        ),
-        height=21 * len(rungs) + 28,
-        name="image-ladder" if pictures == "grey" else f"image-ladder-{pictures}",
-    )
+    says = colour_sentence(rungs) if pictures == "colour" else ladder_sentence(rungs)
+    drawn = drawing.ladder([drawing.Rung(named(rung), float(rung["value"]), role(rung)) for rung in rungs])
+    rows = [(named(rung), round(float(rung["value"]), 3), str(rung.get("source", ""))) for rung in rungs]
+    name, columns = "image-ladder" if pictures == "grey" else f"image-ladder-{pictures}", (texts.WAY, texts.COST, texts.SOURCE)
+    return shown(name, drawn, (texts.LADDERS[pictures], texts.LADDER_UNITS, says), columns, rows, height=21 * len(rungs) + 28)
 
 
 def named(rung: Rung) -> Mapping[str, str]:
@@ -155,12 +148,5 @@ def _cheapest(rungs: Sequence[Rung]) -> Mapping[str, str]:
 
 def curves() -> dict[str, object] | None:
     """Held-out bits/dim over training of the models that are compared, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.RUNGS[variant], COLOURS[variant]) for variant in GREY},
-        texts,
-        unequal=(texts.CURVE_UNEQUAL, texts.AFTER),
-        scale=1 / math.log(2),
-        joint=("; ", "；"),
-    )
+    how: Any = {"unequal": (texts.CURVE_UNEQUAL, texts.AFTER), "scale": 1 / math.log(2), "joint": ("; ", "；")}
+    return about.curves(SLUG, facts(), texts.RUNGS, COLOURS, texts, **how)

@@ -7,11 +7,11 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import filled, joined
+from explorer.labels import filled, joined, sentence, strung
 from explorer.labs import about
 from explorer.labs.language_model import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import shown
 from models.language_model.records import VARIANTS
 
 SLUG = "language_model"
@@ -54,18 +54,13 @@ def standing() -> dict[str, object] | None:
         for variant, one in known.items()
     ]
     each = [filled(about.NAMED, name=texts.LESSONS[variant], value=f"{one['value']:.2f}") for variant, one in known.items()]
-    said = {"en": "; ".join(one["en"] for one in each) + ".", "zh": "；".join(one["zh"] for one in each) + "。"}
+    said = sentence([strung(each, "; ", "；")])
     last = known.get("last_only", {}).get("last_position")
     remark = filled(texts.AT_THE_LAST, value=f"{last:.2f}") if last else None
-    return figure.value(
-        drawing.ladder(rungs, tick=1),
-        title=texts.STANDING,
-        units=texts.CURVE_UNITS,
-        sentence=joined(said, remark, texts.OF_PIECES if "words" in known else None, about.order_of(SLUG, known)) or said,
-        table=figure.Table((labels.CARD["model"], texts.BITS), [(texts.LESSONS[variant], one["value"]) for variant, one in known.items()]),
-        height=26 * len(known) + 36,
-        name="language-model-lessons",
-    )
+    told = joined(said, remark, texts.OF_PIECES if "words" in known else None, about.order_of(SLUG, known)) or said
+    rows = [(texts.LESSONS[variant], one["value"]) for variant, one in known.items()]
+    words, columns = (texts.STANDING, texts.CURVE_UNITS, told), (labels.CARD["model"], texts.BITS)
+    return shown("language-model-lessons", drawing.ladder(rungs, tick=1), words, columns, rows, height=26 * len(known) + 36)
 
 
 def prose() -> dict[str, str]:
@@ -75,10 +70,5 @@ def prose() -> dict[str, str]:
 
 def curves() -> dict[str, object] | None:
     """Bits per character of the held-out book over training, from the logs that are shipped; None where there is none."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in VARIANTS},
-        texts,
-        per_step=lambda known: known["recipe"]["batch"] * known["config"]["window"] / 1e6,
-    )
+    seen: Any = {"per_step": lambda known: known["recipe"]["batch"] * known["config"]["window"] / 1e6}
+    return about.curves(SLUG, facts(), texts.NAMES, COLOURS, texts, **seen)

@@ -127,14 +127,10 @@ def standing(style: str, known: Mapping[str, Facts]) -> dict[str, object]:
         else:
             here = filled(texts.HERE, split=labels.split(known[variant]["figure"]["split"]))
             rows += [(name, seed, loss, here) for seed, loss in (seeds(variant) or {1: value}).items()]
-    return figure.value(
-        drawing.ladder(bars, digits=3, tick=0.2 if rungs[0][1] < 1.2 else 0.5),
-        title=texts.STANDING[style],
-        units=texts.STANDING_UNITS[style],
-        sentence=standing_sentence(known),
-        table=figure.Table((texts.MODEL, texts.SEED, texts.NATS, texts.SOURCE), rows),
-        height=24 * len(rungs) + 28,
-        name=f"music-{style}",
+    words = (texts.STANDING[style], texts.STANDING_UNITS[style], standing_sentence(known))
+    drawn = drawing.ladder(bars, digits=3, tick=0.2 if rungs[0][1] < 1.2 else 0.5)
+    return figure.shown(
+        f"music-{style}", drawn, words, (texts.MODEL, texts.SEED, texts.NATS, texts.SOURCE), rows, height=24 * len(rungs) + 28
     )
 
 
@@ -178,4 +174,4 @@ def _order(values: Mapping[str, float], order: Sequence[str]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss of the chorale models over training, or None where no log is shipped. Slow at first."""
-    return about.curves(SLUG, facts(), {variant: (texts.RUNGS[variant], COLOURS[variant]) for variant in COLOURS}, texts, show=three)
+    return about.curves(SLUG, facts(), texts.RUNGS, COLOURS, texts, show=three)

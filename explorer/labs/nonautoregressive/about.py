@@ -66,5 +66,4 @@ def quality(variant: str = VARIANTS[0], passes: int = 0) -> dict[str, object] | 
 
 def curves() -> dict[str, object] | None:
     """Held-out loss over training; None where no log is shipped. Slow at first: it imports Plotly."""
-    lines = {variant: (texts.BRIEF[variant], COLOURS[variant]) for variant in (*VARIANTS, GREEDY)}
-    return about.curves(SLUG, facts(), lines, texts)
+    return about.curves(SLUG, facts(), texts.BRIEF, COLOURS, texts)

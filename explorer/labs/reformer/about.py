@@ -12,8 +12,8 @@ from explorer.figures import spelling
 from explorer.labels import Text, filled, strung
 from explorer.labs import about
 from explorer.labs.reformer import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import Mark, shown
 from models.reformer.letters import LETTERS, WORD
 from models.reformer.records import MODELS
 
@@ -127,26 +127,20 @@ def table(ran: Mapping[str, str] = MappingProxyType({})) -> dict[str, object] | 
         (f"{rows[0].name['en']}, seed {one['seed']}{'' if one['finished'] else ', stopped early'}", *_measured(one), *[None] * len(columns))
         for one in runs(rows[0].key)
     ]
-    return figure.value(
-        {
-            language: spelling.rounds(
-                [name[language] for name in columns],
-                rows,
-                axes,
-                language,
-                {key: columns[COLUMNS.index(name)][language] for key, name in ran.items() if name in COLUMNS},
-            )
-            for language, axes in texts.TABLE_AXES.items()
-        },
-        title=texts.TABLE,
-        units=texts.TABLE_UNITS,
-        sentence=strung(order(rows), " ", ""),
-        note=strung([*whole(rows), *_unbroken(known), why], " ", ""),
-        legend=(figure.Mark(texts.IN_VIEW, "var(--query)"),) if ran else (),
-        table=figure.Table((texts.MODEL, *heads), [*((row.name, *row.ours, *row.printed) for row in rows), *seeds]),
-        height=66 + 44 * len(rows),
-        name="rounds",
-    )
+    drawn = {
+        language: spelling.rounds(
+            [name[language] for name in columns],
+            rows,
+            axes,
+            language,
+            {key: columns[COLUMNS.index(name)][language] for key, name in ran.items() if name in COLUMNS},
+        )
+        for language, axes in texts.TABLE_AXES.items()
+    }
+    words, note = (texts.TABLE, texts.TABLE_UNITS, strung(order(rows), " ", "")), strung([*whole(rows), *_unbroken(known), why], " ", "")
+    cells = [*((row.name, *row.ours, *row.printed) for row in rows), *seeds]
+    marks = (Mark(texts.IN_VIEW, "var(--query)"),) if ran else ()
+    return shown("rounds", drawn, words, (texts.MODEL, *heads), cells, marks, 66 + 44 * len(rows), note)
 
 
 def _unbroken(known: Mapping[str, Facts]) -> list[Text]:
@@ -237,11 +231,5 @@ def _falls(row: spelling.Row) -> bool:
 
 def curves() -> dict[str, object] | None:
     """Held-out errors over training of the models of words, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS["word"]},
-        texts,
-        per_step=lambda _known: 1,
-        show=lambda share: f"{100 * share:.2f} %",
-    )
+    how: Any = {"per_step": lambda _known: 1, "show": lambda share: f"{100 * share:.2f} %"}
+    return about.curves(SLUG, facts(), texts.NAMES, {variant: COLOURS[variant] for variant in MODELS["word"]}, texts, **how)

@@ -95,5 +95,4 @@ def _order(found: Mapping[str, Mapping[str, Any]], best: str) -> Mapping[str, st
 
 def curves() -> dict[str, object] | None:
     """Held-out loss over training, all four; None where no log is shipped. Slow at first: it imports Plotly."""
-    lines = {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS}
-    return about.curves(SLUG, facts(), lines, texts)
+    return about.curves(SLUG, facts(), texts.VARIANTS, COLOURS, texts)

@@ -8,11 +8,11 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import Text, filled, joined
+from explorer.labels import Text, filled, joined, strung
 from explorer.labs import about
 from explorer.labs.sparse_transformer import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import shown
 from models.sparse_transformer.records import MODELS
 from models.sparse_transformer.records import share as share_of
 
@@ -76,8 +76,8 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
     name, value, source = PUBLISHED[-1]
     notes.append(filled(labels.CARD["published"], value=f"{value:.1f}"))
     why = filled(texts.PRINTED, name=name, value=f"{value:.1f}", source=source)
-    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")}
-    return (Pair(filled(texts.METRIC, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.1f}", note, why),)
+    label = filled(texts.METRIC, split=labels.split(found[ours]["split"]))
+    return (Pair(label, f"{found[ours]['value']:.1f}", strung(notes, " · ", " · "), why),)
 
 
 def prose() -> dict[str, str]:
@@ -107,21 +107,16 @@ def standing() -> dict[str, object] | None:
         (filled(texts.AS_PUBLISHED, name=name), value, "published", source) for name, value, source in PUBLISHED
     ]
     rungs = sorted([*ours, *printed], key=lambda one: -one[1])
-    return figure.value(
-        drawing.ladder([drawing.Rung(*rung[:3]) for rung in rungs], digits=1, tick=20),
-        title=texts.STANDING,
-        units=texts.STANDING_UNITS,
-        sentence=standing_sentence(known),
-        table=figure.Table((texts.WAY, texts.COST, texts.SOURCE), [(name, value, source) for name, value, _, source in rungs]),
-        height=22 * len(rungs) + 32,
-        name="patterns-standing",
-    )
+    drawn = drawing.ladder([drawing.Rung(*rung[:3]) for rung in rungs], digits=1, tick=20)
+    rows, columns = [(name, value, source) for name, value, _, source in rungs], (texts.WAY, texts.COST, texts.SOURCE)
+    words = (texts.STANDING, texts.STANDING_UNITS, standing_sentence(known))
+    return shown("patterns-standing", drawn, words, columns, rows, height=22 * len(rungs) + 32)
 
 
 def standing_sentence(known: Mapping[str, Facts]) -> Text:
     """What each model costs, what the strided pattern costs against dense attention, and what the paper found."""
     each = [filled(texts.RUNG_VALUE, name=texts.NAMES[variant], value=f"{one['value']:.1f}") for variant, one in known.items()]
-    said: list[Text] = [{"en": "; ".join(one["en"] for one in each) + ".", "zh": "；".join(one["zh"] for one in each) + "。"}]
+    said = [strung([strung(each, "; ", "；"), {"en": ".", "zh": "。"}], "", "")]
     if {"strided", "dense"} <= known.keys():
         gap = float(known["strided"]["value"]) - float(known["dense"]["value"])
         said.append(filled(texts.BEHIND if gap > 0 else texts.AHEAD, gap=f"{abs(gap):.1f}", share=f"{100 * share('strided'):.0f}"))
@@ -152,16 +147,10 @@ def on_text() -> dict[str, object] | None:
     rungs = [(texts.NAMES[variant], float(one["value"])) for variant, one in known.items()]
     gap = float(known[worst]["value"]) - float(known[best]["value"])
     said = filled(texts.TEXT_SAYS if best == "text_fixed" else texts.TEXT_OTHER, best=texts.MODELS[best], gap=f"{gap:.3f}")
-    how = about.read(known, texts.MODELS)
-    return figure.value(
-        drawing.ladder([drawing.Rung(name, value, "ours") for name, value in rungs], tick=0.5),
-        title=texts.TEXT_STANDING,
-        units=texts.TEXT_UNITS,
-        sentence=joined(said, about.order_of(SLUG, known), how) or said,
-        table=figure.Table((texts.WAY, texts.BITS), [(name, value) for name, value in rungs]),
-        height=22 * len(rungs) + 32,
-        name="patterns-on-text",
-    )
+    says = joined(said, about.order_of(SLUG, known), about.read(known, texts.MODELS)) or said
+    drawn = drawing.ladder([drawing.Rung(name, value, "ours") for name, value in rungs], tick=0.5)
+    words, columns = (texts.TEXT_STANDING, texts.TEXT_UNITS, says), (texts.WAY, texts.BITS)
+    return shown("patterns-on-text", drawn, words, columns, rungs, height=22 * len(rungs) + 32)
 
 
 # ---- what it saves -----------------------------------------------------------------------------------------------------------------
@@ -175,7 +164,7 @@ def speed() -> dict[str, object] | None:
         told = {name: f"{figures[f'{name}_vs_dense_ratio']:.1f}" for name in ("strided", "fixed")}
         return {**told, "masked": f"{figures['strided_vs_masked_ratio']:.0f}", "growth": f"{figures['growth_exponent']:.2f}"}
 
-    return about.speed(RESULT, ways, texts, says, height=190, name="sparse-speed")
+    return about.speed("sparse-speed", RESULT, ways, texts, says, 190)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------
@@ -183,12 +172,5 @@ def speed() -> dict[str, object] | None:
 
 def curves() -> dict[str, object] | None:
     """Held-out nats over training of the models of digits, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS["digit"]},
-        texts,
-        unequal=(texts.CURVE_UNEQUAL, texts.AFTER),
-        show=lambda nats: f"{nats:.1f}",
-        joint=("; ", "；"),
-    )
+    how: Any = {"unequal": (texts.CURVE_UNEQUAL, texts.AFTER), "show": lambda nats: f"{nats:.1f}", "joint": ("; ", "；")}
+    return about.curves(SLUG, facts(), texts.NAMES, {variant: COLOURS[variant] for variant in MODELS["digit"]}, texts, **how)

@@ -8,11 +8,10 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures.curves import Curve, Place
-from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
+from explorer.labs.lined import lined
 from explorer.labs.transformer_xl import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models.transformer_xl.records import MODELS, ladder
 
@@ -74,25 +73,12 @@ def wave() -> dict[str, object] | None:
     drawn = [Curve(texts.PLACES[name], places, [*bits[name][-before:], *bits[name]], colours[name]) for name in colours if name in bits]
     edges = [round(i * segment / parts) for i in range(parts + 1)]
     ticks = tuple(range(-segment // 2, segment + 1, segment // 4))
-    return figure.value(
-        lambda language: figure_of(drawn, texts.PLACE_AXES[language], language, mark=Place(0, text=texts.BORDER[language]), ticks=ticks),
-        title=texts.PLACE,
-        units=texts.PLACE_UNITS,
-        sentence=filled(
-            texts.PLACE_SAYS,
-            near=f"{bits['xl'][0]:.2f}",
-            cut=f"{bits['none'][0]:.2f}",
-            far=f"{bits['xl'][-1]:.2f}",
-            far_cut=f"{bits['none'][-1]:.2f}",
-        ),
-        legend=[figure.Mark(line.name, line.colour) for line in drawn],
-        table=figure.Table(
-            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in drawn)),
-            [(edges[i] + 1, edges[i + 1], *(line.y[before + i] for line in drawn)) for i in range(parts)],
-        ),
-        height=340,
-        name="loss-at-the-border",
-    )
+    numbers = {"near": bits["xl"][0], "cut": bits["none"][0], "far": bits["xl"][-1], "far_cut": bits["none"][-1]}
+    words = (texts.PLACE, texts.PLACE_UNITS, filled(texts.PLACE_SAYS, **{name: f"{value:.2f}" for name, value in numbers.items()}))
+    columns = (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in drawn))
+    rows = [(edges[i] + 1, edges[i + 1], *(line.y[before + i] for line in drawn)) for i in range(parts)]
+    mark = Place(0, text=texts.BORDER)
+    return lined("loss-at-the-border", drawn, texts.PLACE_AXES, words, columns, rows, mark=mark, ticks=ticks, height=340)
 
 
 # ---- evaluation speed --------------------------------------------------------------------------------------------------------------
@@ -110,7 +96,7 @@ def speed() -> dict[str, object] | None:
         }
 
     ways = {"state_reuse": (texts.REUSE, True), "sliding_window": (texts.SLIDING, False)}
-    return about.speed(RESULT, ways, texts, says, height=120, name="evaluation-speed")
+    return about.speed("evaluation-speed", RESULT, ways, texts, says, 120)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------
@@ -118,10 +104,5 @@ def speed() -> dict[str, object] | None:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss of both models over training, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS},
-        texts,
-        per_step=lambda known: known["recipe"]["lanes"] * known["recipe"]["segments"] * known["config"]["segment"] / 1e6,
-    )
+    seen: Any = {"per_step": lambda known: known["recipe"]["lanes"] * known["recipe"]["segments"] * known["config"]["segment"] / 1e6}
+    return about.curves(SLUG, facts(), texts.NAMES, COLOURS, texts, **seen)

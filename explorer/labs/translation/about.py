@@ -7,12 +7,11 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures.curves import Curve
-from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
+from explorer.labs.lined import lined
 from explorer.labs.translated import metric
 from explorer.labs.translation import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models.translation.records import KINDS
 
@@ -69,21 +68,13 @@ def curves() -> dict[str, object] | None:
         Curve(name, epochs, [line[key] for line in log], f"var(--cat-{n})", dots=len(log) < 3)
         for n, (key, name) in enumerate((("loss", texts.LEARNED), ("validation", texts.HELD_OUT)), 1)
     ]
-    return figure.value(
-        lambda language: figure_of(lines, axes[language], language, up=span),
-        title=labels.CARD["curve"],
-        units=texts.CURVE_UNITS,
-        sentence=filled(
-            texts.CURVE_SAYS,
-            epochs=len(log),
-            loss=f"{best['validation']:.2f}",
-            best=int(best["epoch"]),
-            first=f"{log[0]['validation']:.2f}",
-        ),
-        legend=[figure.Mark(curve.name, curve.colour) for curve in lines],
-        table=figure.Table(
-            (texts.EPOCH, texts.LEARNED, texts.HELD_OUT),
-            [(int(line["epoch"]), round(line["loss"], 3), round(line["validation"], 3)) for line in log],
-        ),
-        name="translation-training",
+    says = filled(
+        texts.CURVE_SAYS,
+        epochs=len(log),
+        loss=f"{best['validation']:.2f}",
+        best=int(best["epoch"]),
+        first=f"{log[0]['validation']:.2f}",
     )
+    words, columns = (labels.CARD["curve"], texts.CURVE_UNITS, says), (texts.EPOCH, texts.LEARNED, texts.HELD_OUT)
+    rows = [(int(line["epoch"]), round(line["loss"], 3), round(line["validation"], 3)) for line in log]
+    return lined("translation-training", lines, axes, words, columns, rows, up=span)

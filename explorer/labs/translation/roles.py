@@ -9,8 +9,8 @@ import numpy as np
 
 from explorer.figures import roles
 from explorer.figures.attention import Kind, shown
-from explorer.figures.heatmaps import Map, maps
-from explorer.labels import filled
+from explorer.figures.heatmaps import Figure, Map, maps
+from explorer.labels import filled, sentence, strung
 from explorer.labs.translation import texts
 from explorer.widgets import figure
 
@@ -29,19 +29,14 @@ def value(encoder: Kind, cross: Kind) -> Value | None:
     each = [_asked(job, names, row) for job, row in zip(found, rows, strict=True)]
     labels = [filled(texts.ROLES_HEAD, **one) for one in each]
     said = [filled(texts.ROLES_SAY, **one) for one in each]
-    english = "; ".join(one["en"] for one in said)
-    return figure.value(
-        lambda language: maps([Map("", np.array(rows))], [label[language] for label in labels], names),
-        title=texts.ROLES_TITLE,
-        units=texts.ROLES_UNITS,
-        sentence={"en": f"{english[0].upper()}{english[1:]}.", "zh": f"{'；'.join(one['zh'] for one in said)}。"},
-        table=figure.Table(
-            (texts.ROLES_HEADING, *({"en": name, "zh": name} for name in names)),
-            [(label, *(round(weight, 4) for weight in row)) for label, row in zip(labels, rows, strict=True)],
-        ),
-        height=ROW * len(rows) + 76,
-        name="who-what-whom",
-    )
+    words = (texts.ROLES_TITLE, texts.ROLES_UNITS, sentence([strung(said, "; ", "；")]))
+    columns = (texts.ROLES_HEADING, *({"en": name, "zh": name} for name in names))
+    table = [(label, *(round(weight, 4) for weight in row)) for label, row in zip(labels, rows, strict=True)]
+
+    def draw(language: str) -> Figure:
+        return maps([Map("", np.array(rows))], [label[language] for label in labels], names)
+
+    return figure.shown("who-what-whom", draw, words, columns, table, height=ROW * len(rows) + 76)
 
 
 def _asked(job: Mapping[str, Any], names: list[str], row: list[float]) -> dict[str, object]:

@@ -10,8 +10,8 @@ from explorer.figures import depth, lengths
 from explorer.labels import Text, filled, strung
 from explorer.labs import about, effort
 from explorer.labs.universal_transformer import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import Mark, shown
 
 Facts = dict[str, Any]
 
@@ -142,23 +142,15 @@ def longer() -> dict[str, object] | None:
     found = {task: kinds for task, kinds in found.items() if any(kinds.values())}
     if not found:
         return None
-    return figure.value(
-        lengths.lengths(
-            [(texts.SHORT_NAMES[task], [*_runs(kinds), *_in_print(kinds)]) for task, kinds in found.items()],
-            rows=(texts.CHARACTERS, texts.WHOLE),
-            ticks=(texts.TRAINED_AT, {"en": "40", "zh": "40"}, {"en": "400", "zh": "400"}),
-        ),
-        title=texts.LENGTHS,
-        units=texts.LENGTHS_UNITS,
-        sentence=longer_sentence(found),
-        legend=[
-            *(figure.Mark(texts.NETWORKS[kind], COLOURS[kind]) for kind in KINDS if any(kinds[kind] for kinds in found.values())),
-            figure.Mark(texts.PRINTED, "var(--ink3)", dashed=True),
-        ],
-        table=figure.Table(texts.COLUMNS, _rows(found)),
-        height=330,
-        name="longer-than-trained",
+    drawn = lengths.lengths(
+        [(texts.SHORT_NAMES[task], [*_runs(kinds), *_in_print(kinds)]) for task, kinds in found.items()],
+        rows=(texts.CHARACTERS, texts.WHOLE),
+        ticks=(texts.TRAINED_AT, *({"en": length, "zh": length} for length in ("40", "400"))),
     )
+    marks = [Mark(texts.NETWORKS[kind], COLOURS[kind]) for kind in KINDS if any(kinds[kind] for kinds in found.values())]
+    marks.append(Mark(texts.PRINTED, "var(--ink3)", dashed=True))
+    words = (texts.LENGTHS, texts.LENGTHS_UNITS, longer_sentence(found))
+    return shown("longer-than-trained", drawn, words, texts.COLUMNS, _rows(found), marks, 330)
 
 
 def _runs(kinds: Mapping[str, Sequence[Facts]]) -> list[lengths.Run]:
@@ -186,18 +178,8 @@ def _rows(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> list[tuple[str 
         for kind in KINDS:
             for one in kinds[kind]:
                 near, far = one["figure"], one.get("longer") or {}
-                rows.append(
-                    (
-                        task,
-                        texts.BRIEF[kind]["en"],
-                        str(one["seed"]),
-                        near["value"],
-                        near.get("sequences"),
-                        far.get("value"),
-                        far.get("sequences"),
-                        near.get("ponder"),
-                    )
-                )
+                shares = (near["value"], near.get("sequences"), far.get("value"), far.get("sequences"))
+                rows.append((task, texts.BRIEF[kind]["en"], str(one["seed"]), *shares, near.get("ponder")))
     return rows
 
 
@@ -229,11 +211,6 @@ def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out errors over training of the networks that are compared on stories, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG,
-        facts(),
-        {f"stories{kind}": (texts.BRIEF[kind], COLOURS[kind]) for kind in KINDS},
-        texts,
-        one=texts.CURVE_EACH,
-        show=lambda share: f"{100 * share:.1f} %",
-    )
+    names, colours = ({f"stories{kind}": of[kind] for kind in KINDS} for of in (texts.BRIEF, COLOURS))
+    how: Any = {"one": texts.CURVE_EACH, "show": lambda share: f"{100 * share:.1f} %"}
+    return about.curves(SLUG, facts(), names, colours, texts, **how)

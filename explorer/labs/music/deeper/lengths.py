@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from explorer.figures.curves import Curve, Place, curves
-from explorer.labels import filled
+from explorer.labels import filled, strung
 from explorer.labels import text as _
 from explorer.labs import about
 from explorer.labs.music import texts
@@ -61,12 +61,11 @@ def value(measured: Mapping[str, Facts]) -> Value:
     ]
     edges = [round(i * whole / parts) for i in range(parts + 1)]
     rows = [(edges[i], edges[i + 1], *(line.y[i] for line in lines)) for i in range(parts)]
-    listed = {"en": "; ".join(one["en"] for one in each), "zh": "；".join(one["zh"] for one in each)}
-    says = filled(SAYS, trained=f"{window:,}", whole=f"{whole:,}", each=listed)
+    says = filled(SAYS, trained=f"{window:,}", whole=f"{whole:,}", each=strung(each, "; ", "；"))
     words, columns = (QUESTION, filled(UNITS, n=f"{whole:,}"), says), (*COLUMNS, *(line.name for line in lines))
     return shown(
         "lengths",
-        lambda language: curves(lines, AXES[language], language, mark=Place(window, whole, TRAINED[language])),
+        lambda language: curves(lines, AXES[language], language, mark=Place(window, whole, TRAINED)),
         words,
         columns,
         rows,

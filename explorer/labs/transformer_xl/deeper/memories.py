@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures.curves import Curve, Place, curves
-from explorer.labels import Text, filled
+from explorer.figures.curves import Curve, Place
+from explorer.labels import Text, filled, strung
 from explorer.labs.lined import lined
 from explorer.labs.transformer_xl import texts
 from explorer.views import View, unfolded
@@ -68,22 +68,11 @@ def by_memory(found: Memories, measured: Mapping[str, Any] | None) -> Value:
         rows = [[*row, round(bits, 4)] for row in rows]
     if max(mine) - min(mine) < 1e-4:
         said.append(texts.SHORT_TEXT)
-    return figure.value(
-        lambda language: curves(
-            drawn,
-            texts.MEMORIES_AXES[language],
-            language,
-            mark=Place(TRAINED, text=texts.AS_TRAINED[language]),
-            ticks=(0, 128, 256, 512, 768, 1024),
-        ),
-        title=texts.MEMORIES,
-        units=texts.MEMORIES_UNITS,
-        sentence={"en": "".join(one["en"] for one in said) + ".", "zh": "".join(one["zh"] for one in said) + "。"},
-        legend=[figure.Mark(line.name, line.colour, dashed=line.level) for line in drawn],
-        table=figure.Table(columns, rows),
-        height=280,
-        name="what-memory-buys",
-    )
+    says = strung([*said, {"en": ".", "zh": "。"}], "", "")
+    marks = [figure.Mark(line.name, line.colour, dashed=line.level) for line in drawn]
+    how: dict[str, Any] = {"mark": Place(TRAINED, text=texts.AS_TRAINED), "ticks": (0, 128, 256, 512, 768, 1024), "height": 280}
+    words = (texts.MEMORIES, texts.MEMORIES_UNITS, says)
+    return lined("what-memory-buys", drawn, texts.MEMORIES_AXES, words, columns, rows, legend=marks, **how)
 
 
 def by_context(measured: Mapping[str, Any]) -> Value:
@@ -95,8 +84,7 @@ def by_context(measured: Mapping[str, Any]) -> Value:
     said = []
     for one in measured["effective_lengths"]:
         each = [filled(texts.LENGTH_OF, name=texts.NAMES[name], value=f"{one[name]:,}") for name in colours if name in one]
-        lengths = {"en": ", ".join(text["en"] for text in each), "zh": "，".join(text["zh"] for text in each)}
-        said.append((one["r"], one["gain"], lengths))
+        said.append((one["r"], one["gain"], strung(each)))
     share, gain, lengths = said[-1]
     says = filled(texts.CONTEXT_SAYS, share=f"{100 * share:g}", gain=f"{100 * gain:g}", lengths=lengths)
     words, columns = (texts.CONTEXT, filled(texts.CONTEXT_UNITS, n=f"{found['n']:,}"), says), [texts.CONTEXT_COLUMN]

@@ -9,14 +9,15 @@ from typing import Any
 from explorer import labels, runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention
-from explorer.figures import curves as drawn
+from explorer.figures.curves import Curve
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs import about
 from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
+from explorer.labs.lined import lined
 from explorer.labs.new_lab import texts
-from explorer.widgets import ask, change, figure
+from explorer.widgets import ask, change
 from explorer.widgets.card import Pair
 from models.new_lab.records import EVERY_HEAD, EXAMPLES, HEADS, KIND, LAYERS, LONGEST, Explanation, Measured, Request
 
@@ -51,9 +52,8 @@ def prose() -> dict[str, str]:
 
 def curves() -> Value | None:
     """Wrong digits on held-out inputs over training, or None where no log is shipped. Slow at first."""
-    return about.curves(
-        SLUG, about.models(SLUG, ("base",)), {"base": (texts.SHORT, COLOUR)}, texts, show=lambda share: f"{100 * share:.1f} %"
-    )
+    known, show = about.models(SLUG, ("base",)), lambda share: f"{100 * share:.1f} %"
+    return about.curves(SLUG, known, {"base": texts.SHORT}, {"base": COLOUR}, texts, show=show)
 
 
 # ---- what is asked -----------------------------------------------------------------------------------------------------------------
@@ -95,19 +95,11 @@ def by_length() -> Value | None:
     if not measured:
         return None
     places, shares = [int(length) for length in measured], list(measured.values())
-    curve = drawn.Curve(texts.SHORT, places, shares, COLOUR)
-    axes = {language: (texts.LENGTH[language], texts.SHARE[language]) for language in ("en", "zh")}
+    curve = Curve(texts.SHORT, places, shares, COLOUR)
     worst = min(measured, key=lambda length: measured[length])
-    return figure.value(
-        {language: drawn.curves([curve], names, language, ticks=places) for language, names in axes.items()},
-        title=texts.LENGTHS,
-        units=texts.LENGTHS_UNITS,
-        sentence=filled(texts.LENGTHS_SAYS, length=worst, share=f"{measured[worst]:.4f}"),
-        legend=[figure.Mark(texts.SHORT, COLOUR)],
-        table=figure.Table((texts.LENGTH, texts.SHARE), list(zip(places, shares, strict=True))),
-        height=200,
-        name="new-lab-lengths",
-    )
+    says = filled(texts.LENGTHS_SAYS, length=worst, share=f"{measured[worst]:.4f}")
+    words, axes = (texts.LENGTHS, texts.LENGTHS_UNITS, says), (texts.LENGTH, texts.SHARE)
+    return lined("new-lab-lengths", [curve], axes, words, axes, list(zip(places, shares, strict=True)), ticks=places, height=200)
 
 
 def difference(
