@@ -20,10 +20,13 @@ OF_VIEWS = ("first", "answer", "warning", "notice", "lines", "pick", "prepare", 
 
 def program_of(texts: Any, views: Any, about: Any, /, **fields: Any) -> Program[Any, Any]:
     """A program whose functions stand in a lab's module `views` by the names of its fields, whose words stand in its `texts`, and what
-    stands above its bar in its `about`. fields: all others, and those that are found elsewhere."""
+    stands above its bar in its `about`. A run that `prepare` makes holds what is looked at on arrival as its `pick`. fields: all others,
+    and those that are found elsewhere."""
     above = About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, getattr(about, "curves", lambda: None))
     words = {"about": above, "region": texts.REGION, "run": getattr(texts, "RUN", None)}
     found = {name: getattr(views, name) for name in OF_VIEWS if hasattr(views, name)}
+    if "prepare" in found:
+        found.setdefault("pick", lambda run, _request: run.pick)
     return Program(**{"answer": lambda _seen, _request: None, **words, **found, **fields})
 
 

@@ -80,24 +80,13 @@ class Model:
     pattern: Mapping[str, object] | None = None
 
 
-@dataclass(frozen=True)
-class Growing:
-    """What one model has read and written so far: fields of `Model`."""
-
-    key: str
-    name: Text
-    about: Text
-    text: str
-    nats: Array
-
-
 def value(
     models: Sequence[Model],
     *,
     given: int,
-    segment: int,
-    memory: int,
-    unknown: Sequence[int],
+    segment: int = 0,
+    memory: int = 0,
+    unknown: Sequence[int] = (),
     query: str,
     state: str,
     pick: Mapping[str, object] | None = None,
@@ -129,29 +118,12 @@ def reach(run: Value) -> Value:
     return {name: run[name] for name in ("state", "query", "segment", "pick")} | {"models": models}
 
 
-def growing(
-    models: Sequence[Growing],
-    *,
-    given: int,
-    of: int,
-    segment: int,
-    query: str,
-) -> Value:
+def growing(models: Sequence[Model], *, of: int, **run: Any) -> Value:
     """A run under way: everything so far, so that a coalesced update loses nothing. of: characters there will be. Others as of `value`."""
-    return {
-        "state": "running",
-        "query": query,
-        "given": given,
-        "of": of,
-        "segment": segment,
-        "unknown": pack(np.zeros(0, np.int32)),
-        "worst": WORST,
-        "models": [_told(model, given) for model in models],
-        "pick": None,
-    }
+    return {**value(models, state="running", **run), "of": of}
 
 
-def _told(model: Model | Growing, given: int) -> Value:
+def _told(model: Model, given: int) -> Value:
     if len(model.text) != len(model.nats):
         raise ValueError(f"{model.key}: a text of {len(model.text)} characters with {len(model.nats)} nats")
     bits = np.asarray(model.nats, np.float64) / np.log(2)

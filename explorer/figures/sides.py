@@ -34,7 +34,7 @@ class Side:
     before: NDArray[np.floating]
     after: NDArray[np.floating]
     given: int
-    segment: int
+    segment: int = 0
     written: tuple[str, str] | None = None
     text: str = ""
     unreached: Text | None = None
@@ -55,6 +55,17 @@ class Side:
     def reached(self) -> bool:
         """Does the change make a difference to any character?"""
         return bool(np.abs(self.after - self.before).max() > ROUNDING)
+
+    @property
+    def bits(self) -> tuple[float, float]:
+        """Mean bits of what was given, before and after."""
+        before, after = (float(nats[: self.given].mean(dtype=np.float64)) / math.log(2) for nats in (self.before, self.after))
+        return before, after
+
+    @property
+    def most(self) -> str:
+        """As of `most_bits`."""
+        return most_bits(self.before, self.after)
 
     def spelled(self) -> Value:
         """As the browser takes it."""

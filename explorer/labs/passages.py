@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from explorer import labels
+import numpy as np
+
+from explorer import controls, labels
 from explorer.controls import Control, Page, Value
-from explorer.figures import reading
+from explorer.figures import bertviz, reading
 from explorer.labels import Text
 from explorer.labels import text as _
 from explorer.views import View, on_stage
@@ -48,6 +50,10 @@ UNLIKE: Final = _(
 )
 TEXT_VIEW: Final = {"title": _("What was read and written", "读到的与写下的"), "empty": _("No text has been read yet.", "还没有读过文本。")}
 LISTED = 8  # unknown characters that are named
+START: Final = "⏎"  # what stands before the first character: a new line
+SHARPER: Final = _("sharper", "尖锐")
+FLATTER: Final = _("flatter", "平坦")
+BERTVIZ = 48  # characters that bertviz shows, the last ones
 LEAST = 32  # characters below which a text says little about where it comes from
 
 
@@ -71,6 +77,43 @@ def asked(pages: Sequence[Page], step: int) -> tuple[Control, ...]:
         Control("temperature", TEMPERATURE, "number", hint=TEMPERATURE_HINT, step=0.1),
         Control("seed", SEED, "seed", hint=SEED_HINT),
     )
+
+
+def growing(
+    parts: Mapping[str, Sequence[Any]],
+    names: Mapping[str, Text],
+    about: Mapping[str, Text],
+    request: Any,
+    given: int,
+    text: Callable[[Any], str] = lambda step: str(step.text),
+) -> Value:
+    """What the text draws while it is read and written. parts: the steps of each model so far, each with what text(step) says and its nats.
+    names, about: of the models; given: characters to read."""
+    none = np.zeros(0, np.float32)
+    grown = [
+        reading.Model(one, names[one], about[one], "".join(map(text, steps)), np.concatenate([none, *(step.nats for step in steps)]))
+        for one, steps in parts.items()
+    ]
+    segment = getattr(request, "segment", 0)
+    return reading.growing(grown, given=given, of=given + request.length, segment=segment, query=controls.query(request))
+
+
+def last(
+    key: str, name: Text, text: Sequence[str], size: tuple[int, int], look: Callable[[int, int, Sequence[int]], reading.Array]
+) -> bertviz.Attention:
+    """The attention among the last characters as bertviz shows it. key, name: of the model, of size (layers, heads). look(layer, head,
+    positions) -> (row, key): exact weights."""
+    rows = range(max(0, len(text) - BERTVIZ), len(text))
+    weights = np.stack([np.stack([look(layer, head, rows)[:, rows] for head in range(size[1])]) for layer in range(size[0])])
+    keys = [START, *text]
+    return bertviz.Attention(key, name, weights, [text[i] for i in rows], [keys[i] for i in rows], causal=True)
+
+
+def heated(temperature: float, text: Text) -> Text | None:
+    """What to say where something is not drawn from a model's own distribution; None for small changes. text: with {changed}."""
+    if 0.75 <= temperature <= 1.25:
+        return None
+    return labels.filled(text, changed=SHARPER if temperature < 1 else FLATTER, temperature=f"{temperature:g}")
 
 
 def progress(given: int, made: int, length: int) -> Text:

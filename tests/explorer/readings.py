@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import reading as figure
-from explorer.figures.reading import Growing, Model
+from explorer.figures.reading import Model
 from explorer.looks import Look, looks
 
 Array = NDArray[np.float32]
@@ -126,5 +126,5 @@ def value(length: int = 0, foreign: int = 0, **more: Any) -> dict[str, Any]:
 def growing(length: int, until: int, query: str = "v=2") -> dict[str, Any]:
     """The same run while its first `until` characters are read and written."""
     made, given = run(length)
-    parts = [Growing(one.variant, NAMES[one.variant], ABOUT[one.variant], one.text[:until], one.nats[:until]) for one in made]
+    parts = [Model(one.variant, NAMES[one.variant], ABOUT[one.variant], one.text[:until], one.nats[:until]) for one in made]
     return figure.growing(parts, given=given, of=max(len(one.text) for one in made), segment=SEGMENT, query=query)

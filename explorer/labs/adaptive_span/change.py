@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from explorer import labels
 from explorer.controls import Control
-from explorer.figures.sides import Side, most_bits
+from explorer.figures.sides import Side
 from explorer.knobs import Spans
 from explorer.labels import Text, change_sentence, filled, raised, strung
 from explorer.labs.adaptive_span import texts
@@ -53,8 +51,7 @@ def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None,
         before.nats,
         losses[1].nats,
         before.given,
-        0,
-        (before.text[before.given :], after.text[before.given :]),
+        written=(before.text[before.given :], after.text[before.given :]),
         text=before.text,
     )
     return Readings([side], sentence(change, before, after, side))
@@ -62,8 +59,7 @@ def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None,
 
 def sentence(change: Text, before: Explanation, after: Explanation, side: Side) -> Text:
     """The comparison in words: how much, and how far the heads look before and after. change: in words."""
-    bits = [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)]
     mean, was = (float(seen.saved.long_positions.mean()) for seen in (after, before))
-    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=change, most=most_bits(side.before, side.after))
+    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *side.bits, change=change, most=side.most)
     looks = change_sentence(texts.LOOKS, texts.LOOKS_SAME, was, mean, show="{:,.0f}".format)
     return raised(strung([cost, looks], "", ""))

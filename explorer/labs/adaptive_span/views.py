@@ -25,7 +25,6 @@ from models.adaptive_span.weights import Overview, look, overview
 Value = dict[str, object]
 Array = NDArray[np.float32]
 
-BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
 
 
@@ -84,10 +83,7 @@ def progress(steps: Sequence[Step], request: Request) -> Text:
 
 def text_growing(steps: Sequence[Step], request: Request) -> Value:
     """What the text draws while it is read and written."""
-    given, variant = len(check(request)), request.variant
-    nats = np.concatenate([step.nats for step in steps])
-    grown = reading.Growing(variant, texts.NAMES[variant], texts.ABOUT[variant], "".join(step.text for step in steps), nats)
-    return reading.growing([grown], given=given, of=given + request.length, segment=0, query=query(request))
+    return passages.growing({request.variant: steps}, texts.NAMES, texts.ABOUT, request, len(check(request)))
 
 
 # ---- a finished run ----------------------------------------------------------------------------------------------------------------
@@ -107,11 +103,6 @@ class Run:
 def prepare(seen: Explanation, _request: Request) -> Run:
     """A run with what all of its pictures need."""
     return Run(seen, overview(seen), (_address(seen, "before", _before), _address(seen, "after", _after)), telling(seen))
-
-
-def pick(run: Run, _request: Request) -> Value | None:
-    """What is looked at on arrival."""
-    return run.pick
 
 
 def _before(seen: Explanation, layer: int, head: int, rows: Sequence[int]) -> Array:
@@ -155,7 +146,7 @@ def text_of(run: Run, request: Request, state: str) -> Value:
         *(reading.Model(one.variant, texts.NAMES[one.variant], along, seen.text, one.nats) for one in seen.beside[:1]),
     ]
     unknown = np.flatnonzero(seen.unknown).tolist()
-    return reading.value(models, given=seen.given, segment=0, memory=0, unknown=unknown, pick=run.pick, query=query(request), state=state)
+    return reading.value(models, given=seen.given, unknown=unknown, pick=run.pick, query=query(request), state=state)
 
 
 def spans_of(run: Run, request: Request, state: str) -> Value:
@@ -217,13 +208,7 @@ def jobs(seen: Explanation, whole: Overview, least: float = 0.25) -> list[Value]
 
 def bertviz(seen: Explanation) -> drawing.Attention:
     """The attention among the last characters as bertviz shows it."""
-    layers, heads_, length = seen.queries.shape[:3]
-    rows = list(range(max(0, length - BERTVIZ), length))
-    weights = np.stack([np.stack([_after(seen, layer, head, rows)[:, rows] for head in range(heads_)]) for layer in range(layers)])
-    keys = [texts.START, *seen.text]
-    return drawing.Attention(
-        seen.variant, texts.NAMES[seen.variant], weights, [seen.text[i] for i in rows], [keys[i] for i in rows], causal=True
-    )
+    return passages.last(seen.variant, texts.NAMES[seen.variant], seen.text, seen.queries.shape[:2], partial(_after, seen))
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------

@@ -117,8 +117,6 @@ HOT: Final = _(
     "Temperature 1 is the model's own distribution; this picture is drawn from a {changed} one, at {temperature}.",
     "温度 1 是模型自己的分布；这张图取自更{changed}的分布，温度 {temperature}。",
 )
-SHARPER: Final = _("sharper", "尖锐")
-FLATTER: Final = _("flatter", "平坦")
 
 NOTES: Final[tuple[Text, ...]] = (
     _(

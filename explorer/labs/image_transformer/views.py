@@ -127,10 +127,7 @@ def warning(_request: Request, seen: Explanation) -> Text | None:
 
 def notice(request: Request, _seen: Explanation) -> Text | None:
     """What to say where the picture is not drawn from the model's own distribution; None for small changes."""
-    if 0.75 <= request.temperature <= 1.25:
-        return None
-    changed = texts.SHARPER if request.temperature < 1 else texts.FLATTER
-    return filled(texts.HOT, changed=changed, temperature=f"{request.temperature:g}")
+    return passages.heated(request.temperature, texts.HOT)
 
 
 # ---- a run under way ---------------------------------------------------------------------------------------------------------------

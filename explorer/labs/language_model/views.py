@@ -16,7 +16,7 @@ from explorer.controls import Control, query
 from explorer.figures import attention, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.figures.sides import Side, most_bits
+from explorer.figures.sides import Side
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled, raised
 from explorer.labs import passages
@@ -47,7 +47,6 @@ from models.language_model.records import (
 Text = Mapping[str, str]
 Value = dict[str, object]
 
-BERTVIZ = 48  # symbols that bertviz shows, the last ones
 SHOWN = 32  # symbols of the family map's picture
 OFFERED_LABELS = (50, 100, 200, 500, MOST_LABELS)
 TOP = (0, 1, 2, 5, 10, 40)  # of how many of the likeliest is drawn, as the bar offers it; 0 for all
@@ -227,16 +226,13 @@ def text_of(seen: Explanation, request: Request, state: str) -> Value:
     )
     unknown = np.flatnonzero(seen.unknown).tolist()
     place = pick(seen, request)
-    return reading.value([model], given=seen.given, segment=0, memory=0, unknown=unknown, pick=place, query=query(request), state=state)
+    return reading.value([model], given=seen.given, unknown=unknown, pick=place, query=query(request), state=state)
 
 
 def text_growing(steps: Sequence[Step], request: Request) -> Value:
     """What the text draws while it is read and written."""
-    symbols = [symbol for step in steps for symbol in step.symbols]
-    given = sum(len(step.symbols) for step in steps if step.given)
-    nats = np.concatenate([step.nats for step in steps]) if steps else np.zeros(0, np.float32)
-    grown = reading.Growing(request.variant, texts.NAMES[request.variant], texts.WRITES, "".join(symbols), nats)
-    return reading.growing([grown], given=given, of=given + request.length, segment=0, query=query(request))
+    given, about_ = sum(len(step.symbols) for step in steps if step.given), {request.variant: texts.WRITES}
+    return passages.growing({request.variant: steps}, texts.NAMES, about_, request, given, lambda step: "".join(step.symbols))
 
 
 def pieces(seen: Explanation, request: Request, state: str) -> Value:
@@ -286,11 +282,11 @@ def maps(seen: Explanation, request: Request, state: str) -> Value:
 
 def bertviz(seen: Explanation) -> drawing.Attention:
     """The attention among the last symbols as bertviz shows it."""
-    rows = range(max(0, len(seen.symbols) - BERTVIZ), len(seen.symbols))
-    weights = seen.weights[:, :, rows.start :, rows.start : rows.stop].astype(np.float32)
-    keys = [texts.START, *seen.symbols]
-    shown = [seen.symbols[i] for i in rows]
-    return drawing.Attention(seen.variant, texts.NAMES[seen.variant], weights, shown, [keys[i] for i in rows], causal=True)
+
+    def look(layer: int, head: int, which: Sequence[int]) -> NDArray[np.float32]:
+        return seen.weights[layer, head, which].astype(np.float32)
+
+    return passages.last(seen.variant, texts.NAMES[seen.variant], seen.symbols, seen.weights.shape[:2], look)
 
 
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
@@ -313,14 +309,11 @@ def difference(seen: tuple[Explanation, Explanation], losses: tuple[Losses | Non
         before.nats,
         losses[1].nats,
         given,
-        0,
-        ("".join(before.symbols[before.given :]), "".join(after.symbols[after.given :])),
+        written=("".join(before.symbols[before.given :]), "".join(after.symbols[after.given :])),
         text="".join(before.symbols) if request.task == KINDS[0] else "",
         unreached=texts.GREEDY if cold else None,
     )
-    bits = [float(nats[:given].mean() / np.log(2)) for nats in (before.nats, losses[1].nats)]
-    most = most_bits(before.nats, losses[1].nats)
-    told = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=what, most=most, unit=texts.PER[request.task])
+    told = change_sentence(texts.SAYS, texts.SAYS_SAME, *side.bits, change=what, most=side.most, unit=texts.PER[request.task])
     return Readings([side], raised(told))
 
 

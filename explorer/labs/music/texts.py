@@ -92,8 +92,6 @@ HOT: Final = _(
     "Temperature 1 is the models' own distribution; these notes are drawn from a {changed} one, at {temperature}.",
     "温度 1 是模型自己的分布；这些音取自更{changed}的分布，温度 {temperature}。",
 )
-SHARPER: Final = _("sharper", "尖锐")
-FLATTER: Final = _("flatter", "平坦")
 PIANO_LICENCE: Final = _(
     "Piano: the models learned from ASAP, so they and what is taken from them are CC BY-NC-SA 4.0: not for commercial use.",
     "钢琴：模型从 ASAP 学习，因此模型和取自其中的内容遵循 CC BY-NC-SA 4.0：不可用于商业用途。",

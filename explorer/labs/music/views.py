@@ -14,6 +14,7 @@ from explorer.controls import Control, query
 from explorer.figures import roll
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import Text, filled
+from explorer.labs import passages
 from explorer.labs.guided import Shown, guided
 from explorer.labs.music import about, rolls, texts
 from models.music import chorales
@@ -92,10 +93,7 @@ def asked() -> tuple[Control, ...]:
 
 def notice(request: Request, _seen: Explanation) -> Text | None:
     """What to say where notes are not drawn from the model's own distribution; None for small changes."""
-    if 0.75 <= request.temperature <= 1.25:
-        return None
-    changed = texts.SHARPER if request.temperature < 1 else texts.FLATTER
-    return filled(texts.HOT, changed=changed, temperature=f"{request.temperature:g}")
+    return passages.heated(request.temperature, texts.HOT)
 
 
 def lines(seen: Explanation, request: Request) -> list[Text]:
@@ -137,11 +135,6 @@ class Run:
 def prepare(seen: Explanation, request: Request) -> Run:
     """A run with what is looked at on arrival: its telling note."""
     return Run(seen, roll.telling(seen.made, look, request.style))
-
-
-def pick(run: Run, _request: Request) -> Value | None:
-    """What is looked at on arrival."""
-    return run.pick
 
 
 def rolls_of(run: Run, request: Request, state: str) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from explorer import labels
 from explorer.controls import Control
 from explorer.figures.pairs import Measure, Pair
-from explorer.figures.sides import Side, most_bits
+from explorer.figures.sides import Side
 from explorer.knobs import Range
 from explorer.labels import Text, change_sentence, filled
 from explorer.labs.heads import silenced
@@ -155,8 +156,7 @@ def texts_read(before: Sequence[Made], after: Sequence[Made], losses: Losses, re
             one.nats,
             forced if one.variant in reached else one.nats,
             given or len(one.nats),
-            0,
-            (one.drawn[given:], other.drawn[given:]) if request.length else None,
+            written=(one.drawn[given:], other.drawn[given:]) if request.length else None,
             text=one.drawn,
         )
         for one, other, forced in zip(before, after, losses.nats, strict=True)
@@ -166,13 +166,8 @@ def texts_read(before: Sequence[Made], after: Sequence[Made], losses: Losses, re
 
 def reading(sides: Sequence[Side], what: Text) -> Text:
     """The comparison in words, for the model that it costs most."""
-    bits = {
-        side.key: [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)] for side in sides if side.reached()
-    }
-    if not bits:
+    side = max((one for one in sides if one.reached()), key=lambda one: one.bits[1] - one.bits[0], default=None)
+    if side is None:
         return labels.sentence([what, texts.UNTOUCHED])
-    dearest = max(bits, key=lambda key: bits[key][1] - bits[key][0])
-    side = next(one for one in sides if one.key == dearest)
-    most = most_bits(side.before, side.after)
-    said = change_sentence(texts.AGAIN, texts.AGAIN_SAME, *bits[dearest], show="{:.3f}".format, model=texts.MODELS_THE[dearest], most=most)
-    return labels.sentence([what, said])
+    named: dict[str, Any] = {"model": texts.MODELS_THE[side.key], "most": side.most}
+    return labels.sentence([what, change_sentence(texts.AGAIN, texts.AGAIN_SAME, *side.bits, show="{:.3f}".format, **named)])

@@ -159,8 +159,6 @@ HOT: Final[Mapping[str, Text]] = {
         "温度 1 是模型自己的分布；这段文本取自更{changed}的分布，温度 {temperature}。",
     ),
 }
-SHARPER: Final = _("sharper", "尖锐")
-FLATTER: Final = _("flatter", "平坦")
 
 NOTES: Final[tuple[Text, ...]] = (
     _(

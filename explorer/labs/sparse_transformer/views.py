@@ -89,10 +89,7 @@ def warning(request: Request, seen: Explanation) -> Text | None:
 def notice(request: Request, _seen: Explanation) -> Text | None:
     """What to say where a digit or a text is not drawn from the model's own distribution; None for small changes."""
     drawn = request.keep < SIDE if request.task == "digit" else request.length > 0
-    if 0.75 <= request.temperature <= 1.25 or not drawn:
-        return None
-    changed = texts.SHARPER if request.temperature < 1 else texts.FLATTER
-    return filled(texts.HOT[request.task], changed=changed, temperature=f"{request.temperature:g}")
+    return passages.heated(request.temperature, texts.HOT[request.task]) if drawn else None
 
 
 def lines(seen: Explanation, request: Request) -> list[Text]:
@@ -131,13 +128,8 @@ def digits_growing(steps: Sequence[Step], request: Request) -> Value:
 
 def text_growing(steps: Sequence[Step], request: Request) -> Value:
     """What the text draws while it is read and written. steps: all so far."""
-    grown = []
-    for variant in about.facts("text"):
-        said = [step for step in steps if step.variant == variant]
-        nats = np.concatenate([step.nats for step in said]) if said else np.zeros(0, np.float32)
-        grown.append(passage.Growing(variant, texts.MODELS[variant], texts.ABOUT[variant], "".join(step.drawn for step in said), nats))
-    given_ = len(request.text)
-    return passage.growing(grown, given=given_, of=given_ + request.length, segment=0, query=query(request))
+    parts = {variant: [step for step in steps if step.variant == variant] for variant in about.facts("text")}
+    return passages.growing(parts, texts.MODELS, texts.ABOUT, request, len(request.text), lambda step: step.drawn)
 
 
 # ---- a finished run ----------------------------------------------------------------------------------------------------------------
@@ -156,11 +148,6 @@ def prepare(seen: Explanation, request: Request) -> Run:
     """A run with what all of its pictures need."""
     addresses = {made.variant: keep(_named(made), partial(look, made), made.queries, made.keys) for made in seen.made}
     return Run(seen, addresses, telling(seen, request))
-
-
-def pick(run: Run, _request: Request) -> Value | None:
-    """What is looked at on arrival."""
-    return run.pick
 
 
 def digits_of(run: Run, request: Request, state: str) -> Value:
@@ -205,7 +192,7 @@ def text_of(run: Run, request: Request, state: str) -> Value:
         )
         for made in run.seen.made
     ]
-    return passage.value(models, given=len(request.text), segment=0, memory=0, unknown=(), query=query(request), state=state, pick=run.pick)
+    return passage.value(models, given=len(request.text), query=query(request), state=state, pick=run.pick)
 
 
 def telling(seen: Explanation, request: Request) -> Value | None:

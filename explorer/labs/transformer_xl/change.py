@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Control
-from explorer.figures.sides import Side, most_bits
+from explorer.figures.sides import Side
 from explorer.knobs import Range
 from explorer.labels import Text, change_sentence, filled, raised
 from explorer.labs.transformer_xl import texts
@@ -73,15 +73,14 @@ def sentence(change: Text, sides: list[Side]) -> Text:
     side = next((one for one in sides if one.reached()), None)
     if side is None:
         return raised(filled(texts.SAME, change=change))
-    bits = [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)]
     return raised(
         change_sentence(
             texts.SAYS,
             texts.SAYS_SAME,
-            *bits,
+            *side.bits,
             change=change,
             model=side.name,
-            most=most_bits(side.before, side.after),
+            most=side.most,
             where=_where(side.after - side.before, side.segment),
         )
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,6 @@ from models.transformer_xl.weights import Overview, look, overview, travelled
 
 Value = dict[str, object]
 
-BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
 TRAINED = Request()
 OWN = {"none", "shuffled"}  # interventions that leave the text's own past in the memory
@@ -82,14 +82,7 @@ def progress(steps: Sequence[Step], request: Request) -> Text:
 
 def text_growing(steps: Sequence[Step], request: Request) -> Value:
     """What the text draws while it is read and written."""
-    given = len(check(request))
-    grown = [
-        reading.Growing(
-            v, texts.NAMES[v], texts.ABOUT[v], "".join(step.text for step in some), np.concatenate([step.nats for step in some])
-        )
-        for v, some in _made(steps).items()
-    ]
-    return reading.growing(grown, given=given, of=given + request.length, segment=request.segment, query=query(request))
+    return passages.growing(_made(steps), texts.NAMES, texts.ABOUT, request, len(check(request)))
 
 
 def border_growing(steps: Sequence[Step], request: Request) -> Value:
@@ -269,18 +262,7 @@ def jobs(variant: str, whole: Overview, segment: int, least: float = 0.25) -> li
 def bertviz(seen: Explanation) -> drawing.Attention:
     """The attention among the last characters as bertviz shows it; of the model with a memory, where it is there."""
     one = seen.readings[0]
-    layers, heads_, length = one.queries.shape[:3]
-    rows = list(range(max(0, length - BERTVIZ), length))
-    weights = np.stack([np.stack([look(one, layer, head, rows)[:, rows] for head in range(heads_)]) for layer in range(layers)])
-    keys = [texts.START, *one.text]
-    return drawing.Attention(
-        one.variant, texts.NAMES[one.variant], weights, [one.text[i] for i in rows], [keys[i] for i in rows], causal=True
-    )
-
-
-def pick(run: Run, _request: Request) -> Value | None:
-    """What is looked at on arrival."""
-    return run.pick
+    return passages.last(one.variant, texts.NAMES[one.variant], one.text, one.queries.shape[:2], partial(look, one))
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
