@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from explorer import api, controls, own
 from explorer.drawn import once
-from explorer.engine import Engine, Function
+from explorer.engine import Engine
 from explorer.lab import Lab, Picture, Text, Thumbnail, readable
 from explorer.program import About, Program
 
@@ -42,28 +42,28 @@ class Named(Protocol):
 
 def lab_of(
     slug: str,
-    explain: Function,
     program: Callable[[], Program[R, S]],
     examples: Sequence[R],
     texts: Named,
     views: Any,
     *,
+    network: tuple[Any, ...],
     interventions: Mapping[str, R],
     probes: Callable[[], Iterable[R]] | None = None,
     **facts: Any,
 ) -> Lab:
     """A lab of one program. Its other facts are named as in `Lab`: year, paper, authors, arxiv, licence, ancestors, changed, exports.
 
-    explain: of its program, which is called when a page is built: so a file that cannot be read closes this lab alone. texts: its module.
-    views: its module too, with steps(), the guided steps, first(), what is stored of the first example, and thumbnail(seen), that as a
-    picture for the family map.
+    program() is called when a page is built: so a file that cannot be read closes this lab alone. texts: its module. network: its parts, or
+    several columns of them. views: its module too, with steps(), the guided steps, first(), what is stored of the first example, and
+    thumbnail(seen), that as a picture for the family map.
     interventions: key -> an example changed so. probes(): small requests that load the models; the first example if not said;
     probe=None where there are none.
     """
 
     async def probe(engine: Engine) -> None:
         for request in probes() if probes else examples[:1]:
-            await engine.ask(explain, request)
+            await engine.ask(program().explain, request)
 
     def thumbnail() -> Thumbnail | Picture | None:
         kept = views.first()
@@ -89,5 +89,6 @@ def lab_of(
         endpoint=lambda lab, engine: api.place(declared(), lab, engine),
         again=lambda engine, asked, session: declared().again(engine, asked, session),
         thumbnail=thumbnail,
+        network=network if isinstance(network[0], tuple) else (network,),
         **{"probe": probe, "stored": lambda engine, spelled: declared().stored(engine, spelled), "own": bool(mine), **facts},
     )

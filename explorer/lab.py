@@ -19,6 +19,8 @@ Changed: TypeAlias = Literal["input", "memory", "cost", "depth", "reading", "mea
 
 LANGUAGES = ("en", "zh")
 FIGURE = ("PNG", "SVG", "HTML", "CSV", "NPZ")  # kinds of files that a figure with numbers offers
+READ_AGAIN = (*FIGURE[:4], "TXT", "NPZ")  # those of a change whose picture shows both sides
+NUMBERS = ("TXT", "CSV")  # those of a change in a table
 
 logger = logging.getLogger(__name__)
 

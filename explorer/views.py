@@ -84,9 +84,11 @@ def on_stage(name: str, draw: Draw, texts: Mapping[str, Text] | None = None, *, 
     return View(name, lambda value: stage(name, value, texts=texts or {}, picture=picture), draw, **how)
 
 
-def in_figure(name: str, draw: Draw, first: Callable[[], Value | None] = lambda: None, **how: Any) -> View[Any, Any]:
-    """A figure of a run. first(): what stands before any; how: as of `View`."""
-    return View(name, lambda value: own(name, value or first()), draw, **how)
+def in_figure(
+    name: str, draw: Draw | None, first: Callable[[], Value | None] = lambda: None, *, main: bool = False, **how: Any
+) -> View[Any, Any]:
+    """A figure of a run. first(): what stands before any; main: as of `own`; how: as of `View`."""
+    return View(name, lambda value: own(name, value or first(), main=main), draw, **how)
 
 
 def noted(texts: Any, at: Any = "below", links: Mapping[str, Text] | None = None, task: str = "") -> View[Any, Any]:

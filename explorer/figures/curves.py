@@ -75,7 +75,7 @@ def curves(
         raise ValueError("0 curves, which no axis fits")
     frame = theme.titled(axes)
     frame["margin"] = {"l": 52, "r": room, "t": 12, "b": 44}
-    frame["xaxis"] |= {"type": across, "showgrid": False, "zeroline": False, "fixedrange": True}
+    frame["xaxis"] |= {"type": across, **theme.STILL}
     if across == "log" and places:
         frame["xaxis"]["range"] = [math.log10(min(places)) - 0.05, math.log10(max(places)) + 0.05]
     if ticks:

@@ -17,8 +17,7 @@ Place = tuple[tuple[float, float], tuple[float, float]]  # from left to right an
 
 PRINTED = 200  # cells of a map with names, up to which each has its number
 SCALES = {"weights": theme.colorscale(theme.WEIGHTS), "grey": [[0, "#000000"], [1, "#FFFFFF"]], "signed": theme.signed()}
-BARE: Figure = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True, "showline": False}
-ABOVE: Figure = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+BARE: Figure = {**theme.STILL, "ticks": "", "showline": False}
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def maps(
         left, bottom = column * wide + gap[0] / 2, 1 - (line + 1) * high + gap[1] / 2
         ends = {"x": [left, left + wide - gap[0]], "y": [bottom, bottom + high - gap[1]]}
         words = {"text": one.title, "x": sum(ends["x"]) / 2, "y": ends["y"][1], "font": {"size": 13 if down else 12, "color": "var(--ink)"}}
-        frame["annotations"].append({**ABOVE, **words, "yshift": rise if down else 3})
+        frame["annotations"].append({**theme.ABOVE, **words, "yshift": rise if down else 3})
         names = _named(across, -60), _named(() if column else down)
         frame[f"xaxis{end}"] = {**x, **BARE, **names[0], "domain": ends["x"], "anchor": f"y{end}", "side": "top" if down else "bottom"}
         frame[f"yaxis{end}"] = {**y, **BARE, **names[1], "domain": ends["y"], "anchor": f"x{end}", "autorange": "reversed"}

@@ -67,9 +67,7 @@ def _drawn(tasks: Sequence[tuple[Text, Sequence[Run]]], rows: tuple[Text, Text],
                 "tickvals": [0, 1, 2][: 3 if any_printed else 2],
                 "ticktext": [tick[language] for tick in ticks][: 3 if any_printed else 2],
                 "showticklabels": row == 1,
-                "showgrid": False,
-                "zeroline": False,
-                "fixedrange": True,
+                **theme.STILL,
             }
             frame[f"yaxis{end}"] = {
                 **up,
@@ -83,20 +81,8 @@ def _drawn(tasks: Sequence[tuple[Text, Sequence[Run]]], rows: tuple[Text, Text],
                 "title": {"text": rows[row][language] if column == 0 else "", "standoff": 4, "font": {"size": 12}},
             }
             data += [_line(run, row, end, language) for run in runs]
-        frame["annotations"].append(
-            {
-                "text": f"<b>{task[language]}</b>",
-                "xref": "paper",
-                "yref": "paper",
-                "x": left,
-                "y": 1,
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "yshift": 4,
-                "showarrow": False,
-                "font": {"size": 12, "color": "var(--ink)"},
-            }
-        )
+        place = {"x": left, "y": 1, "xanchor": "left", "yshift": 4, "font": {"size": 12, "color": "var(--ink)"}}
+        frame["annotations"].append({**theme.ABOVE, **place, "text": f"<b>{task[language]}</b>"})
     return {"data": data, "layout": frame}
 
 

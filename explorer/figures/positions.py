@@ -51,17 +51,8 @@ def _frame(rows: int, axes: tuple[str, str], used: int | None) -> dict[str, Any]
     frame["yaxis"] |= {"range": [rows - 0.5, -0.5], "zeroline": False}
     frame["xaxis"] |= {"zeroline": False}
     if used is not None and used < rows:
-        frame["shapes"] = [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": used - 0.5,
-                "y1": used - 0.5,
-                "line": {"color": "var(--ink)", "width": 2},
-            }
-        ]
+        line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": "var(--ink)", "width": 2}}
+        frame["shapes"] = [{**line, "y0": used - 0.5, "y1": used - 0.5}]
     return dict(frame)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures.theme import titled
+from explorer.figures.theme import STILL, titled
 from explorer.packing import pack
 
 Text = Mapping[str, str]
@@ -56,7 +56,7 @@ def rounds(columns: Sequence[str], rows: Sequence[Row], axes: tuple[str, str], l
         if len(each) != len(columns):
             raise ValueError(f"{len(each)} figures under {len(columns)} columns")
     frame = titled(axes)
-    ticks = {"showgrid": False, "zeroline": False, "fixedrange": True, "tickmode": "array"}
+    ticks = {**STILL, "tickmode": "array"}
     across, down = list(range(len(columns))), list(range(len(rows)))
     frame["xaxis"] |= {**ticks, "side": "top", "tickvals": across, "ticktext": list(columns)}
     frame["yaxis"] |= {**ticks, "tickvals": down, "ticktext": [row.name[language] for row in rows], "range": [len(rows) - 0.5, -0.5]}

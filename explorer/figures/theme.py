@@ -78,6 +78,8 @@ SURPRISE: Final[Mapping[Mode, tuple[str, ...]]] = {
     "light": ("#F7F5F4", "#F3D2BC", "#E39A68", "#B5501B", "#5A1C06"),
     "dark": ("#141C2B", "#4A2416", "#A34B1C", "#EE9A5C", "#FFEBD3"),
 }
+STILL: Final[Mapping[str, Any]] = {"showgrid": False, "zeroline": False, "fixedrange": True}  # of an axis that is bare and stays
+ABOVE: Final[Mapping[str, Any]] = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}  # words
 WIDGETS: Final = Path(__file__).parent.parent / "widgets"
 
 

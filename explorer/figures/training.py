@@ -14,6 +14,7 @@ Figure = dict[str, Any]
 OURS, PUBLISHED = "var(--cat-1)", "var(--cat-2)"
 LOGGED, AVERAGED = "var(--cat-2)", "var(--cat-3)"
 CLEAR = "rgba(0,0,0,0)"
+OUTLINE: Figure = {"type": "rect", "line": {"color": PUBLISHED, "width": 1.5, "dash": "4px,3px"}}  # of what is published
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,9 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
     frame["xaxis2"] |= {"tickvals": [10.0**at for at in tens], "ticktext": [theme.ten(at) for at in tens], "anchor": "y"}
     frame |= {"bargap": 0.35, "margin": {**frame["margin"], "l": 12}}
     colours = [OURS if system.ours else CLEAR for system in systems]
-    bars = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "xaxis": axis,
-            "x": values,
-            "y": rows,
-            "text": texts,
-            "textposition": "outside",
-            "cliponaxis": False,
-            "marker": {"color": colours},
-            "hoverinfo": "skip",
-        }
+    bar = {"type": "bar", "orientation": "h", "y": rows, "cliponaxis": False, "marker": {"color": colours}, "hoverinfo": "skip"}
+    bars: list[Figure] = [
+        {**bar, "xaxis": axis, "x": values, "text": texts, "textposition": "outside"}
         for axis, values, texts in (
             ("x", [system.score for system in systems], ["" if system.score is None else f"{system.score:.1f}" for system in systems]),
             ("x2", [system.cost for system in systems], [power(system.cost) for system in systems]),
@@ -72,15 +63,7 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
     bars[1]["insidetextanchor"] = "start"
     bars[1]["insidetextfont"] = {"color": ["var(--panel)" if system.ours else "var(--ink)" for system in systems]}
     frame["shapes"] = [
-        {
-            "type": "rect",
-            "xref": axis,
-            "x0": start,
-            "x1": value,
-            "y0": row - 0.325,
-            "y1": row + 0.325,
-            "line": {"color": PUBLISHED, "width": 1.5, "dash": "4px,3px"},
-        }
+        {**OUTLINE, "xref": axis, "x0": start, "x1": value, "y0": row - 0.325, "y1": row + 0.325}
         for row, system in enumerate(systems)
         if not system.ours
         for axis, start, value in (("x", 0.0, system.score), ("x2", 10.0**low, system.cost))
@@ -108,25 +91,12 @@ def rates(
     frame["shapes"] = [
         {"type": "line", "x0": step, "x1": step, "y0": -0.05 * top, "y1": 0, "line": {"color": AVERAGED, "width": 2}} for step in averaged
     ]
-    hover = "%{x}: %{y:.2g}<extra></extra>"
-    data: list[Figure] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [step for step, _ in line],
-            "y": [rate for _, rate in line],
-            "line": {"color": OURS, "width": 2},
-            "hovertemplate": hover,
-        },
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [step for step, _ in logged],
-            "y": [rate for _, rate in logged],
-            "marker": {"color": LOGGED, "size": 7},
-            "hovertemplate": hover,
-        },
-    ]
+    looks: tuple[tuple[Any, Figure], ...] = (
+        (line, {"mode": "lines", "line": {"color": OURS, "width": 2}}),
+        (logged, {"mode": "markers", "marker": {"color": LOGGED, "size": 7}}),
+    )
+    both = {"type": "scatter", "hovertemplate": "%{x}: %{y:.2g}<extra></extra>"}
+    data = [{**both, **look, "x": [step for step, _ in points], "y": [rate for _, rate in points]} for points, look in looks]
     return {"data": data, "layout": frame}
 
 
@@ -151,13 +121,5 @@ def wanted(smoothed: tuple[float, float], names: tuple[str, str], axes: tuple[st
         "insidetextanchor": "start",
         "hoverinfo": "skip",
     }
-    hard = {
-        "type": "rect",
-        "x0": -0.35,
-        "x1": 0.35,
-        "y0": 10.0**lowest,
-        "y1": 1,
-        "line": {"color": PUBLISHED, "width": 1.5, "dash": "4px,3px"},
-    }
-    frame["shapes"] = [hard]
+    frame["shapes"] = [{**OUTLINE, "x0": -0.35, "x1": 0.35, "y0": 10.0**lowest, "y1": 1}]
     return {"data": [bar], "layout": frame}

@@ -1,12 +1,14 @@
-"""Heads of attention that a visitor silences: how they are asked for, and the change in words, for every lab that has such."""
+"""Heads of attention, for every lab that has such: how silenced ones are asked for, and the change in words; a cell in view."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from explorer.controls import Control
+from explorer.controls import Control, Value
+from explorer.figures.attention import Kind
+from explorer.lab import Thumbnail
 from explorer.labels import Text, filled
 from explorer.labels import text as _
 
@@ -46,3 +48,13 @@ def without(heads: Sequence[Head], names: Mapping[str, Text], head: Text = HEAD)
     return filled(
         WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown).replace(" 、", "、")}
     )
+
+
+def thumbnail_of(kind: Kind, cell: Mapping[str, Any]) -> Thumbnail:
+    """The head with a cell {layer, head, row, col}, from 0, for the family map."""
+    return Thumbnail(kind.weights[cell["layer"], cell["head"]], tuple(kind.queries), tuple(kind.keys), (cell["row"], cell["col"]))
+
+
+def place(cell: Mapping[str, Any]) -> Value:
+    """A cell {kind, layer, head, row, col}, all from 0, as an address names it."""
+    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"]}

@@ -109,10 +109,9 @@ def value(seen: Plane, head: Head, label: Text, name: str) -> Value:
         return figure.shown(name, draw, (TITLE, units, said), columns, rows, marks, 420, note=filled(NOTE, scale=f"{seen.scale:.2f}"))
 
     there = [by for by in BY if by != "class" or classes]
-    options = [{"key": by, "label": dict(BY[by])} for by in there]
     return {
         "notes": [dict(filled(INTRO, n=len(seen.read)))],
-        "choices": [{"key": "planeby", "label": dict(COLOUR), "pick": "kind", "options": options}],
+        "choices": [figure.choice("planeby", COLOUR, {by: BY[by] for by in there})],
         "figures": [{"figure": drawn(by), "when": {"planeby": by}} for by in there],
     }
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 from explorer import labels
 from explorer.controls import Item, Value
 from explorer.figures.attention import Array, Kind
-from explorer.lab import Thumbnail
 from explorer.labels import Text, filled
 from explorer.labels import text as _
 from explorer.widgets import ask
@@ -70,16 +69,6 @@ def kind(name: str, label: Text, weights: Array, queries: Words, keys: Words, qu
 def pieces_at(text: Text) -> Callable[[Sequence[int]], Text]:
     """For `says` of a control of kind "items": a text with {n}, how many, and {at}, their positions."""
     return lambda places: filled(text, n=len(places), at=", ".join(map(str, places)))
-
-
-def thumbnail_of(kind: Kind, cell: Mapping[str, Any]) -> Thumbnail:
-    """The head with a cell {layer, head, row, col}, from 0, for the family map."""
-    return Thumbnail(kind.weights[cell["layer"], cell["head"]], tuple(kind.queries), tuple(kind.keys), (cell["row"], cell["col"]))
-
-
-def place(cell: Mapping[str, Any]) -> Value:
-    """A cell {kind, layer, head, row, col}, all from 0, as an address names it."""
-    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"]}
 
 
 def metric(figure: Mapping[str, Any]) -> Text:

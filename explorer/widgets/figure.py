@@ -108,6 +108,12 @@ def own(name: str, value: Mapping[str, object] | None = None, *, main: bool = Fa
     return widget(name, value, script="own", plotly=vendor("plotly"), main=main)
 
 
+def choice(key: str, label: Text, options: Mapping[str, Text], pick: str = "") -> dict[str, object]:
+    """One of the choices of a folded panel. options: by what the address says; pick: the one on arrival, left out the first."""
+    told = [{"key": name, "label": dict(said)} for name, said in options.items()]
+    return {"key": key, "label": dict(label), "pick": pick or next(iter(options)), "options": told}
+
+
 def opened(name: str, title: Text, *, asks: Sequence[str] = ()) -> gr.HTML:
     """Place a folded panel (folded.py) that holds figures. title: its question. asks: keys of the address that its wish holds, as texts.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, NUMBERS, part
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
 from explorer.program import Program
@@ -31,7 +31,6 @@ PROGRAM: Program[Request, Explanation] = program_of(
 
 LAB = lab_of(
     "act_rnn",
-    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,
@@ -44,14 +43,12 @@ LAB = lab_of(
     ancestors=(),
     changed="depth",
     network=(
-        (
-            part("the input", "输入", "ask"),
-            part("one cell, again", "同一单元反复", "ponder"),
-            part("halting unit", "停止单元", "change"),
-            part("the answer", "回答", "difficulty"),
-        ),
+        part("the input", "输入", "ask"),
+        part("one cell, again", "同一单元反复", "ponder"),
+        part("halting unit", "停止单元", "change"),
+        part("the answer", "回答", "difficulty"),
     ),
     interventions=adaptive_depth.interventions(EXAMPLES[0]),
-    exports={"ponder": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
+    exports={"ponder": FIGURE, "difficulty": FIGURE, "change": NUMBERS},
     probes=lambda: (Request("parity", "1"), Request("addition", "1+1")),
 )

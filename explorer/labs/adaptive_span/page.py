@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
 from explorer.program import Change, Program
@@ -44,7 +44,6 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "adaptive_span",
-    GENERATE,
     program,
     EXAMPLES,
     texts,
@@ -57,23 +56,17 @@ LAB = lab_of(
     ancestors=("transformer_xl",),
     changed="cost",
     network=(
-        (
-            part("the text", "文本", "ask"),
-            part("soft mask", "软掩码", "masks"),
-            part("attention", "注意力", "attention"),
-            part("next character", "下一个字符", "reading"),
-        ),
+        part("the text", "文本", "ask"),
+        part("soft mask", "软掩码", "masks"),
+        part("attention", "注意力", "attention"),
+        part("next character", "下一个字符", "reading"),
     ),
     interventions={
         "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),
     },
     exports={
-        "masks": FIGURE,
-        "reading": FIGURE,
-        "reach": FIGURE,
-        "attention": FIGURE,
-        "saving": FIGURE,
-        "change": (*FIGURE[:4], "TXT", "NPZ"),
+        **dict.fromkeys(("masks", "reading", "reach", "attention", "saving"), FIGURE),
+        "change": READ_AGAIN,
     },
     probes=lambda: (Request(text="It was late.", length=2),),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, NUMBERS, part
 from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts, views
 from explorer.labs.plane import in_one_plane
@@ -49,7 +49,6 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "bert",
-    EXPLAIN,
     program,
     EXAMPLES,
     texts,
@@ -62,18 +61,16 @@ LAB = lab_of(
     ancestors=("translation",),
     changed="reading",
     network=(
-        (
-            part("the sentence", "句子", "ask"),
-            part("attention", "注意力", "attention"),
-            part("heads", "注意力头", "finder"),
-            part("hidden words", "遮住的词", "arrows"),
-            part("the sentence's vector", "句子向量", "similarity"),
-        ),
+        part("the sentence", "句子", "ask"),
+        part("attention", "注意力", "attention"),
+        part("heads", "注意力头", "finder"),
+        part("hidden words", "遮住的词", "arrows"),
+        part("the sentence's vector", "句子向量", "similarity"),
     ),
     interventions={
         "side": replace(OFFERED[0], side="left"),
         "positions": replace(OFFERED[0], positions=False),
         "silenced": replace(OFFERED[0], silenced=tuple(("mlm", 3, head) for head in range(4))),
     },
-    exports={**dict.fromkeys(("arrows", "finder", "sink", "similarity", "attention"), FIGURE), "change": ("TXT", "CSV")},
+    exports={**dict.fromkeys(("arrows", "finder", "sink", "similarity", "attention"), FIGURE), "change": NUMBERS},
 )

@@ -17,7 +17,7 @@ from explorer.labels import Text, filled, two
 from explorer.labs.about import sizes
 from explorer.labs.bert import about, texts
 from explorer.labs.guided import guided
-from explorer.labs.heads import silenced
+from explorer.labs.heads import place, silenced, thumbnail_of
 from explorer.labs.lined import lined
 from explorer.packing import pack
 from explorer.widgets import ask, change
@@ -169,9 +169,7 @@ def _cell(seen: Explanation) -> dict[str, Any]:
 
 def pick(seen: Explanation, _request: Request) -> Value:
     """What is looked at on arrival, as an address names it."""
-    cell = _cell(seen)
-    place = {"pos": seen.guesses[0].position} if seen.guesses else {}
-    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"], **place}
+    return place(_cell(seen)) | ({"pos": seen.guesses[0].position} if seen.guesses else {})
 
 
 def sink(seen: Explanation, _request: Request, _state: str) -> Value:
@@ -267,8 +265,7 @@ def _turned(before: Explanation, after: Explanation, what: Text) -> change.Diffe
 
 def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head on the stored first sentence, for the family map."""
-    kind, cell = kinds(seen)[0], _cell(seen)
-    return Thumbnail(kind.weights[cell["layer"], cell["head"]], tuple(kind.queries), tuple(kind.keys), (cell["row"], cell["col"]))
+    return thumbnail_of(kinds(seen)[0], _cell(seen))
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -32,22 +32,8 @@ def paper(names: Sequence[str], amounts: Sequence[float], columns: Sequence[tupl
     frame = theme.titled(("", ""))
     width = 50
     frame["margin"] = {"l": 8, "r": width * (len(columns) - 1) + 4, "t": 24, "b": 8}
-    frame["xaxis"] |= {
-        "range": [0, max(amounts)],
-        "showticklabels": False,
-        "ticks": "",
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-    }
-    frame["yaxis"] |= {
-        "range": [len(names) - 0.4, -0.5],
-        "tickvals": places,
-        "ticktext": list(names),
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-    }
+    frame["xaxis"] |= {**theme.STILL, "range": [0, max(amounts)], "showticklabels": False, "ticks": ""}
+    frame["yaxis"] |= {**theme.STILL, "range": [len(names) - 0.4, -0.5], "tickvals": places, "ticktext": list(names)}
     bars = {
         "type": "bar",
         "orientation": "h",
@@ -78,18 +64,9 @@ def histograms(given: Sequence[tuple[str, NDArray[np.floating], str]], axes: tup
     data = []
     for name, values, colour in given:
         share = np.histogram(values, edges)[0] / values.size
-        line = {"shape": "hvh", "width": 2, "color": colour}
-        data.append(
-            {
-                "type": "scatter",
-                "name": name,
-                "x": middles.tolist(),
-                "y": share.tolist(),
-                "mode": "lines",
-                "line": line,
-                "hovertemplate": f"{name}, %{{x:.1f}}: %{{y:.3f}}<extra></extra>",
-            }
-        )
+        line: Figure = {"type": "scatter", "mode": "lines", "line": {"shape": "hvh", "width": 2, "color": colour}, "name": name}
+        hover = f"{name}, %{{x:.1f}}: %{{y:.3f}}<extra></extra>"
+        data.append({**line, "x": middles.tolist(), "y": share.tolist(), "hovertemplate": hover})
     frame["xaxis"] |= {"fixedrange": True, "showgrid": False}
     frame["yaxis"] |= {"fixedrange": True, "rangemode": "tozero"}
     return {"data": data, "layout": frame}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, NUMBERS, part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import changed
 from explorer.program import Change, Program
-from explorer.views import View, noted
-from explorer.widgets import figure
+from explorer.views import Draw, View, in_figure, noted
 from models.cost.records import EXAMPLES, Explanation, Request
 
 EXPLAIN = "models.cost.explain:explain"
@@ -20,11 +20,8 @@ EXPLAIN = "models.cost.explain:explain"
 def program() -> Program[Request, Explanation]:
     """What the page declares; pictures and the family's measurement are read when it is built."""
 
-    def drawn(name: str, task: str, at: str, draw: object, grow: object = None) -> View[Request, Explanation]:
-        return View(name, partial(figure.own, name, main=True), draw, grow, at=at, task=task)  # type: ignore[arg-type]
-
-    def stored(what: str, at: str) -> View[Request, Explanation]:
-        return View(what, lambda _value: figure.own(what, about.chart(what), main=True), at=at)  # type: ignore[arg-type]
+    def drawn(name: str, task: str, at: str, draw: Draw, grow: Any = None) -> View[Request, Explanation]:
+        return in_figure(name, draw, main=True, grow=grow, at=at, task=task)
 
     return program_of(
         texts,
@@ -45,8 +42,7 @@ def program() -> Program[Request, Explanation]:
             drawn("shifts", "heads", "wide", heads.reach),
             drawn("each", "heads", "beside", heads.maps),
             drawn("errors", "heads", "side", heads.errors),
-            stored("seconds", "wide"),
-            stored("bytes", "wide"),
+            *(in_figure(what, None, partial(about.chart, what), main=True) for what in ("seconds", "bytes")),
             noted(texts),
         ),
         change=Change(changed),
@@ -57,7 +53,6 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "cost",
-    EXPLAIN,
     program,
     EXAMPLES,
     texts,
@@ -70,16 +65,14 @@ LAB = lab_of(
     ancestors=("translation",),
     changed="measured",
     network=(
-        (
-            part("length and width", "长度与宽度", "ask"),
-            part("path", "路径", "far"),
-            part("operations", "运算", "paper"),
-            part("time", "时间", "clock"),
-            part("scores", "分数", "scores"),
-            part("softmax", "softmax", "hardens"),
-            part("heads", "头", "filtered"),
-            part("the whole family", "整个家族", "seconds"),
-        ),
+        part("length and width", "长度与宽度", "ask"),
+        part("path", "路径", "far"),
+        part("operations", "运算", "paper"),
+        part("time", "时间", "clock"),
+        part("scores", "分数", "scores"),
+        part("softmax", "softmax", "hardens"),
+        part("heads", "头", "filtered"),
+        part("the whole family", "整个家族", "seconds"),
     ),
     interventions={
         "window": Request(length=256, width=64, window=256),
@@ -91,7 +84,7 @@ LAB = lab_of(
     exports={
         **dict.fromkeys(("clock", "paper", "far", "hardens", "rows", "slopes", "scores", "filtered", "shifts", "each", "errors"), FIGURE),
         **dict.fromkeys(("seconds", "bytes"), FIGURE),
-        "change": ("TXT", "CSV"),
+        "change": NUMBERS,
     },
     probe=None,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,14 +12,10 @@ from explorer.labels import Text, filled
 from explorer.labs.cost import about, texts
 from explorer.labs.cost.clock import own
 from explorer.labs.guided import Shown, guided
-from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request
+from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation
 from models.pixels import shipped
 
-
-@cache
-def first() -> runs.Stored[Request, Explanation] | None:
-    """The stored run of the clock, or None where none is shipped."""
-    return runs.first("cost", EXAMPLES[0], Explanation)
+first = runs.kept("cost", EXAMPLES[0], Explanation)
 
 
 def pictures() -> NDArray[np.uint8]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import part
+from explorer.lab import READ_AGAIN, part
 from explorer.labs.image_transformer import about, change, texts, views
 from explorer.program import Change, Program
 from explorer.views import View, noted, on_stage
@@ -41,7 +41,6 @@ CHANGED = replace(EXAMPLES[1], count=1, keep=21)  # so little of it is made that
 
 LAB = lab_of(
     "image_transformer",
-    GENERATE,
     program,
     offered(),
     texts,
@@ -55,11 +54,9 @@ LAB = lab_of(
     ancestors=("translation",),
     changed="input",
     network=(
-        (
-            part("pixels given", "给定的像素", "ask"),
-            part("local attention", "局部注意力", "spans"),
-            part("next pixel", "下一个像素", "surprise"),
-        ),
+        part("pixels given", "给定的像素", "ask"),
+        part("local attention", "局部注意力", "spans"),
+        part("next pixel", "下一个像素", "surprise"),
     ),
     interventions={
         "silence": replace(CHANGED, silenced=(("local_1d", 0, 0),)),
@@ -69,7 +66,7 @@ LAB = lab_of(
     exports={
         "spans": ("PNG", "SVG", "HTML", "CSV", "PNG 8×", "NPZ"),
         "surprise": ("PNG", "SVG", "HTML", "CSV", "NPZ"),
-        "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
+        "change": READ_AGAIN,
     },
     probes=lambda: (replace(offered()[0], seed=1),),
 )

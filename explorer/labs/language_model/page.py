@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs import passages
 from explorer.labs.labelled import labelled
 from explorer.labs.language_model import about, labels, texts, views
 from explorer.labs.plane import in_one_plane
 from explorer.program import Change, Program
-from explorer.views import View, in_bertviz, noted, on_stage
+from explorer.views import View, in_bertviz, in_figure, noted, on_stage
 from explorer.widgets import figure
 from models.language_model.records import EXAMPLES, KINDS, VARIANTS, Explanation, Request
 from models.plane import Head
@@ -41,7 +40,7 @@ def program() -> Program[Request, Explanation]:
             *passages.views(views.text_of, views.text_growing, task=KINDS[0]),
             on_stage("surprise", views.pieces, texts.SURPRISE, picture="language_model/surprise", grow=views.pieces_growing, task=KINDS[1]),
             View("learning", lambda _value: figure.measured(about.standing(), "learning"), task=WRITES),
-            View("labels", partial(figure.own, "labels", main=True), labels.drawn, labels.growing, task="labels"),
+            in_figure("labels", labels.drawn, main=True, grow=labels.growing, task="labels"),
             View("labelled", lambda _value: figure.measured(labelled(about.SLUG), "labelled"), task="labels"),
             on_stage("attention", views.maps, at="below", task=WRITES),
             replace(plane, task=KINDS[0]),
@@ -57,7 +56,6 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "language_model",
-    GENERATE,
     program,
     EXAMPLES,
     texts,
@@ -70,13 +68,11 @@ LAB = lab_of(
     ancestors=("translation",),
     changed="input",
     network=(
-        (
-            part("the text", "文本", "ask"),
-            part("attention", "注意力", "attention"),
-            part("layers", "各层", "tower"),
-            part("next symbol", "下一个符号", "tree"),
-            part("verdict", "判断", "labels"),
-        ),
+        part("the text", "文本", "ask"),
+        part("attention", "注意力", "attention"),
+        part("layers", "各层", "tower"),
+        part("next symbol", "下一个符号", "tree"),
+        part("verdict", "判断", "labels"),
     ),
     interventions={
         "temperature": replace(EXAMPLES[0], length=16, temperature=1.6),
@@ -86,7 +82,7 @@ LAB = lab_of(
     },
     exports={
         **dict.fromkeys(("tower", "tree", "surprise", "reading", "reach", "attention", "labels"), FIGURE),
-        "change": (*FIGURE[:4], "TXT", "NPZ"),
+        "change": READ_AGAIN,
     },
     probes=lambda: (Request("It was late.", length=2),),
 )

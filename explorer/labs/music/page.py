@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs.music import about, change, deeper, texts, views
 from explorer.program import Change, Program
 from explorer.views import View, noted, on_stage
@@ -48,7 +48,6 @@ CHANGED = replace(CHORALES[3], length=16)  # so little of it is made that a chan
 
 LAB = lab_of(
     "music",
-    GENERATE,
     program,
     EXAMPLES,
     texts,
@@ -62,12 +61,10 @@ LAB = lab_of(
     ancestors=("translation",),
     changed="input",
     network=(
-        (
-            part("notes given", "给定的音符", "ask"),
-            part("query by distance", "查询乘距离", "skew", skew="open"),
-            part("relative attention", "相对注意力", "roll"),
-            part("next note", "下一个音符", "standings"),
-        ),
+        part("notes given", "给定的音符", "ask"),
+        part("query by distance", "查询乘距离", "skew", skew="open"),
+        part("relative attention", "相对注意力", "roll"),
+        part("next note", "下一个音符", "standings"),
     ),
     interventions={
         "silence": replace(CHANGED, silenced=(("jsb_relative", 1, 1),)),
@@ -80,7 +77,7 @@ LAB = lab_of(
         "roll": ("PNG", "SVG", "HTML", "CSV", "MIDI", "WAV", "events", "NPZ"),
         "skew": FIGURE,
         "lengths": FIGURE,
-        "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
+        "change": READ_AGAIN,
     },
     probes=probes,
 )

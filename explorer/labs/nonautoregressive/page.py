@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, NUMBERS, part
 from explorer.labs.about import sizes
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.plane import in_one_plane
@@ -53,7 +53,6 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "nonautoregressive",
-    EXPLAIN,
     program,
     EXAMPLES,
     texts,
@@ -78,6 +77,6 @@ LAB = lab_of(
         "pinned": replace(EXAMPLES[0], pinned=((0, f"{SPACE}Drei"),)),
         "again": replace(EXAMPLES[0], again=(0, 1, 2)),
     },
-    exports={**dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE), "change": ("TXT", "CSV")},
+    exports={**dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE), "change": NUMBERS},
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),
 )

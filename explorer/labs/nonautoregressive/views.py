@@ -15,8 +15,9 @@ from explorer.figures import attention, heatmaps, theme
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, filled, joined, two
 from explorer.labs.guided import Shown, guided
+from explorer.labs.heads import place, thumbnail_of
 from explorer.labs.nonautoregressive import texts
-from explorer.labs.translated import GERMAN, choosable, kind, pieces_at, place, thumbnail_of
+from explorer.labs.translated import GERMAN, choosable, kind, pieces_at
 from explorer.labs.translated import answer as answer
 from explorer.labs.translated import warning as warning
 from explorer.views import Found

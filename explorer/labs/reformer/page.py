@@ -12,7 +12,7 @@ from explorer.controls import Value
 from explorer.declared import lab_of, program_of
 from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import Change, Program
 from explorer.views import Found, Look, View, in_bertviz, in_figure, on_stage
@@ -106,7 +106,6 @@ CHANGED = Request("text", "The captain of the ship was an old man, and nobody ha
 
 LAB = lab_of(
     "reformer",
-    EXPLAIN,
     program,
     views.given(),
     texts,
@@ -119,13 +118,11 @@ LAB = lab_of(
     ancestors=("translation",),
     changed="cost",
     network=(
-        (
-            part("letters", "字母", "ask"),
-            part("hash, sort, chunk", "哈希、排序、分块", "hashing"),
-            part("attention", "注意力", "attention"),
-            part("reversible layers", "可逆层", "rewind", rewind="open"),
-            part("next letter", "下一个字母", "spelling"),
-        ),
+        part("letters", "字母", "ask"),
+        part("hash, sort, chunk", "哈希、排序、分块", "hashing"),
+        part("attention", "注意力", "attention"),
+        part("reversible layers", "可逆层", "rewind", rewind="open"),
+        part("next letter", "下一个字母", "spelling"),
     ),
     interventions={
         "rounds": replace(CHANGED, rounds=1),
@@ -138,7 +135,7 @@ LAB = lab_of(
         **dict.fromkeys(("hashing", "spelling", "rounds", "attention"), FIGURE),
         "missed": FIGURE * 2,
         "rewind": FIGURE * 4,
-        "change": (*FIGURE[:4], "TXT", "NPZ"),
+        "change": READ_AGAIN,
     },
     probes=lambda: (Request(text="a"),),
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import controls, runs
+from explorer import runs
 from explorer.controls import Control, Kind, query
 from explorer.figures import attention, hashing, spelling
 from explorer.figures import bertviz as drawing
@@ -44,14 +44,6 @@ def hashings() -> Hashings | None:
     path = ASSETS / "hashings.npz"
     with reading(path):
         return stored.load(path, Hashings)[0] if path.exists() else None
-
-
-# ---- requests ----------------------------------------------------------------------------------------------------------------------
-
-
-def read(spelled: str) -> tuple[Request, Text | None]:
-    """The request of a link, and a notice where it says more than this page knows; an empty one is the first example."""
-    return controls.read(Request, spelled or query(EXAMPLES[0]))
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs.rnn_attention import about, deeper, texts, views
 from explorer.labs.translated import LICENCE
 from explorer.program import Change, Program
-from explorer.views import View, in_figure, noted, on_stage
-from explorer.widgets.figure import own
+from explorer.views import in_figure, noted, on_stage
 from models.rnn_attention.records import EXAMPLES, VARIANTS, Explanation, Request
 
 EXPLAIN = "models.rnn_attention.explain:explain"
@@ -25,11 +24,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
     views=(
         on_stage("attention", views.maps, at="above", task="attention"),
         in_figure("remains", views.remains),
-        View(
-            "quality",
-            lambda value: own("quality", value or about.quality()),
-            lambda seen, _request, _state: about.quality(len(seen.source)),
-        ),
+        in_figure("quality", lambda seen, _request, _state: about.quality(len(seen.source)), first=about.quality),
         noted(texts),
         *deeper.PANELS,
     ),
@@ -40,7 +35,6 @@ PROGRAM: Program[Request, Explanation] = program_of(
 
 LAB = lab_of(
     "rnn_attention",
-    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,
@@ -70,7 +64,7 @@ LAB = lab_of(
     },
     exports={
         **dict.fromkeys(("attention", "remains", "quality", "sum", "overlap", "distance"), FIGURE),
-        "change": (*FIGURE[:4], "TXT", "NPZ"),
+        "change": READ_AGAIN,
     },
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -16,21 +15,18 @@ from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, change_sentence, filled
 from explorer.labs.guided import Shown, guided
+from explorer.labs.heads import place, thumbnail_of
 from explorer.labs.lined import lined
 from explorer.labs.rnn_attention import texts
 from explorer.labs.translated import again as again
 from explorer.labs.translated import answer as answer
-from explorer.labs.translated import choosable, pieces_at, place, thumbnail_of
+from explorer.labs.translated import choosable, pieces_at
 from explorer.labs.translated import kind as between
 from explorer.labs.translated import warning as unlike
 from explorer.widgets import change
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Explanation, Request
 
-
-@cache
-def first() -> runs.Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("rnn_attention", EXAMPLES[0], Explanation)
+first = runs.kept("rnn_attention", EXAMPLES[0], Explanation)
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------

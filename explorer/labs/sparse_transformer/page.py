@@ -8,7 +8,7 @@ from dataclasses import replace
 import gradio as gr
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.program import Change, Program
@@ -31,14 +31,6 @@ def mechanism() -> None:
             stage(name, value, texts={"title": title}, picture=f"sparse_transformer/{name}")
 
 
-def measured() -> None:
-    """What was measured of the speed, and of the same patterns on text."""
-    for found in (about.speed(), about.on_text()):
-        if found is not None:
-            with gr.Column(elem_classes=["tfe-bench"]):
-                figure.figure(found)
-
-
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
     return program_of(
@@ -56,7 +48,7 @@ def program() -> Program[Request, Explanation]:
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),
             View("standing", lambda _value: figure.figure(about.standing()), at="side", task="digit"),
             on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
-            View("measured", lambda _value: measured(), at="below"),
+            View("measured", lambda _value: [figure.measured(one) for one in (about.speed(), about.on_text())], at="below"),
         ),
         change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (*texts.EXAMPLES, *(title for title, _ in texts.TEXT_EXAMPLES)), strict=False)),
@@ -76,7 +68,6 @@ CHANGED = replace(EXAMPLES[0], keep=SIDE - 2)  # so little of it is made that a 
 
 LAB = lab_of(
     "sparse_transformer",
-    GENERATE,
     program,
     EXAMPLES,
     texts,
@@ -89,13 +80,11 @@ LAB = lab_of(
     ancestors=("translation", "image_transformer"),
     changed="cost",
     network=(
-        (
-            part("what is given", "给定的部分", "ask"),
-            part("pattern", "模式", "patterns"),
-            part("sparse attention", "稀疏注意力", "digits"),
-            part("next character", "下一个字符", "reading"),
-            part("surprise", "意外程度", "standing"),
-        ),
+        part("what is given", "给定的部分", "ask"),
+        part("pattern", "模式", "patterns"),
+        part("sparse attention", "稀疏注意力", "digits"),
+        part("next character", "下一个字符", "reading"),
+        part("surprise", "意外程度", "standing"),
     ),
     interventions={
         "pattern": replace(CHANGED, pattern="full"),
@@ -104,11 +93,8 @@ LAB = lab_of(
         "silence": replace(CHANGED, silenced=(("strided", 1, 2),)),
     },
     exports={
-        "patterns": FIGURE,
-        "digits": FIGURE,
-        "reading": FIGURE,
-        "attention": FIGURE,
-        "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
+        **dict.fromkeys(("patterns", "digits", "reading", "attention"), FIGURE),
+        "change": READ_AGAIN,
     },  # of a digit
     probes=probes,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, change, deeper, texts, views
 from explorer.program import Change, Program
@@ -47,7 +47,6 @@ CHANGED = replace(EXAMPLES[0], length=16)  # so little of it is written that a c
 
 LAB = lab_of(
     "transformer_xl",
-    GENERATE,
     program,
     EXAMPLES,
     texts,
@@ -60,13 +59,11 @@ LAB = lab_of(
     ancestors=("translation", "music"),
     changed="memory",
     network=(
-        (
-            part("the segment", "片段", "ask"),
-            part("memory", "记忆", "segments"),
-            part("four terms", "四项之和", "terms", terms="open"),
-            part("attention", "注意力", "attention"),
-            part("next character", "下一个字符", "reading"),
-        ),
+        part("the segment", "片段", "ask"),
+        part("memory", "记忆", "segments"),
+        part("four terms", "四项之和", "terms", terms="open"),
+        part("attention", "注意力", "attention"),
+        part("next character", "下一个字符", "reading"),
     ),
     interventions={
         "memory": replace(CHANGED, memory=0),
@@ -76,13 +73,8 @@ LAB = lab_of(
         "segment": replace(CHANGED, segment=64),
     },
     exports={
-        "segments": FIGURE,
-        "reading": FIGURE,
-        "reach": FIGURE,
-        "attention": FIGURE,
-        "terms": FIGURE,
-        "memories": FIGURE,
-        "change": (*FIGURE[:4], "TXT", "NPZ"),
+        **dict.fromkeys(("segments", "reading", "reach", "attention", "terms", "memories"), FIGURE),
+        "change": READ_AGAIN,
     },
     probes=lambda: (Request(text="It was late.", length=2),),
 )

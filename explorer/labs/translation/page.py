@@ -9,7 +9,7 @@ import gradio as gr
 
 from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, READ_AGAIN, part
 from explorer.labs.plane import in_one_plane
 from explorer.labs.translated import LICENCE
 from explorer.labs.translation import about, deeper, texts, views
@@ -56,7 +56,6 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "translation",
-    GENERATE,
     program,
     EXAMPLES,
     texts,
@@ -86,11 +85,8 @@ LAB = lab_of(
         "parts": replace(EXAMPLES[0], without=("position",)),
     },
     exports={
-        "attention": FIGURE,
-        "change": (*FIGURE[:4], "TXT", "NPZ"),
-        "weight": FIGURE,
-        "beam": FIGURE,
-        "forced": FIGURE,
+        **dict.fromkeys(("attention", "weight", "beam", "forced"), FIGURE),
+        "change": READ_AGAIN,
         "positions": FIGURE * 3,
     },
     probes=lambda: (Request("A dog runs."),),

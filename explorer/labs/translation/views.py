@@ -18,8 +18,8 @@ from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import Text, change_sentence, filled
 from explorer.labs.guided import Shown, guided
-from explorer.labs.heads import silenced, without
-from explorer.labs.translated import GERMAN, choosable, kind, pieces_at, place, thumbnail_of
+from explorer.labs.heads import place, silenced, thumbnail_of, without
+from explorer.labs.translated import GERMAN, choosable, kind, pieces_at
 from explorer.labs.translated import again as again
 from explorer.labs.translated import answer as answer
 from explorer.labs.translated import warning as warning

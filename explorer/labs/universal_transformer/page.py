@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import gradio as gr
-
 from explorer.declared import lab_of, program_of
 from explorer.figures.bertviz import VIEWS
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, NUMBERS, part
 from explorer.labs import adaptive_depth
 from explorer.labs.plane import in_one_plane
 from explorer.labs.universal_transformer import about, texts, views
@@ -17,13 +13,6 @@ from explorer.views import View, in_bertviz, in_figure, noted, on_stage
 from explorer.widgets import figure
 from models.plane import Head
 from models.universal_transformer.records import EXAMPLES, LIMIT, TASKS, Explanation, Request
-
-
-def lengths() -> Any:
-    """Accuracy on inputs longer than in training, as it was measured."""
-    with gr.Column(elem_classes=["tfe-bench"]):
-        return figure.figure(about.longer())
-
 
 EXPLAIN = "models.universal_transformer.explain:explain"
 VECTORS = "models.universal_transformer.explain:vectors"
@@ -41,7 +30,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
         on_stage("ponder", views.thinking, texts.PONDER),
         in_figure("difficulty", views.hard, at="side"),
         on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
-        View("lengths", lambda _value: lengths(), at="below"),
+        View("lengths", lambda _value: figure.measured(about.longer()), at="below"),
         in_one_plane(PLANES, {"self": texts.KIND}, STEPS, Head("stories.self", 2, 1), name="universal-transformer", of="task"),
         in_bertviz(VIEWS, views.bertviz, neuron=VECTORS),
         noted(texts),
@@ -53,7 +42,6 @@ PROGRAM: Program[Request, Explanation] = program_of(
 
 LAB = lab_of(
     "universal_transformer",
-    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,
@@ -66,14 +54,12 @@ LAB = lab_of(
     ancestors=("translation", "act_rnn"),
     changed="depth",
     network=(
-        (
-            part("position and step", "位置与步", "ask"),
-            part("self-attention", "自注意力", "attention"),
-            part("halting", "停止", "ponder"),
-            part("the answer", "回答", "difficulty"),
-        ),
+        part("position and step", "位置与步", "ask"),
+        part("self-attention", "自注意力", "attention"),
+        part("halting", "停止", "ponder"),
+        part("the answer", "回答", "difficulty"),
     ),
     interventions=adaptive_depth.interventions(EXAMPLES[0]),
-    exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
+    exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "change": NUMBERS},
     probes=lambda: (Request("copy", "a", ""),),
 )

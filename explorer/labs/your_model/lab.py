@@ -209,7 +209,6 @@ def lab() -> Lab:
     )
     return lab_of(
         "your_model",
-        EXPLAIN,
         lambda: program,
         asked,
         SimpleNamespace(**vars(WORDS), EQUATION=EQUATIONS[known.shape]),
@@ -221,7 +220,7 @@ def lab() -> Lab:
         licence="as the model's own",
         ancestors=ancestors,
         changed="reading" if known.shape == "bert" else "input",
-        network=((part("the text", "文本", "ask"), part("attention", "注意力", "attention"), part("layers", "各层", "tower")),),
+        network=(part("the text", "文本", "ask"), part("attention", "注意力", "attention"), part("layers", "各层", "tower")),
         interventions={},
         exports=dict.fromkeys(("attention", "tower"), FIGURE),
         own=True,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from explorer.figures import theme
-from explorer.labels import filled
+from explorer.labels import filled, strung
 from explorer.labels import text as _
 from explorer.views import View, unfolded
 from explorer.widgets import figure
@@ -133,23 +133,11 @@ def value(sizes: Mapping[str, int], known: Measured | None) -> Value:
     says = filled(SAYS, length=f"{sizes['length']:,}", width=f"{sizes['width']:,}", **sized)
     peaks = UNMEASURED if known is None else filled(STORED, device=known.device, threads=known.threads, **_sizes(known.peaks))
     marks = [figure.Mark(COUNTED, "var(--cat-1)"), figure.Mark(WITH, "var(--cat-2)")]
-    drawn = figure.value(
-        lambda language: _drawn(parts, known, language),
-        title=QUESTION,
-        units=SCALE,
-        sentence={language: says[language] + peaks[language] for language in says},
-        legend=[*marks, *([] if known is None else [figure.Mark(MEASURED, "var(--ink)")])],
-        table=figure.Table((*COLUMNS, *([] if known is None else MORE)), rows),
-        height=250,
-        name="memory",
-    )
+    marks += [] if known is None else [figure.Mark(MEASURED, "var(--ink)")]
+    words, heads_ = (QUESTION, SCALE, strung([says, peaks], "", "")), (*COLUMNS, *([] if known is None else MORE))
+    drawn = figure.shown("memory", lambda language: _drawn(parts, known, language), words, heads_, rows, marks, 250)
     choices = [
-        {
-            "key": f"m{name}",
-            "label": dict(LABELS[name]),
-            "pick": str(PAPER[name]),
-            "options": [{"key": str(n), "label": _plain(f"{n:,}")} for n in offered],
-        }
+        figure.choice(f"m{name}", LABELS[name], {str(n): _plain(f"{n:,}") for n in offered}, str(PAPER[name]))
         for name, offered in SIZES.items()
     ]
     columns = [dict(column) for column in (*COLUMNS[:4], *([] if known is None else PEAK))]

@@ -32,9 +32,9 @@ def value(found: Memories) -> Value:
     """What the panel draws of a text that was read with every length of memory."""
     measured = ladder()
     felt = along(found)
-    options = [{"key": str(memory), "label": {"en": f"{memory:,}", "zh": f"{memory:,}"}} for memory in found.memories]
+    offered = {str(memory): {"en": f"{memory:,}", "zh": f"{memory:,}"} for memory in found.memories}
     return {
-        "choices": [{"key": "bmemory", "label": dict(texts.SLIDER), "pick": str(TRAINED), "options": options}] if felt else [],
+        "choices": [figure.choice("bmemory", texts.SLIDER, offered, str(TRAINED))] if felt else [],
         "figures": [
             {"figure": by_memory(found, measured)},
             *({"when": {"bmemory": str(memory)}, "figure": one} for memory, one in zip(found.memories, felt, strict=False)),

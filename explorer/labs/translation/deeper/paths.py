@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from explorer import labels
-from explorer.figures import attention
+from explorer.figures import attention, theme
 from explorer.figures.curves import Curve
-from explorer.figures.heatmaps import ABOVE, Figure, Map, maps
+from explorer.figures.heatmaps import Figure, Map, maps
 from explorer.labels import Text, filled, two
 from explorer.labels import text as _
 from explorer.labs import about
@@ -145,11 +145,7 @@ def value(seen: Towers, asked: PathsRequest) -> Value:
     more_figures = [_read(seen.towers, split), _near(seen.towers, changed), *([_joined(joined, split)] if len(joined) > 1 else [])]
     return {
         "notes": [dict(INTRO)],
-        "choices": [
-            {"key": key, "label": dict(label), "pick": next(iter(offered)), "options": options}
-            for key, (label, offered) in KNOBS.items()
-            if (options := [{"key": n, "label": dict(said)} for n, said in offered.items()])
-        ],
+        "choices": [figure.choice(key, label, offered) for key, (label, offered) in KNOBS.items()],
         "figures": [{"figure": _towers(seen, asked)}],
         "table": {
             "columns": [dict(column) for column in columns],
@@ -211,7 +207,7 @@ def _towers(seen: Towers, asked: PathsRequest) -> Value:
             ends = drawn["layout"][f"yaxis{n * len(towers) + 1 if n else ''}"]["domain"]
             side = {"x": 0, "xshift": -4, "y": sum(ends) / 2, "xanchor": "right", "yanchor": "middle", "textangle": -90}
             text = filled(LAYER, n=layers - n)[language]
-            named.append({**ABOVE, **side, "text": text, "font": {"size": 12, "color": "var(--ink2)"}})
+            named.append({**theme.ABOVE, **side, "text": text, "font": {"size": 12, "color": "var(--ink2)"}})
         drawn["layout"]["annotations"] = words + named
         return drawn
 

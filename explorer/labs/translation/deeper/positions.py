@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.figures import attention
 from explorer.figures import positions as drawing
-from explorer.labels import Text, filled, two
+from explorer.labels import Text, filled, strung, two
 from explorer.labels import text as _
 from explorer.views import View, unfolded
 from explorer.widgets import figure
@@ -81,6 +81,7 @@ SAYS: Final = _(
     "只是舍入误差：同样的向量，换了顺序。",
 )
 SAME: Final = _(" Without it both orders get one translation.", "没有信号时，两种顺序得到同一译文。")
+DISTANCES = ("piece", "stood", "stands", "with", "without")  # the columns of how far vectors move
 COLUMNS: Final[Mapping[str, Text]] = {
     "position": _("position", "位置"),
     "distance": _("distance, in positions", "距离（位置数）"),
@@ -106,7 +107,10 @@ def value(seen: Positions, seed: int = 1) -> Value:
     shapes = {"own": _shape("own", seen.own, len(pieces)), "textbook": _shape("textbook", seen.textbook, None)}
     return {
         "notes": [dict(TEXTS["intro"])],
-        "choices": [_choice("signal", "shape", ("own", "textbook")), _choice("alike", "alike", ("curve", "map"))],
+        "choices": [
+            figure.choice("signal", TEXTS["shape"], {name: TEXTS[name] for name in ("own", "textbook")}),
+            figure.choice("alike", TEXTS["alike"], {name: TEXTS[name] for name in ("curve", "map")}),
+        ],
         "figures": [
             {"figure": one, "when": {"signal": size} if name == "picture" else {"signal": size, "alike": name}}
             for size, figures in shapes.items()
@@ -134,15 +138,6 @@ def value(seen: Positions, seed: int = 1) -> Value:
     }
 
 
-def _choice(key: str, label: str, options: Sequence[str]) -> Value:
-    return {
-        "key": key,
-        "label": dict(TEXTS[label]),
-        "pick": options[0],
-        "options": [{"key": name, "label": dict(TEXTS[name])} for name in options],
-    }
-
-
 def _line(seen: Positions, order: Sequence[int]) -> list[Value]:
     """The pieces of the sentence in an order; those that stand elsewhere than before wear a colour."""
     return [
@@ -166,43 +161,22 @@ def _shape(name: str, signal: drawing.Array, used: int | None) -> Value:
     falls = filled(FALLS, near=two(similar[1]), middle=middle, at=two(similar[middle]), far=far, last=two(similar[far]))
     sine = [[round(float(one), 4) for one in row] for row in signal]
     pairs = [[round(float(similar[abs(p - q)]), 4) for q in range(length)] for p in range(length)]
+    says = waves if used is None or used >= length else strung([waves, filled(USED, used=used)], "", "")
+    by_distance = [(k, round(float(one), 5)) for k, one in enumerate(similar)]
+    columns, alike = (COLUMNS["distance"], COLUMNS["product"]), (ALIKE, units, falls)
+    curves = {language: drawing.curve(similar, axes) for language, axes in AXES["curve"].items()}
+    signal_, pairs_ = drawing.squares(sine, AXES["picture"], used), drawing.squares(pairs, AXES["map"])
     return {
-        "picture": figure.value(
-            drawing.squares(sine, AXES["picture"], used),
-            title=PICTURE,
-            units=units,
-            sentence=waves if used is None or used >= length else _joined(waves, filled(USED, used=used)),
-            legend=SIGNED,
-            table=_table(sine),
-            height=300,
-            name=f"signal-{name}",
-        ),
-        "curve": figure.value(
-            {language: drawing.curve(similar, axes) for language, axes in AXES["curve"].items()},
-            title=ALIKE,
-            units=units,
-            sentence=falls,
-            table=figure.Table((COLUMNS["distance"], COLUMNS["product"]), [(k, round(float(one), 5)) for k, one in enumerate(similar)]),
-            height=300,
-            name=f"alike-{name}",
-        ),
-        "map": figure.value(
-            drawing.squares(pairs, AXES["map"]),
-            title=ALIKE,
-            units=units,
-            sentence=falls,
-            legend=SIGNED,
-            table=_table(pairs),
-            height=300,
-            name=f"alike-map-{name}",
-        ),
+        "picture": figure.shown(f"signal-{name}", signal_, (PICTURE, units, says), *_table(sine), SIGNED, 300),
+        "curve": figure.shown(f"alike-{name}", curves, alike, columns, by_distance, height=300),
+        "map": figure.shown(f"alike-map-{name}", pairs_, alike, *_table(pairs), SIGNED, 300),
     }
 
 
-def _table(numbers: Sequence[Sequence[float]]) -> figure.Table:
+def _table(numbers: Sequence[Sequence[float]]) -> tuple[Sequence[Text], Sequence[Sequence[float]]]:
     """Rows of numbers beside their position, columns named by their number."""
     names = [_(str(i), str(i)) for i in range(len(numbers[0]))]
-    return figure.Table((COLUMNS["position"], *names), [(p, *row) for p, row in enumerate(numbers)])
+    return (COLUMNS["position"], *names), [(p, *row) for p, row in enumerate(numbers)]
 
 
 def _distances(seen: Positions, pieces: Sequence[str]) -> Value:
@@ -216,27 +190,17 @@ def _distances(seen: Positions, pieces: Sequence[str]) -> Value:
         piece=attention.shown(pieces[most]),  # last: a visitor's word may hold a name in braces
     )
     if seen.silence.before == seen.silence.after:
-        sentence = _joined(sentence, SAME)
+        sentence = strung([sentence, SAME], "", "")
     named = {language: (TEXTS["with"][language], TEXTS["without"][language]) for language in ("en", "zh")}
-    return figure.value(
-        {
-            language: drawing.distances(pieces, seen.order, signal, silence, axes, named[language])
-            for language, axes in AXES["distances"].items()
-        },
-        title=MOVED,
-        units=filled(LOGARITHMIC, size=f"{seen.size:.1f}"),
-        sentence=sentence,
-        legend=(figure.Mark(TEXTS["with"], drawing.WITH), figure.Mark(TEXTS["without"], drawing.WITHOUT)),
-        table=figure.Table(
-            tuple(COLUMNS[name] for name in ("piece", "stood", "stands", "with", "without")),
-            [
-                (piece, place, i, round(float(signal[i]), 4), float(f"{float(silence[i]):.2g}"))
-                for i, (piece, place) in enumerate(zip(pieces, seen.order, strict=True))
-            ],
-        ),
-        height=260,
-        name="shuffled",
-    )
+    drawn = {
+        language: drawing.distances(pieces, seen.order, signal, silence, axes, named[language])
+        for language, axes in AXES["distances"].items()
+    }
+    both = enumerate(zip(pieces, seen.order, strict=True))
+    rows = [(piece, place, i, round(float(signal[i]), 4), float(f"{float(silence[i]):.2g}")) for i, (piece, place) in both]
+    words, columns = (MOVED, filled(LOGARITHMIC, size=f"{seen.size:.1f}"), sentence), [COLUMNS[name] for name in DISTANCES]
+    marks = (figure.Mark(TEXTS["with"], drawing.WITH), figure.Mark(TEXTS["without"], drawing.WITHOUT))
+    return figure.shown("shuffled", drawn, words, columns, rows, marks)
 
 
 def power(number: float) -> str:
@@ -245,10 +209,6 @@ def power(number: float) -> str:
         return f"{number:.2f}"
     exponent = math.floor(math.log10(number))
     return f"{number / 10**exponent:.1f} × 10⁻{str(-exponent).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
-
-
-def _joined(*texts: Text) -> Text:
-    return {language: "".join(text[language] for text in texts) for language in ("en", "zh")}
 
 
 PANEL: View[Request, Explanation] = unfolded(

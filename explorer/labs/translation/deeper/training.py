@@ -208,25 +208,17 @@ def _cost(known: Facts) -> Value:
     rivals = [drawing.System(row.name, row.german, row.german_cost) for row in TABLE]
     elsewhere = filled(ELSEWHERE, value=f"{known['figure']['value']:.1f}", split=_split(known))
     systems = {language: [*rivals, drawing.System(OURS[language], None, ours, True, elsewhere[language])] for language in COST_AXES}
-    return figure.value(
-        {language: drawing.compared(systems[language], axes) for language, axes in COST_AXES.items()},
-        title=COST,
-        units=COST_UNITS,
-        sentence=filled(
-            COST_SAYS,
-            big=f"{big.german:g}",
-            more=f"{big.german - gnmt.german:.1f}",
-            times=f"{gnmt.german_cost / base.german_cost:.0f}",
-            ours=drawing.power(ours),
-            less=f"{float(f'{base.german_cost / ours:.2g}'):,.0f}",
-        ),
-        table=figure.Table(
-            (COLUMNS[0], COLUMNS[1], COLUMNS[3]),
-            [*((one.name, one.score, one.cost) for one in rivals), (OURS, elsewhere, ours)],
-        ),
-        height=250,
-        name="cost",
+    drawn = {language: drawing.compared(systems[language], axes) for language, axes in COST_AXES.items()}
+    says = filled(
+        COST_SAYS,
+        big=f"{big.german:g}",
+        more=f"{big.german - gnmt.german:.1f}",
+        times=f"{gnmt.german_cost / base.german_cost:.0f}",
+        ours=drawing.power(ours),
+        less=f"{float(f'{base.german_cost / ours:.2g}'):,.0f}",
     )
+    rows = [*((one.name, one.score, one.cost) for one in rivals), (OURS, elsewhere, ours)]
+    return figure.shown("cost", drawn, (COST, COST_UNITS, says), (COLUMNS[0], COLUMNS[1], COLUMNS[3]), rows, height=250)
 
 
 def _rates(schedule: Facts, log: list[dict[str, float]]) -> Value:
@@ -234,43 +226,22 @@ def _rates(schedule: Facts, log: list[dict[str, float]]) -> Value:
     line = [(step, rate(schedule, step)) for step in steps]
     logged = [(entry["step"], entry["rate"]) for entry in log]
     ticks = averaged(schedule)
-    return figure.value(
-        {language: drawing.rates(line, logged, ticks, axes) for language, axes in RATE_AXES.items()},
-        title=RATE,
-        units=RATE_UNITS,
-        sentence=filled(RATE_SAYS, **{name: f"{schedule[name]:,}" for name in ("peak", "warmup", "steps", "cooldown", "average", "every")}),
-        legend=(
-            figure.Mark(BY_FORMULA, drawing.OURS),
-            figure.Mark(BY_LOG, drawing.LOGGED),
-            figure.Mark(MEAN, drawing.AVERAGED),
-        ),
-        table=figure.Table((_("step", "步"), BY_FORMULA, BY_LOG), [(int(step), rate(schedule, step), had) for step, had in logged]),
-        name="rate",
-    )
+    drawn = {language: drawing.rates(line, logged, ticks, axes) for language, axes in RATE_AXES.items()}
+    says = filled(RATE_SAYS, **{name: f"{schedule[name]:,}" for name in ("peak", "warmup", "steps", "cooldown", "average", "every")})
+    marks = [figure.Mark(*one) for one in ((BY_FORMULA, drawing.OURS), (BY_LOG, drawing.LOGGED), (MEAN, drawing.AVERAGED))]
+    rows = [(int(step), rate(schedule, step), had) for step, had in logged]
+    return figure.shown("rate", drawn, (RATE, RATE_UNITS, says), (_("step", "步"), BY_FORMULA, BY_LOG), rows, marks)
 
 
 def _smoothing(known: Facts) -> Value:
     right, each = smoothed(known)
     others = known["config"]["vocabulary"] - NEVER - 1
-    return figure.value(
-        {language: drawing.wanted((right, each), PIECES[language], axes) for language, axes in SMOOTH_AXES.items()},
-        title=SMOOTH,
-        units=filled(SMOOTH_UNITS, epsilon=known["recipe"]["smoothing"]),
-        sentence=filled(
-            SMOOTH_SAYS,
-            right=f"{right:.4f}",
-            others=f"{others:,}",
-            each=f"{each:.6f}",
-            rest=f"{others * each:.4f}",
-            floor=f"{floor(known):.2f}",
-        ),
-        legend=(figure.Mark(HARD, drawing.PUBLISHED, dashed=True), figure.Mark(SOFT, drawing.OURS)),
-        table=figure.Table(
-            (_("piece", "词元"), HARD, SOFT),
-            [(_(PIECES["en"][n], PIECES["zh"][n]), *row) for n, row in enumerate(((1.0, right), (0.0, each)))],
-        ),
-        name="smoothing",
-    )
+    drawn = {language: drawing.wanted((right, each), PIECES[language], axes) for language, axes in SMOOTH_AXES.items()}
+    shares = {"right": f"{right:.4f}", "each": f"{each:.6f}", "rest": f"{others * each:.4f}", "floor": f"{floor(known):.2f}"}
+    words = (SMOOTH, filled(SMOOTH_UNITS, epsilon=known["recipe"]["smoothing"]), filled(SMOOTH_SAYS, others=f"{others:,}", **shares))
+    marks = (figure.Mark(HARD, drawing.PUBLISHED, dashed=True), figure.Mark(SOFT, drawing.OURS))
+    rows = [(_(PIECES["en"][n], PIECES["zh"][n]), *row) for n, row in enumerate(((1.0, right), (0.0, each)))]
+    return figure.shown("smoothing", drawn, words, (_("piece", "词元"), HARD, SOFT), rows, marks)
 
 
 def _facts(known: Facts) -> Iterator[tuple[Text, Text]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.declared import lab_of, program_of
-from explorer.lab import FIGURE, part
+from explorer.lab import FIGURE, NUMBERS, part
 from explorer.labs.new_lab import texts, views
 from explorer.program import Change, Program
 from explorer.views import View, noted, on_stage
@@ -36,7 +36,6 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "new_lab",
-    EXPLAIN,
     program,
     EXAMPLES,
     texts,
@@ -48,12 +47,10 @@ LAB = lab_of(
     licence="Apache-2.0: the generator and these weights",
     ancestors=(),
     changed="input",
-    network=(
-        (part("what is given", "给定的部分", "ask"), part("attention", "注意力", "attention"), part("the answer", "回答", "lengths")),
-    ),
+    network=(part("what is given", "给定的部分", "ask"), part("attention", "注意力", "attention"), part("the answer", "回答", "lengths")),
     interventions={
         "silence": replace(EXAMPLES[0], silenced=EVERY_HEAD),
         "layers": replace(EXAMPLES[0], layers=1),
     },
-    exports={"attention": FIGURE, "change": ("TXT", "CSV")},
+    exports={"attention": FIGURE, "change": NUMBERS},
 )

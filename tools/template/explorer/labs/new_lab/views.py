@@ -14,7 +14,7 @@ from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs import about
 from explorer.labs.guided import Shown, guided
-from explorer.labs.heads import silenced
+from explorer.labs.heads import place, silenced, thumbnail_of
 from explorer.labs.lined import lined
 from explorer.labs.new_lab import texts
 from explorer.widgets import ask, change
@@ -144,14 +144,13 @@ def telling(seen: Explanation) -> dict[str, Any]:
 
 def thumbnail(seen: Explanation) -> Thumbnail:
     """The telling head of the stored run, for the family map."""
-    cell = telling(seen)
-    return Thumbnail(seen.attention[cell["layer"], cell["head"]], seen.digits, seen.digits, (cell["row"], cell["col"]))
+    return thumbnail_of(kind(seen), telling(seen))
 
 
 def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
     kept = first()
-    head = {} if kept is None else {"head": "{layer}.{head}".format(**{name: telling(kept.seen)[name] + 1 for name in ("layer", "head")})}
+    head = {} if kept is None else {"head": str(place(telling(kept.seen))["head"])}
     start = EXAMPLES[0]
     shown: dict[str, Shown] = {
         "answer": ("", {}, "ask"),
