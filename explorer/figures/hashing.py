@@ -33,16 +33,15 @@ def value(
     wanted: Whole,
     read: Sequence[Any],
     names: Mapping[str, Text],
-    query: str,
-    state: str,
     pick: Mapping[str, object],
     word: int | None = None,
     look: Mapping[str, object] | None = None,
+    **of: str,
 ) -> Value:
     """A finished run.
 
     tokens: what was read, as text for each position. wanted: (letter,) positions whose next token is wanted. names: of the models for
-    readers, by variant. read: `models.reformer.records.Read` of each model. query: the run's permalink. state: "stored", "live" or "stale".
+    readers, by variant. read: `models.reformer.records.Read` of each model. of: query, the run's permalink, and state, "stored" or "live".
     pick: {model, head ("2.3", from 1), pos, round (from 1)}, what is shown on arrival.
     word: letters of the word in 0 w 0 w, or None for a text. look: `looked` for the head and round of `pick`, which is then not asked for.
     ValueError where positions do not fit one another.
@@ -66,7 +65,7 @@ def value(
         }
         for one in read
     ]
-    run: Value = {"state": state, "query": query, "tokens": list(tokens), "wanted": pack(np.asarray(wanted, np.int32)), "word": word}
+    run: Value = {**of, "tokens": list(tokens), "wanted": pack(np.asarray(wanted, np.int32)), "word": word}
     return {**run, "models": models, "pick": dict(pick), "looked": None if look is None else dict(look)}
 
 

@@ -7,15 +7,15 @@ distance x of position t carries character t − 1 − x, and where there is non
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, spelled
 
 Array = NDArray[np.float32]
 Flags = NDArray[np.bool_]
-Text = Mapping[str, str]
 Value = dict[str, object]
 
 ENDS = 0.8  # of S; a mask that ends beyond shows little of what masks do
@@ -24,8 +24,6 @@ WRITE = 12  # characters after the beginning of what is written: there a charact
 
 def value(
     *,
-    variant: str,
-    name: Text,
     text: str,
     given: int,
     z: Array,
@@ -37,18 +35,17 @@ def value(
     after: Array,
     look_before: str | None,
     look_after: str | None,
-    query: str,
-    state: str,
     pick: Mapping[str, object] | None = None,
+    **run: Any,
 ) -> Value:
     """A finished run.
 
-    variant, name: the model's, for the address and for readers. text: a character (code point) per position. given: how many were read.
+    run: variant, name: the model's, for the address and for readers; query: the permalink of the run; state: "stored" or "live".
+    text: a character (code point) per position. given: how many were read.
     z: (layer, head, 1 or position) spans in characters, 0 … S. learned: (layer, head) or (layer, head, 1 or position) the spans as trained,
     where `forced` (layer, head) says that others stand in `z`; None where none is forced. span: S; ramp: R.
     before, after: (layer, head, distance) mean weight by distance before and after the mask, of the queries that have a key so far back.
     look_before, look_after: addresses of exact weights (`explorer.looks`), one row per position, or None.
-    query: the permalink of the run. state: "stored", "live" or "stale".
     pick: {"head" ("2.3", from 1), "pos"} that is locked on arrival; left out, the one of `telling`.
     ValueError where shapes do not fit one another.
     """
@@ -59,10 +56,7 @@ def value(
         None if learned is None else np.broadcast_to(np.asarray(learned, np.float32).reshape(layers, heads, -1).mean(2), (layers, heads))
     )
     return {
-        "state": state,
-        "query": query,
-        "variant": variant,
-        "name": dict(name),
+        **spelled(run),
         "text": text,
         "given": given,
         "heads": [layers, heads],

@@ -76,15 +76,11 @@ class Growing:
 def value(
     models: Sequence[Model],
     *,
-    given: int,
     segment: int,
-    memory: int,
     layers: int,
     intervention: str,
-    query: str,
-    state: str,
     pick: Mapping[str, object] | None = None,
-    book: Text | None = None,
+    **axis: Any,
 ) -> Value:
     """A finished run.
 
@@ -101,26 +97,14 @@ def value(
     for model in models:
         model.check(segment, layers)
     found = telling(models, segment) if pick is None else pick
-    axis = {"given": given, "segment": segment, "memory": memory, "layers": layers, "intervention": intervention, "book": book}
-    return dict(spelled({"state": state, "query": query, **axis, "models": models, "pick": found}))
+    axis |= {"segment": segment, "layers": layers, "intervention": intervention}
+    return dict(spelled({"book": None, **axis, "models": models, "pick": found}))
 
 
-def growing(
-    models: Sequence[Growing],
-    *,
-    of: int,
-    given: int,
-    segment: int,
-    memory: int,
-    layers: int,
-    intervention: str,
-    query: str,
-    book: Text | None = None,
-) -> Value:
-    """A text that is being read and written: the axis, and how far each model is. of: characters in the end. Others: see `value`."""
-    axis = {"given": given, "segment": segment, "memory": memory, "layers": layers, "intervention": intervention, "book": book}
+def growing(models: Sequence[Growing], **axis: Any) -> Value:
+    """A text that is being read and written: the axis, and how far each model is. axis: as of `value`, and of: characters in the end."""
     told = [{**record(one), "heads": None, "look": None} for one in models]
-    return dict(spelled({"state": "running", "query": query, **axis, "of": of, "models": told, "pick": None}))
+    return dict(spelled({"state": "running", "book": None, **axis, "models": told, "pick": None}))
 
 
 def telling(models: Sequence[Model], segment: int) -> dict[str, object] | None:

@@ -30,6 +30,7 @@ Value = dict[str, object]
 
 QUERIES = (16, 32, 64)  # how many may stand there
 KEYS = 160  # how many stand there at most
+TERMS = ("content", "position", "global_content", "global_position", "scores")  # the four, and their sum
 ALIKE = 1e-3  # by how much the sum of the terms may miss the scores, beside rounding
 
 
@@ -38,11 +39,6 @@ def boards(
     place: tuple[int, int],
     size: tuple[int, int],
     *,
-    content: Array,
-    position: Array,
-    global_content: Array,
-    global_position: Array,
-    scores: Array,
     weights: Array,
     allowed: NDArray[np.bool_],
     u: Array,
@@ -51,23 +47,18 @@ def boards(
     keys: Sequence[tuple[int, str]],
     memory_until: int,
     other: Text | None = None,
+    **terms: Array,
 ) -> Value:
     """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
 
-    content … weights: (query, key); the last query stands at the last key. allowed: the same, True where a query may attend; elsewhere
-    all are 0. u, v: (d_head,). queries: (position, character) of what each is to say. keys: (position, character) of what each carries,
-    position −1 for what is no character of this text. memory_until: how many of the keys, the first ones, are the memory's. other: the
-    model in view that has no such terms. Of more than KEYS keys the last ones are shown.
+    terms, by TERMS, and weights: (query, key); the last query stands at the last key. allowed: the same, True where a query may attend;
+    elsewhere all are 0. u, v: (d_head,). queries: (position, character) of what each is to say. keys: (position, character) of what each
+    carries, position −1 for what is no character of this text. memory_until: how many of the keys, the first ones, are the memory's.
+    other: the model in view that has no such terms. Of more than KEYS keys the last ones are shown.
 
     Raises ValueError, with the sizes, where these do not fit each other, and where the four terms do not add up to the scores.
     """
-    arrays = {
-        "content": content,
-        "position": position,
-        "global_content": global_content,
-        "global_position": global_position,
-        "scores": scores,
-    }
+    arrays, scores = {name: terms[name] for name in TERMS}, terms["scores"]
     shape = (len(queries), len(keys))
     shapes = [array.shape for array in (*arrays.values(), weights, allowed)]
     if any(one != shape for one in shapes) or not 0 < shape[0] <= shape[1]:
@@ -76,7 +67,7 @@ def boards(
         raise ValueError(f"u {u.shape} and v {v.shape} of one head")
     if not 0 <= memory_until <= shape[1]:
         raise ValueError(f"a memory of {memory_until} among {shape[1]} keys")
-    missed = np.abs(content + position + global_content + global_position - scores)[allowed]
+    missed = np.abs(sum(terms[name] for name in TERMS[:4]) - scores)[allowed]
     limit = ALIKE * (1 + float(np.abs(scores[allowed]).max(initial=0)))
     if missed.size and float(missed.max()) > limit:
         raise ValueError(f"the four terms miss the scores by {float(missed.max()):.3g}")

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, spelled
 
 Array = NDArray[np.float32]
 Value = dict[str, object]
@@ -35,12 +35,10 @@ def head(
     value: Array,
     queries: Sequence[str],
     keys: Sequence[str],
-    causal: bool,
-    scaled: bool = True,
-    hidden: Sequence[int] = (),
-    silenced: bool = False,
+    **told: object,
 ) -> Value:
     """What the picture draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
+    told: causal; where they are not as usual, scaled, hidden and silenced.
 
     Raises ValueError, with the sizes, where arrays and pieces do not fit.
     """
@@ -58,8 +56,8 @@ def head(
         "values": pack(value, unit=False),
         "queries": list(queries),
         "keys": list(keys),
-        "causal": causal,
-        "scaled": scaled,
-        "hidden": list(hidden),
-        "silenced": silenced,
+        "scaled": True,
+        "hidden": [],
+        "silenced": False,
+        **spelled(told),
     }

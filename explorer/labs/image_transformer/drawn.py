@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,19 +167,16 @@ def known(seen: NDArray[np.bool_]) -> int:
 def value(
     made: Sequence[Made],
     *,
-    state: str,
-    query: str,
-    same: str = "",
-    silenced: Sequence[tuple[str, int, int]] = (),
     kept: int = 0,
     truth: Levels | None = None,
     small: Levels | None = None,
     looks: Mapping[str, str] = MappingProxyType({}),
     pick: Mapping[str, object] | None = None,
+    **run: Any,
 ) -> dict[str, object]:
     """A finished run.
 
-    made: one or two patterns. state: "stored", "live" or "stale". query: the permalink of the request.
+    made: one or two patterns. run: state: "stored", "live" or "stale". query: the permalink of the request.
     same: what runs of the same picture have in common, whatever is changed in the models: a lock stays among them. silenced: heads,
     (pattern, layer, head). kept: rows of the given picture that stayed.
     truth: the whole given picture, drawn beside what was made. small: what an enlargement started from, (row, column, channel).
@@ -195,10 +193,9 @@ def value(
         for layout, each in zip(layouts, made, strict=True)
     ]
     return {
-        "state": state,
-        "query": query,
-        "same": same,
-        "silenced": spelled(silenced),
+        "same": "",
+        "silenced": [],
+        **spelled(run),
         "patterns": patterns,
         "truth": None if truth is None else _levels(truth),
         "small": None if small is None else _levels(small),
@@ -211,18 +208,17 @@ def growing(
     steps: Sequence[Step],
     *,
     count: int,
-    query: str,
-    same: str = "",
     kept: int = 0,
     truth: Levels | None = None,
     small: Levels | None = None,
     layers: int = 6,
     heads: int = 4,
+    **run: str,
 ) -> dict[str, object]:
     """A run under way: everything that was made so far, so that a coalesced update loses nothing.
 
-    layouts: of the patterns, in the order of each step's first axis. steps: all steps so far. count: pictures at once. kept: rows of
-    `truth` that stay; their levels are known before any step tells them.
+    run: query and same, as of `value`. layouts: of the patterns, in the order of each step's first axis. steps: all steps so far. count:
+    pictures at once. kept: rows of `truth` that stay; their levels are known before any step tells them.
     """
     made = max((step.first + step.levels.shape[-1] for step in steps), default=0)
     patterns = []
@@ -240,8 +236,8 @@ def growing(
         patterns.append(_pattern(layout, levels.reshape(shape), bits.reshape(shape), max(made, given), kept, layers, heads))
     return {
         "state": "running",
-        "query": query,
-        "same": same,
+        "same": "",
+        **run,
         "patterns": patterns,
         "truth": None if truth is None else _levels(truth),
         "small": None if small is None else _levels(small),

@@ -31,6 +31,12 @@ def mechanism() -> None:
             stage(name, value, texts={"title": title}, picture=f"sparse_transformer/{name}")
 
 
+def measured() -> None:
+    """What was measured of the speed, and of the same patterns on text."""
+    for found in (about.speed(), about.on_text()):
+        figure.measured(found)
+
+
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
     return program_of(
@@ -48,7 +54,7 @@ def program() -> Program[Request, Explanation]:
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),
             View("standing", lambda _value: figure.figure(about.standing()), at="side", task="digit"),
             on_stage("attention", views.heads, {"empty": texts.NO_ATTENTION}, at="below"),
-            View("measured", lambda _value: [figure.measured(one) for one in (about.speed(), about.on_text())], at="below"),
+            View("measured", lambda _value: measured(), at="below"),
         ),
         change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (*texts.EXAMPLES, *(title for title, _ in texts.TEXT_EXAMPLES)), strict=False)),

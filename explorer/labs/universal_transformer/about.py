@@ -145,7 +145,7 @@ def longer() -> dict[str, object] | None:
     drawn = lengths.lengths(
         [(texts.SHORT_NAMES[task], [*_runs(kinds), *_in_print(kinds)]) for task, kinds in found.items()],
         rows=(texts.CHARACTERS, texts.WHOLE),
-        ticks=(texts.TRAINED_AT, *({"en": length, "zh": length} for length in ("40", "400"))),
+        ticks=(texts.TRAINED_AT, {"en": "40", "zh": "40"}, {"en": "400", "zh": "400"}),
     )
     marks = [Mark(texts.NETWORKS[kind], COLOURS[kind]) for kind in KINDS if any(kinds[kind] for kinds in found.values())]
     marks.append(Mark(texts.PRINTED, "var(--ink3)", dashed=True))
@@ -211,6 +211,6 @@ def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out errors over training of the networks that are compared on stories, or None where no log is shipped. Slow at first."""
-    names, colours = ({f"stories{kind}": of[kind] for kind in KINDS} for of in (texts.BRIEF, COLOURS))
+    names, colours = {f"stories{kind}": texts.BRIEF[kind] for kind in KINDS}, {f"stories{kind}": COLOURS[kind] for kind in KINDS}
     how: Any = {"one": texts.CURVE_EACH, "show": lambda share: f"{100 * share:.1f} %"}
     return about.curves(SLUG, facts(), names, colours, texts, **how)

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from explorer.figures.terms import QUERIES, boards
+from explorer.figures.terms import QUERIES, TERMS, boards
 from explorer.labs.transformer_xl import texts, views
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value, place_of
@@ -69,12 +69,7 @@ def value(seen: Explanation, wish: Wish) -> Value:
         texts.NAMES[one.variant],
         (layer, head),
         (layers, heads),
-        content=maps.content[rows, columns],
-        position=maps.position[rows, columns],
-        global_content=maps.global_content[rows, columns],
-        global_position=maps.global_position[rows, columns],
-        scores=maps.scores[rows, columns],
-        weights=maps.weights[rows, columns],
+        **{name: getattr(maps, name)[rows, columns] for name in (*TERMS, "weights")},
         allowed=distance >= 0,
         u=one.u[layer, head],
         v=one.v[layer, head],

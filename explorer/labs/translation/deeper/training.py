@@ -217,7 +217,8 @@ def _cost(known: Facts) -> Value:
         ours=drawing.power(ours),
         less=f"{float(f'{base.german_cost / ours:.2g}'):,.0f}",
     )
-    rows = [*((one.name, one.score, one.cost) for one in rivals), (OURS, elsewhere, ours)]
+    rows: list[tuple[str | float | Text | None, ...]] = [(one.name, one.score, one.cost) for one in rivals]
+    rows.append((OURS, elsewhere, ours))
     return figure.shown("cost", drawn, (COST, COST_UNITS, says), (COLUMNS[0], COLUMNS[1], COLUMNS[3]), rows, height=250)
 
 
