@@ -20,9 +20,15 @@ OF_VIEWS = ("first", "answer", "warning", "notice", "lines", "pick", "prepare", 
 
 def program_of(texts: Any, views: Any, about: Any, /, **fields: Any) -> Program[Any, Any]:
     """A program whose functions stand in a lab's module `views` by the names of its fields, whose words stand in its `texts`, and what
-    stands above its bar in its `about`. A run that `prepare` makes holds what is looked at on arrival as its `pick`. fields: all others,
-    and those that are found elsewhere."""
-    above = About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, getattr(about, "curves", lambda: None))
+    stands above its bar in its `about`; that may leave out its `prose`: card.md, filled in from its facts(), by variant. A run that
+    `prepare` makes holds what is looked at on arrival as its `pick`. fields: all others, and those that are found elsewhere."""
+
+    def prose() -> Mapping[str, str]:
+        from explorer.labs.about import prose  # here, for the labs import this module
+
+        return prose(about.SLUG, about.facts())
+
+    above = About(texts.KICKER, texts.SPOKEN, about.pairs, getattr(about, "prose", prose), getattr(about, "curves", lambda: None))
     words = {"about": above, "region": texts.REGION, "run": getattr(texts, "RUN", None)}
     found = {name: getattr(views, name) for name in OF_VIEWS if hasattr(views, name)}
     if "prepare" in found:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from explorer.controls import Value
 from explorer.figures.curves import Curve
-from explorer.labels import CARD, Text, filled, joined
+from explorer.labels import CARD, Text, filled, joined, strung
 from explorer.labels import text as _
 from explorer.labs import about
 from explorer.labs.lined import lined
@@ -74,8 +74,7 @@ def labelled(slug: str, name: Text | None = None, beside: Mapping[str, Text] | N
             rows.append((labels, called, round(mean(values), 4), spread, len(values)))
     for labels in counts if not beside else (counts[0], counts[-1]):
         each = [filled(about.NAMED, name=called, value=f"{value:.2f}") for at, called, value, *_rest in rows if at == labels]
-        listed = {"en": ", ".join(one["en"] for one in each), "zh": "，".join(one["zh"] for one in each)}
-        told.append(filled(SAYS, labels=f"{labels:,}", each=listed))
+        told.append(filled(SAYS, labels=f"{labels:,}", each=strung(each)))
     rows.sort(key=lambda row: row[0])
     units = filled(UNITS, n=f"{n:,}", subsets=max(map(len, found.values())))
     words, columns = (TITLE, units, joined(*told) or units), (LABELS, CARD["model"], RIGHT, SPREAD, SUBSETS)

@@ -51,11 +51,6 @@ def _measured(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     return (Pair(filled(texts.RIGHT, split=labels.split(measured[ours[0]]["split"])), value, note, texts.UNPUBLISHED),)
 
 
-def prose() -> dict[str, str]:
-    """The model card in each language; empty where none is shipped. Entries are named by variant: {parity.figure.value}."""
-    return about.prose(SLUG, facts())
-
-
 # ---- hard things take longer -------------------------------------------------------------------------------------------------------
 
 

@@ -54,11 +54,6 @@ def pairs() -> tuple[Pair, ...]:
     return about.pairs(known, data, about.beside(known, texts.METRIC, texts.RUNG_VALUE, texts.BRIEF))
 
 
-def prose() -> dict[str, str]:
-    """The model card in each language; empty where none is shipped. Entries are named by variant: {adaptive.figure.value}."""
-    return about.prose(SLUG, facts())
-
-
 # ---- what a short span costs -------------------------------------------------------------------------------------------------------
 
 

@@ -70,11 +70,6 @@ def pairs() -> tuple[Pair, ...]:
     return about.pairs(own, Pair(labels.CARD["data"], texts.DATA), reached, beside)
 
 
-def prose() -> dict[str, str]:
-    """The model card in each language; empty where none is shipped. Entries are named by variant: {mlm.figure.value}."""
-    return about.prose(SLUG, facts())
-
-
 def curves() -> dict[str, object] | None:
     """Held-out loss over training; None where no log is shipped. Slow at first: it imports Plotly."""
     return about.curves(SLUG, facts(), texts.NAMES, {"mlm": "var(--cat-1)"}, texts, per_step=lambda _: 1)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from explorer.controls import Value
 from explorer.figures.curves import Curve, Place
-from explorer.labels import Text, filled, joined
+from explorer.labels import Text, filled, joined, strung
 from explorer.labs.cost import drawn, texts
 from explorer.labs.lined import lined
 from explorer.widgets.figure import Mark, shown
@@ -56,8 +56,7 @@ def _ended(run: Clock, request: Request) -> Text:
         said.append(filled(texts.STOPPED, **so_far) if run.points else texts.NOTHING)
     elif run.left:
         names = [filled(texts.LEFT_ONE, name=texts.LAYERS[layer], length=f"{length:,}") for layer, length in run.left]
-        listed = {"en": ", ".join(one["en"] for one in names), "zh": "、".join(one["zh"] for one in names)}
-        said.append(filled(texts.LEFT, seconds=f"{SECONDS:g}", names=listed))
+        said.append(filled(texts.LEFT, seconds=f"{SECONDS:g}", names=strung(names, ", ", "、")))
     if {"attention", "recurrence"} <= last.keys():
         share, times = (
             operations("recurrence", request.length, request) / operations("attention", request.length, request),

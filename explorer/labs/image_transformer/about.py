@@ -64,11 +64,6 @@ def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     return (Pair(filled(texts.TEST, split=split), f"{measured[best]['value']:.2f}", note, why),)
 
 
-def prose() -> dict[str, str]:
-    """The model card in each language; empty where none is shipped. Entries are named by variant: {local_2d.figure.value}."""
-    return about.prose(SLUG, facts())
-
-
 # ---- the ladder --------------------------------------------------------------------------------------------------------------------
 
 

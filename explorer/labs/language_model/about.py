@@ -63,11 +63,6 @@ def standing() -> dict[str, object] | None:
     return shown("language-model-lessons", drawing.ladder(rungs, tick=1), words, columns, rows, height=26 * len(known) + 36)
 
 
-def prose() -> dict[str, str]:
-    """The model card in each language; empty where none is shipped. Entries are named by variant: {plain.figure.value}."""
-    return about.prose(SLUG, facts())
-
-
 def curves() -> dict[str, object] | None:
     """Bits per character of the held-out book over training, from the logs that are shipped; None where there is none."""
     seen: Any = {"per_step": lambda known: known["recipe"]["batch"] * known["config"]["window"] / 1e6}

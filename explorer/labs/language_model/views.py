@@ -18,7 +18,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.figures.sides import Side
 from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import change_sentence, filled, raised
+from explorer.labels import change_sentence, filled, raised, strung
 from explorer.labs import passages
 from explorer.labs.guided import Shown, guided
 from explorer.labs.heads import silenced
@@ -119,7 +119,7 @@ def notice(request: Request, seen: Explanation | Learned) -> Text | None:
         told.append(filled(texts.STRANGE, n=len(strange), which=", ".join(named) + more))
     if request.variant == "last_only":
         told.append(texts.LAST_ALONE)
-    return {language: " ".join(one[language] for one in told) for language in ("en", "zh")} if told else None
+    return strung(told, " ", " ") if told else None
 
 
 def lines(seen: Explanation | Learned, request: Request) -> tuple[Text, ...]:

@@ -39,8 +39,7 @@ def runs(variant: str) -> list[dict[str, Any]]:
 
 def sizes(mode: str) -> dict[str, tuple[int, int]]:
     """(layers, heads) of each model of a mode that is shipped."""
-    known = facts()
-    return {one: (int(known[one]["config"]["n_layers"]), int(known[one]["config"]["n_heads"])) for one in MODELS[mode] if one in known}
+    return about.sizes(about.models(SLUG, MODELS[mode]))
 
 
 def rounds(variant: str) -> int:

@@ -41,9 +41,7 @@ def tasks() -> tuple[str, ...]:
 
 def heads() -> dict[str, tuple[int, int]]:
     """Layers and heads of every shipped model."""
-    return {
-        variant: (int(one["config"]["n_layers"]), int(one["config"]["n_heads"])) for task in MODELS for variant, one in facts(task).items()
-    }
+    return {variant: size for task in MODELS for variant, size in about.sizes(facts(task)).items()}
 
 
 def trained(task: str = "digit") -> dict[str, int]:

@@ -65,11 +65,8 @@ def _measured(ours: Mapping[str, Facts]) -> tuple[Pair, ...]:
     others = [(name, one) for name, one in measured.items() if name != task]
     note: str | Text = ""
     if others:
-        listed = {
-            language: " · ".join(f"{texts.SHORT_NAMES[name][language]} {one['value']:.2f}" for name, one in others)
-            for language in ("en", "zh")
-        }
-        note = filled(texts.OTHERS, figures=listed)
+        listed = [filled(about.NAMED, name=texts.SHORT_NAMES[name], value=f"{one['value']:.2f}") for name, one in others]
+        note = filled(texts.OTHERS, figures=strung(listed, " · ", " · "))
     return (Pair(label, f"{head['value']:.2f}", note, _why(ours)),)
 
 

@@ -10,7 +10,7 @@ from explorer import labels
 from explorer.figures import attention, theme
 from explorer.figures.curves import Curve
 from explorer.figures.heatmaps import Figure, Map, maps
-from explorer.labels import Text, filled, two
+from explorer.labels import Text, filled, strung, two
 from explorer.labels import text as _
 from explorer.labs import about
 from explorer.labs.lined import lined
@@ -188,7 +188,7 @@ def told() -> Text | None:
 
 
 def _all(each: Sequence[Text]) -> Text:
-    return {"en": "; ".join(one["en"] for one in each), "zh": "；".join(one["zh"] for one in each)}
+    return strung(each, "; ", "；")
 
 
 def _towers(seen: Towers, asked: PathsRequest) -> Value:
