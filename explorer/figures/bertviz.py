@@ -96,18 +96,15 @@ def encoder_decoder(
     cross: Array,
     encoder_tokens: Sequence[str],
     decoder_tokens: Sequence[str],
-    vectors: Mapping[str, tuple[Array, Array]] | None = None,
 ) -> tuple[Attention, ...]:
     """The three attentions of an encoder-decoder model, named as bertviz names them.
 
     encoder: (layer, head, source, source); decoder: (layer, head, target, target); cross: (layer, head, target, source).
     decoder_tokens: what goes *into* the decoder, "<s>" first: bertviz names a decoder row by its input.
-    vectors: queries and keys (layer, head, position, d_head) of "encoder", "decoder", "cross", as far as they were watched.
     """
 
     def one(key: str, en: str, zh: str, weights: Array, left: Sequence[str], right: Sequence[str]) -> Attention:
-        queries, keys = (vectors or {}).get(key, (None, None))
-        return Attention(key, {"en": en, "zh": zh}, weights, left, right, key == "decoder", queries, keys)
+        return Attention(key, {"en": en, "zh": zh}, weights, left, right, key == "decoder")
 
     return (
         one("encoder", "Encoder self-attention", "编码器自注意力", encoder, encoder_tokens, encoder_tokens),

@@ -10,10 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from typing import Any, Final, Literal
 
 Mode = Literal["light", "dark"]
 
@@ -81,30 +78,6 @@ SURPRISE: Final[Mapping[Mode, tuple[str, ...]]] = {
 STILL: Final[Mapping[str, Any]] = {"showgrid": False, "zeroline": False, "fixedrange": True}  # of an axis that is bare and stays
 ABOVE: Final[Mapping[str, Any]] = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}  # words
 WIDGETS: Final = Path(__file__).parent.parent / "widgets"
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of "#RRGGBB", from 0 (black) to 1 (white) (WCAG 2.2)."""
-    channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(first: str, second: str) -> float:
-    """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2)."""
-    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def mix(scale: Sequence[str], at: float) -> str:
-    """The colour of a scale of evenly spaced stops at `at` in [0, 1], interpolated in sRGB as the browser does."""
-    if not 0 <= at <= 1:
-        raise ValueError(f"{at} is not between 0 and 1")
-    place = at * (len(scale) - 1)
-    left = min(int(place), len(scale) - 2)
-    part = place - left
-    pairs = ((int(scale[left][i : i + 2], 16), int(scale[left + 1][i : i + 2], 16)) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(a + (b - a) * part):02X}" for a, b in pairs)
 
 
 def signed() -> list[list[float | str]]:
@@ -201,49 +174,36 @@ def gradio_values() -> dict[str, str]:
     return both | flat | {"block_radius": "10px", "button_large_radius": "6px", "input_radius": "6px"}
 
 
-def template(mode: Mode | Literal["page"] = "page") -> go.layout.Template:
-    """The look of every figure, for Plotly; see `layout`."""
-    import plotly.graph_objects as go  # costs half a second, which the first page need not wait for
-
-    return go.layout.Template(layout=layout(mode))
-
-
-def layout(mode: Mode | Literal["page"] = "page") -> dict[str, Any]:
+def layout() -> dict[str, Any]:
     """The look of every figure as plain JSON: axes 1 px control, grid line, ticks 12, no border, no colour beyond the data.
 
-    mode: "page" writes colours as ``var(--token)``, which the browser resolves to the theme of the moment; "light" and
-        "dark" write them out, for figures that leave the page.
+    Colours are ``var(--token)``, which the browser resolves to the theme of the moment.
     """
-
-    def token(name: str) -> str:
-        return f"var(--{name})" if mode == "page" else TOKENS[mode][name]
-
-    scales: Mode = "dark" if mode == "dark" else "light"
     axis = {
-        "color": token("ink2"),
-        "linecolor": token("control"),
-        "tickcolor": token("control"),
-        "gridcolor": token("line"),
-        "zerolinecolor": token("control"),
-        "tickfont": {"size": 12, "color": token("ink3")},
-        "title": {"font": {"size": 12, "color": token("ink2")}},
+        "color": "var(--ink2)",
+        "linecolor": "var(--control)",
+        "tickcolor": "var(--control)",
+        "gridcolor": "var(--line)",
+        "zerolinecolor": "var(--control)",
+        "tickfont": {"size": 12, "color": "var(--ink3)"},
+        "title": {"font": {"size": 12, "color": "var(--ink2)"}},
         "automargin": True,
     }
     return {
-        "font": {"family": FONT_UI, "size": 12, "color": token("ink")},
-        "paper_bgcolor": token("panel"),
-        "plot_bgcolor": token("panel"),
-        "colorway": [token(f"cat-{number}") for number in range(1, 11)],
+        "font": {"family": FONT_UI, "size": 12, "color": "var(--ink)"},
+        "paper_bgcolor": "var(--panel)",
+        "plot_bgcolor": "var(--panel)",
+        "colorway": [f"var(--cat-{number})" for number in range(1, 11)],
         "colorscale": {
             "sequential": colorscale(WEIGHTS),
-            "sequentialminus": colorscale(SURPRISE[scales]),
-            "diverging": colorscale(SIGNED[scales]),
+            "sequentialminus": colorscale(SURPRISE["light"]),
+            "diverging": colorscale(SIGNED["light"]),
         },
         "xaxis": axis,
         "yaxis": axis,
         "margin": {"l": 48, "r": 12, "t": 12, "b": 36},
-        "hoverlabel": {"bgcolor": token("panel"), "bordercolor": token("control"), "font": {"color": token("ink"), "size": 13}},
-        "legend": {"font": {"size": 12, "color": token("ink2")}},
+        "hoverlabel": {"bgcolor": "var(--panel)", "bordercolor": "var(--control)", "font": {"color": "var(--ink)", "size": 13}},
+        "legend": {"font": {"size": 12, "color": "var(--ink2)"}},
         "hovermode": "closest",
     }
 

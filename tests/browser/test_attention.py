@@ -28,6 +28,7 @@ from tests.browser.attending import (
 )
 from tests.browser.staged import NEW, Picture, heard, listen
 from tests.browser.waiting import becomes, looked, quiet
+from tests.explorer.rolled_out import rollout
 
 PAGES = {slug: page_of(slug) for slug in RUNS}
 
@@ -151,7 +152,7 @@ def test_numbers_stand_in_cells_from_a_tenth_on_in_the_ink_that_is_read_better(p
 
 def test_rollout_in_the_browser_is_the_rollout_of_the_paper(page_watch: Page, site: str) -> None:
     encoder, _, across = kinds(*RUNS["trial"])
-    for kind, expected in (("encoder", attention.rollout(encoder)), ("cross", attention.rollout(across, encoder))):
+    for kind, expected in (("encoder", rollout(encoder)), ("cross", rollout(across, encoder))):
         page = opened(page_watch, site, query=f"_kind={kind}&_stat=rollout")
         name, content = saved(page, "NPZ")
         shown = np.load(io.BytesIO(content))["shown"]

@@ -18,10 +18,11 @@ from playwright.sync_api import Page, expect
 
 from explorer.labs.image_transformer import drawn as image
 from explorer.labs.image_transformer import texts
-from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles, known, reach
+from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles
 from explorer.looks import Look, looks
 from tests.browser.staged import NEW, Picture, alone, heard, joined, listen, opening
 from tests.browser.waiting import addressed, becomes, looked, note, noted, quiet
+from tests.explorer.reached import known, reach
 
 Array = NDArray[np.float32]
 GREY = (in_rows(28, 28, 2, 4), in_tiles(28, 28, 7, 7))

@@ -27,6 +27,7 @@ from explorer.sound import Score, Sounds
 from explorer.widgets import figure
 from explorer.widgets.change import Pictures, Readings, done
 from tests.explorer.numbers import refused, scaled, unpacked
+from tests.explorer.rolled_out import rollout
 from tests.explorer.small_drawer import MODELS, Ask, text
 
 Array = NDArray[np.float32]
@@ -92,9 +93,9 @@ def test_a_head_that_rests_on_one_token_aligns_nothing() -> None:
 def test_rollout_follows_the_residual_path_by_half_in_every_layer_and_passes_through_the_encoder() -> None:
     weights = np.zeros((2, 1, 2, 2), np.float32)
     weights[..., 0] = 1  # both queries look at key 0 only
-    assert np.allclose(attention.rollout(kind(weights, "ab")), [[1, 0], [0.75, 0.25]])
+    assert np.allclose(rollout(kind(weights, "ab")), [[1, 0], [0.75, 0.25]])
     cross = kind(np.array([[[[0, 1]]]], np.float32), "x", "ab", "cross", through="encoder")
-    assert np.allclose(attention.rollout(cross, kind(weights[:1], "ab")), [[0.5, 0.5]])
+    assert np.allclose(rollout(cross, kind(weights[:1], "ab")), [[0.5, 0.5]])
 
 
 def test_a_value_is_json_and_says_what_the_browser_needs() -> None:
@@ -136,8 +137,8 @@ def test_a_position_that_has_stopped_asks_nothing_any_more_and_passes_through_a_
     sums = scaled(one["weights"]).sum(-1)  # (step, head, query)
     assert np.allclose(sums[:, :, 1], 1, atol=1e-4) and np.allclose(sums[0, :, 0], 1, atol=1e-4) and not sums[1:, :, 0].any()
     asking = attention._asking(stepped([1, 3]))
-    once = attention.rollout(kind(asking.weights[:1], asking.queries, name="self"))
-    assert np.allclose(attention.rollout(asking)[0], once[0])
+    once = rollout(kind(asking.weights[:1], asking.queries, name="self"))
+    assert np.allclose(rollout(asking)[0], once[0])
 
 
 # ---- curves, maps, tables --------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from explorer.lab import Picture
 from explorer.labs.heads import without as heads_in_words
 from explorer.labs.image_transformer import about, change, page, texts, views
 from explorer.labs.image_transformer import drawn as image
-from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles, known, reach
+from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles
 from explorer.looks import looks
 from explorer.picture_files import FILE
 from explorer.uploads import routes
@@ -27,6 +27,7 @@ from models.layers import local
 from tests.explorer import drawn_pictures
 from tests.explorer.drawn_pictures import explanation, generate, measure
 from tests.explorer.numbers import refused, scaled, unpacked
+from tests.explorer.reached import known, reach
 from tests.explorer.wishes import finished
 
 

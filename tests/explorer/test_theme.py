@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 
 from explorer.figures import theme
 from explorer.widgets.base import files
+from tests.explorer.colours import contrast, luminance, mix
 
 GROUNDS = ("paper", "panel", "sunk")
 MODES: tuple[theme.Mode, ...] = ("light", "dark")
@@ -16,12 +18,12 @@ MODES: tuple[theme.Mode, ...] = ("light", "dark")
 
 def worst(mode: theme.Mode, colour: str, grounds: tuple[str, ...] = GROUNDS) -> float:
     tokens = theme.TOKENS[mode]
-    return min(theme.contrast(tokens[colour], tokens[ground]) for ground in grounds)
+    return min(contrast(tokens[colour], tokens[ground]) for ground in grounds)
 
 
 def test_contrast_is_that_of_the_guidelines() -> None:
-    assert theme.contrast("#000000", "#FFFFFF") == pytest.approx(21)
-    assert theme.contrast("#777777", "#FFFFFF") == theme.contrast("#FFFFFF", "#777777") == pytest.approx(4.48, abs=0.01)
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == contrast("#FFFFFF", "#777777") == pytest.approx(4.48, abs=0.01)
 
 
 READ = [  # colours, what they stand on, the least contrast
@@ -38,19 +40,19 @@ def test_text_reads_on_every_ground_and_borders_and_categories_are_seen(mode: th
     assert tokens.keys() == theme.LIGHT.keys() and all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in tokens.values())
     for colours, grounds, least in READ:
         assert min(worst(mode, colour, grounds) for colour in colours) >= least, (colours, grounds)
-    pointed = theme.mix([tokens["accent"], tokens["ink"]], 0.12)  # a button under the pointer: 88 % accent, 12 % ink
-    assert theme.contrast(pointed, tokens["on-accent"]) >= 4.5
+    pointed = mix([tokens["accent"], tokens["ink"]], 0.12)  # a button under the pointer: 88 % accent, 12 % ink
+    assert contrast(pointed, tokens["on-accent"]) >= 4.5
     categories = {colour for name, colour in tokens.items() if name.startswith("cat-")}
-    assert len(categories) == 10 and min(theme.contrast(colour, tokens["panel"]) for colour in categories) >= 3
-    assert theme.contrast(theme.mix(theme.SIGNED[mode], 0.5), tokens["panel"]) < 1.2, "the middle of the signed scale"
+    assert len(categories) == 10 and min(contrast(colour, tokens["panel"]) for colour in categories) >= 3
+    assert contrast(mix(theme.SIGNED[mode], 0.5), tokens["panel"]) < 1.2, "the middle of the signed scale"
 
 
 def test_the_weight_scale_grows_steadily_in_lightness_and_ends_where_it_says() -> None:
-    lights = [theme.luminance(colour) for colour in theme.WEIGHTS]
-    assert lights == sorted(lights) and [theme.mix(theme.WEIGHTS, end) for end in (0, 1)] == [theme.WEIGHTS[0], theme.WEIGHTS[-1]]
-    assert theme.mix(["#000000", "#FFFFFF"], 0.5) == "#808080"
+    lights = [luminance(colour) for colour in theme.WEIGHTS]
+    assert lights == sorted(lights) and [mix(theme.WEIGHTS, end) for end in (0, 1)] == [theme.WEIGHTS[0], theme.WEIGHTS[-1]]
+    assert mix(["#000000", "#FFFFFF"], 0.5) == "#808080"
     with pytest.raises(ValueError, match="is not between 0 and 1"):
-        theme.mix(theme.WEIGHTS, 1.5)
+        mix(theme.WEIGHTS, 1.5)
 
 
 def test_the_style_sheet_holds_every_widget_and_every_token() -> None:
@@ -92,9 +94,8 @@ def test_colours_are_written_in_one_python_file() -> None:
         assert {colour.lower() for colour in found} <= {"#fff", "#000", "#ffffff", "#000000"}, path
 
 
-def test_figures_take_their_colours_from_the_page_or_carry_them_along() -> None:
-    page = theme.template()
+def test_figures_take_their_colours_from_the_page() -> None:
+    page = go.layout.Template(layout=theme.layout())
     assert page.layout.paper_bgcolor == "var(--panel)"
-    assert theme.template("dark").layout.paper_bgcolor == theme.DARK["panel"]
     assert page.layout.xaxis.tickfont.size == 12
     assert page.layout.colorscale.sequential[0][1] == theme.WEIGHTS[0]

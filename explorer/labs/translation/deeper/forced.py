@@ -31,7 +31,6 @@ def value(seen: Forced) -> Value:
         "german": seen.german,
         "own": seen.own,
         "ownLogP": seen.own_log_probability,
-        "ownLength": seen.own_length,
         "source": {"pieces": list(seen.source), "space": list(seen.source_space)},
         "target": {"pieces": list(seen.target), "space": list(seen.target_space)},
         "logp": [round(float(one), 5) for one in seen.log_probabilities],
