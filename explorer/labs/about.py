@@ -29,6 +29,7 @@ OTHERWISE: Mapping[str, Text] = {
     "memory": {"en": "; in one go, with all that is remembered: {each}", "zh": "；带着记忆一次读完时：{each}"},
 }
 ASSETS = folders.ASSETS
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 SEEDS = 3  # of each model, before an order of models is named
 FEW: Text = {
     "en": "Fewer than three seeds of each here: too few to name an order.",
@@ -40,11 +41,21 @@ NEAR: Text = {
 }
 
 
+def kept(path: Path, otherwise: Any) -> Any:
+    """What a file of JSON holds; something else where there is none. DamagedFile where it cannot be read."""
+    with reading(path):
+        return json.loads(path.read_text("utf-8")) if path.exists() else otherwise
+
+
+def benchmark(name: str) -> dict[str, Any]:
+    """What `python -m benchmarks NAME --save` has measured, {device, threads, figures}; empty before it did."""
+    found: dict[str, Any] = kept(RESULTS / f"{name}.json", {})
+    return found
+
+
 def facts(slug: str, variant: str = "base") -> dict[str, Any]:
     """What model.json says about a shipped model; empty where none is shipped."""
-    path = folders.lab(slug, ASSETS) / variant / "model.json"
-    with reading(path):
-        found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    found: dict[str, Any] = kept(folders.lab(slug, ASSETS) / variant / "model.json", {})
     return found
 
 
@@ -92,9 +103,7 @@ def order_of(slug: str, variants: Iterable[str]) -> Text | None:
 
 def log(slug: str, variant: str = "base") -> list[dict[str, float]]:
     """The training log of a shipped model, one entry per epoch; empty where none is shipped."""
-    path = folders.lab(slug, ASSETS) / variant / "training.json"
-    with reading(path):
-        found: list[dict[str, float]] = json.loads(path.read_text("utf-8")) if path.exists() else []
+    found: list[dict[str, float]] = kept(folders.lab(slug, ASSETS) / variant / "training.json", [])
     return found
 
 
@@ -157,7 +166,7 @@ def curves(
 
 def speed(
     name: str,
-    result: Path,
+    result: str,
     ways: Mapping[str, tuple[Text, bool]],
     texts: Any,
     says: Callable[[Mapping[str, float]], Mapping[str, str]],
@@ -165,12 +174,12 @@ def speed(
 ) -> dict[str, object] | None:
     """How long ways to the same result take, as a benchmark measured it; None before.
 
-    result: what it saved. ways: by the name that it gives each, what it is called here, and whether it is ours. texts: of the lab: WAY,
+    result: its name. ways: by the name that it gives each, what it is called here, and whether it is ours. texts: of the lab: WAY,
     SPEED, SPEED_AXIS, SPEED_UNITS and SPEED_SAYS, the sentence, with what says(figures) fills in. name, height: as of `figure.shown`.
     """
-    if not result.exists():
+    found = benchmark(result)
+    if not found:
         return None
-    found = json.loads(result.read_text("utf-8"))
     figures = found["figures"]
     from explorer.figures import speed as drawing
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from statistics import mean, stdev
 from typing import Any, Final
@@ -15,7 +14,6 @@ from explorer.labs import about
 from explorer.labs.lined import lined
 from models import folders
 from models.corpus import CURVE, WAYS
-from models.errors import reading
 
 TITLE: Final = _("What is pre-training worth?", "预训练值多少？")
 UNITS: Final = _(
@@ -38,9 +36,7 @@ Found = dict[tuple[str, int], list[float]]
 
 def _known(slug: str) -> tuple[Found, int]:
     """The shares on test for each way and number of labels, and of how many sentences; none before anything was trained."""
-    path = folders.lab(slug, about.ASSETS) / CURVE
-    with reading(path):
-        known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {"runs": [], "n": 0}
+    known: dict[str, Any] = about.kept(folders.lab(slug, about.ASSETS) / CURVE, {"runs": [], "n": 0})
     found: Found = {}
     for run in known["runs"]:
         found.setdefault((run["way"], run["labels"]), []).append(run["test"])

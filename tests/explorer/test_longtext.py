@@ -117,7 +117,9 @@ def test_what_spans_save_is_drawn_for_the_run_in_view(engine: Engine) -> None:
 
 def test_evaluation_speed_and_the_wave_at_a_border_stand_where_they_were_measured() -> None:
     drawn: Any = xl_about.speed()
-    assert (drawn is None) == (not xl_about.RESULT.exists()) and (drawn is None or "times as long" in str(drawn["sentence"]))
+    assert (drawn is None) == (not xl_about.about.benchmark("xl_evaluation")) and (
+        drawn is None or "times as long" in str(drawn["sentence"])
+    )
     wave, measured = xl_about.wave(), xl_records.ladder()
     assert (wave is None) == (measured is None)
     if wave is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from explorer import labels
@@ -18,7 +17,7 @@ from models.cost.records import SECONDS
 from models.errors import reading
 
 SLUG = "cost"
-RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "family.json"
+RESULT = about.RESULTS / "family.json"
 COLOURS = dict(zip(texts.KINDS, (f"var(--cat-{n})" for n in (2, 6, 1, 4, 3, 5, 7, 8, 9, 10)), strict=True))
 SAID = 1024  # positions at which the slowest and the fastest are compared
 

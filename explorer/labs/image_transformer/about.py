@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +14,6 @@ from explorer.labs.image_transformer import texts
 from explorer.widgets.card import Pair
 from explorer.widgets.figure import shown
 from models import folders
-from models.errors import reading
 
 SLUG = "image_transformer"
 PATTERNS = ("local_1d", "local_2d")
@@ -69,9 +67,7 @@ def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 def measured(pictures: str) -> list[Rung]:
     """The rungs of ladder.json for "grey" or "colour" pictures, {key, value, published, source} each; empty before it was measured."""
-    path = folders.lab(SLUG, about.ASSETS) / "ladder.json"
-    with reading(path):
-        found: list[Rung] = json.loads(path.read_text("utf-8")) if path.exists() else []
+    found: list[Rung] = about.kept(folders.lab(SLUG, about.ASSETS) / "ladder.json", [])
     return [rung for rung in found if rung["pictures"] == pictures and rung.get("value")]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from explorer import labels
@@ -17,7 +16,6 @@ from models.sparse_transformer.records import MODELS
 from models.sparse_transformer.records import share as share_of
 
 SLUG = "sparse_transformer"
-RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "sparse_attention.json"
 COLOURS = {"strided": "var(--cat-1)", "dense": "var(--cat-2)", "fixed": "var(--cat-3)"}
 # Binarised digits of the same kind, nats per digit, in print.
 PUBLISHED: tuple[tuple[str, float, str], ...] = (
@@ -162,7 +160,7 @@ def speed() -> dict[str, object] | None:
         told = {name: f"{figures[f'{name}_vs_dense_ratio']:.1f}" for name in ("strided", "fixed")}
         return {**told, "masked": f"{figures['strided_vs_masked_ratio']:.0f}", "growth": f"{figures['growth_exponent']:.2f}"}
 
-    return about.speed("sparse-speed", RESULT, ways, texts, says, 190)
+    return about.speed("sparse-speed", "sparse_attention", ways, texts, says, 190)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

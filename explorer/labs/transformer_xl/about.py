@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from explorer import labels
@@ -17,7 +16,6 @@ from models.transformer_xl.records import MODELS, ladder
 
 SLUG = "transformer_xl"
 COLOURS = {"xl": "var(--cat-1)", "absolute": "var(--cat-2)"}
-RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "xl_evaluation.json"
 
 Facts = Mapping[str, Any]
 
@@ -96,7 +94,7 @@ def speed() -> dict[str, object] | None:
         }
 
     ways = {"state_reuse": (texts.REUSE, True), "sliding_window": (texts.SLIDING, False)}
-    return about.speed("evaluation-speed", RESULT, ways, texts, says, 120)
+    return about.speed("evaluation-speed", "xl_evaluation", ways, texts, says, 120)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

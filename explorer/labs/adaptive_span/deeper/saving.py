@@ -5,9 +5,7 @@ Its value, when shown: figure, from `value`. In the address: saving (open).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from explorer.figures import saving as figures
@@ -15,13 +13,13 @@ from explorer.figures.memory import amount
 from explorer.figures.saving import Bar, Group, percent
 from explorer.labels import Text, filled, strung
 from explorer.labels import text as _
+from explorer.labs import about
 from explorer.labs.adaptive_span import texts
 from explorer.views import View, unfolded
 from explorer.widgets.figure import Mark, shown
 from explorer.widgets.folded import Value
 from models.adaptive_span.records import Explanation, Request, Saved
 
-RESULT = Path(__file__).parents[4] / "benchmarks" / "results" / "adaptive_span.json"
 STRETCHED = 4096  # S of the networks that were measured
 
 
@@ -144,18 +142,10 @@ def _amount(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 or float(number).is_integer() else f"{number:.3g}"
 
 
-def measured(result: Path = RESULT) -> dict[str, float] | None:
-    """The figures that `python -m benchmarks adaptive_span` has kept; None where it has not run."""
-    if not result.exists():
-        return None
-    found: dict[str, float] = json.loads(result.read_text("utf-8"))["figures"]
-    return found
-
-
 def of_run(seen: Explanation) -> Value:
     """What the panel draws of a run. What was measured is of the spans as the adaptive model learned them."""
     own = seen.variant == "adaptive" and not seen.forced.any()
-    return value(texts.NAMES[seen.variant], seen.saved, measured() if own else None)
+    return value(texts.NAMES[seen.variant], seen.saved, about.benchmark("adaptive_span").get("figures") if own else None)
 
 
 PANEL: View[Request, Explanation] = unfolded("saving", TITLE, lambda found, _question: {"figure": of_run(found.run)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Any, Final
 from explorer.figures import theme
 from explorer.labels import filled, strung
 from explorer.labels import text as _
+from explorer.labs import about
 from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value
 from models.music.records import Explanation, Request
 
-RESULT = Path(__file__).parents[4] / "benchmarks" / "results" / "relative_attention.json"
 PEAKS = {"direct": "direct_mb", "skew": "skew_mb", "ours": "extra_mb"}  # by the names that the benchmark gives them
 WAYS = ("direct", "skew", "ours")
 PAPER = {"length": 2048, "width": 512, "heads": 8}  # Huang et al. (2018), table 1; there it was measured
@@ -76,11 +75,11 @@ class Measured:
     threads: int
 
 
-def measured(result: Path = RESULT) -> Measured | None:
+def measured(result: Path = about.RESULTS / "relative_attention.json") -> Measured | None:
     """The peaks that `python -m benchmarks relative_attention` has kept, in bytes; None where it has not run."""
-    if not result.exists():
+    found = about.kept(result, None)
+    if found is None:
         return None
-    found = json.loads(result.read_text("utf-8"))
     figures = found["figures"]
     return Measured(
         peaks={way: float(figures[PEAKS[way]]) * 1e6 for way in WAYS},

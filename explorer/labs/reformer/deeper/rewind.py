@@ -5,9 +5,7 @@ Kitaev et al., 2020, §3. It follows the model, the layer and the position in vi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +17,7 @@ from explorer.figures.memory import amount, power
 from explorer.figures.saving import Bar, Group
 from explorer.labels import Text, filled
 from explorer.labels import text as _
+from explorer.labs.about import benchmark
 from explorer.labs.lined import lined
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
@@ -28,7 +27,6 @@ from explorer.widgets.folded import Value
 from models.reformer.records import Backwards, Explanation, InChunks, Place
 
 BACKWARDS = "models.reformer.asked:backwards"
-RESULTS = Path(__file__).parents[4] / "benchmarks" / "results"
 
 Array = NDArray[np.floating]
 Result = Mapping[str, Any] | None
@@ -106,17 +104,8 @@ def value(seen: Explanation, found: Backwards, place: Place) -> Value:
     """What the panel draws of a model."""
     read = asking.read_of(seen, place)
     told: dict[str, Any] = {"tokens": views.spelled_tokens(seen), "hashed": bool(read.buckets.shape[2]), "layer": place.layer}
-    told |= {"reversible": measured("reversible"), "lsh": measured("lsh_attention")}
+    told |= {"reversible": benchmark("reversible"), "lsh": benchmark("lsh_attention")}
     return boards(texts.NAMES[read.variant], parts=found.parts, **told, **vars(found.rewound))
-
-
-def measured(name: str) -> dict[str, Any] | None:
-    """What `python -m benchmarks NAME --save` has measured; None before it did."""
-    path = RESULTS / f"{name}.json"
-    if not path.exists():
-        return None
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
 
 
 def boards(
