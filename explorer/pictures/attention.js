@@ -2,27 +2,27 @@
 // once; from then on every look is the browser's own, except the exact rows of a map that is pooled. The value is made
 // by explorer/figures/attention.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
+import { upTo } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
 import { exactRows } from "./attentionrows.js";
 import { t } from "../widgets/lib/lang.js";
-import { oneOf } from "../widgets/lib/looking.js";
+import { KINDS, oneOf } from "../widgets/lib/looking.js";
 import { drawLong, drawMap, drawStrip, drawTile, drawTiles, widthOfTiles } from "../widgets/lib/map.js";
 import { attention, isWord, keenest, number, ordinal, sentence as sentenceOf, signed, strongest } from "../widgets/lib/maps.js";
 import { weight } from "../widgets/lib/signs.js";
 import { STEPS, TEXT } from "./attentionwords.js";
-import { arrays, exactLines, lines, table } from "./attentionfiles.js";
+import { arraysOf, exactLines, linesOf, tableOf } from "./attentionfiles.js";
 
 const STATS = ["mean", "max", "rollout"];
 const STRONG = 4; // keys of the locked row that are listed on a phone
 const NEAR = { cell: 46, rows: 14, from: { rows: 24, columns: 16 } }; // a part of a large map, with its numbers
 const TILES = { room: 412, above: 272, stat: [56, 50] }; // px; above: where they stand above the map, which they leave its room
 
-async function read(value, { again, away = false }) {
+export function read(value, { again, away = false }) {
   if (!value.kinds) return null;
-  const all = await Promise.all(value.kinds.map((kind) => unpack(kind.weights)));
   const kinds = new Map();
-  value.kinds.forEach((kind, i) => kinds.set(kind.key, attention(kind, all[i], (key) => kinds.get(key) ?? null)));
+  for (const kind of value.kinds)
+    kinds.set(kind.key, attention(kind, kind.weights, (key) => kinds.get(key) ?? null));
   const gone = new Set((value.silenced ?? []).map(([kind, layer, head]) => `${kind} ${layer + 1}.${head + 1}`));
   return { ...value, kinds, gone, away, silences: value.silences !== false && !away,
     exact: exactRows(again, value.exact) };
@@ -55,7 +55,7 @@ function held(run, it, get) {
 
 const stepAt = (it, get) => (steps(it) ? whole(get("step"), 1e7) : null);
 
-function bounds(run, look, get = () => null) {
+export function bounds(run, look, get = () => null) {
   const made = { kind: { names: [...run.kinds.keys()], pick: run.pick.kind }, stat: { names: ["head", ...STATS] },
     by: { names: ["to", "by"] } };
   const it = run.kinds.get(look.kind);
@@ -77,16 +77,16 @@ function bounds(run, look, get = () => null) {
 }
 
 /** Does the key in view follow the row? */
-const follows = (run, look, get) => get("col") === null && look.row.length === 1 &&
+const trails = (run, look, get) => get("col") === null && look.row.length === 1 &&
   !(get("row") === null && held(run, run.kinds.get(look.kind), get) === null);
 
 /**
  * What is locked with what a visitor locks: the same cell while heads are compared, the step and the position of other
  * views.
  */
-function completes(run, look, patch, { get, add }) {
-  const [it, out, loose] = [run.kinds.get(look.kind), { ...patch }, follows(run, look, get)];
-  const toggled = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
+export function completes(run, look, patch, { get, add }) {
+  const [it, out, loose] = [run.kinds.get(look.kind), { ...patch }, trails(run, look, get)];
+  const toggled = KINDS.positions.add;
   if (add && look.by === "by" && "col" in patch)
     Object.assign(out, { row: look.row, col: toggled(look.col, patch.col) });
   else if (add && "row" in patch) Object.assign(out,
@@ -114,7 +114,7 @@ function completes(run, look, patch, { get, add }) {
 }
 
 /** Other views have chosen another step or position. */
-function follow(run, look, changed, get) {
+export function follow(run, look, changed, get) {
   const it = run.kinds.get(look.kind);
   const row = held(run, it, get);
   // a whole view was opened, ours with it
@@ -127,14 +127,11 @@ function follow(run, look, changed, get) {
   };
 }
 
-function move(run, look, key, by) {
+export function move(run, look, key, by) {
   const now = seen(run, look);
   const { it } = now;
   if (key === "head" && look.stat !== "head") return { head: look.head };
-  if (key === "head") {
-    const next = ((now.layer - 1) * it.heads + now.head - 1 + by + every(it)) % every(it);
-    return { head: `${Math.floor(next / it.heads) + 1}.${(next % it.heads) + 1}` };
-  }
+  if (key === "head") return { head: KINDS.head.move(look.head, by, it) };
   const [list, count] = now.by ? [now.columns, it.columns] : [now.rows, it.rows];
   const next = ((list[0] ?? (by > 0 ? -1 : 0)) + by + count) % count;
   return now.by ? { row: keenest(it.map(now.name), next), col: next } : { row: next };
@@ -155,7 +152,7 @@ const isGone = (run, key, name) => run.gone.has(`${key} ${name}`);
 const told = (it, text, at) => `“${it.shown(text)}” (${at})`;
 const continues = (space, texts, i) => Boolean(space) && i > 0 && !space[i] && isWord(texts[i]);
 
-function units(run, look) {
+export function units(run, look) {
   const now = seen(run, look);
   const parts = [t(now.it.kind.label), longName(now), every(now.it) > 1 &&
     say(now.it, "size", { layers: now.it.layers, heads: now.it.heads }), now.it.pooling()];
@@ -168,7 +165,7 @@ function titles({ it }) {
 }
 
 // ── the figure ──
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const now = seen(run, look);
   const { it } = now;
   const grid = every(it) > 1 && !pen.big && !pen.away;
@@ -242,10 +239,8 @@ function single(run, look, now, pen, x, y) {
   const pos = (i) => (run.positions || steps(it) ? i * stride(run, it) : it.kind.own && !it.kind.mask ? undefined : i);
   const made = drawMap(pen, x, y, width, {
     grid,
-    rows: Array.from({ length: rows },
-      (_, i) => ({ text: it.shown(it.query(r0 + i)), at: it.queryAt(r0 + i), joined: continues(qs, queries, r0 + i) })),
-    columns: Array.from({ length: columns },
-      (_, j) => ({ text: it.shown(it.key(c0 + j)), at: it.keyAt(c0 + j), joined: continues(ks, keys, c0 + j) })),
+    rows: upTo(rows, (i) => ({ text: it.shown(it.query(r0 + i)), at: it.queryAt(r0 + i), joined: continues(qs, queries, r0 + i) })),
+    columns: upTo(columns, (j) => ({ text: it.shown(it.key(c0 + j)), at: it.keyAt(c0 + j), joined: continues(ks, keys, c0 + j) })),
     locked: { rows: inside(now.rows, r0, rows), columns: inside(now.columns, c0, columns) },
     by: now.by, largest: name === "max", threshold: now.threshold, spaced: it.kind.spaced, tall: pen.tall,
       titles: titles(now), title: t(TEXT.weight),
@@ -315,7 +310,7 @@ function framed({ it, columns }, exact) {
 }
 
 // ── under it ──
-function below(run, look, lock) {
+export function below(run, look, lock) {
   const now = seen(run, look);
   return [strengths(now), sheet(run, now), work(run, now, lock), notes(run, now)].filter(Boolean);
 }
@@ -353,7 +348,7 @@ function work(run, now, lock) {
 function strengths({ it, name, rows, by }) {
   if (!rows.length || by || it.kind.look) return null;
   const map = it.map(name);
-  const top = Array.from({ length: map.columns }, (_, j) => [map.data[rows[0] * map.columns + j], j])
+  const top = upTo(map.columns, (j) => [map.data[rows[0] * map.columns + j], j])
     .filter(([w]) => w >= 0.01);
   const line = ([w, j]) => el("li", {}, el("span", { class: "name" }, el("bdi", { text: it.shown(it.key(j)) }),
       el("span", { class: "at", text: `·${it.keyAt(j)}` })),
@@ -372,11 +367,10 @@ function sheet(run, now) {
     { class: "tfe-note tfe-controls", text: t(!now.name.includes(".") ? TEXT.single : it.blocks ? TEXT.hint
         : TEXT.hintOne) });
   const where = framed(now, exact);
-  const keys = Array.from({ length: where.to - where.from + 1 }, (_, at) => where.from + at);
+  const keys = upTo(where.to - where.from + 1, (at) => where.from + at);
   const cells = (r) =>
     keys.map((k) => el("td", { text: Number.isNaN(exact.at(r, k)) ? "–" : exact.at(r, k).toFixed(4) }));
-  const rows = Array.from({ length: exact.count },
-    (_, r) => el("tr", {},
+  const rows = upTo(exact.count, (r) => el("tr", {},
       el("th", { scope: "row", text: `${it.shown(it.all.queries[where.a + r])}·${where.a + r}` }), cells(r)));
   const top = el("tr", {}, el("td"),
     keys.map((k) => el("th", { scope: "col", text: `${it.shown(it.all.keys[k])}·${signed(it.keyNumber(k))}` })));
@@ -404,7 +398,7 @@ function notes(run, now) {
     files.length ? el("span", { class: "tfe-controls", text: ` · ${joined(files)}` }) : null);
 }
 
-function choices(run, look) {
+export function choices(run, look) {
   const it = run.kinds.get(look.kind);
   return [
     oneOf("kind", TEXT.kinds, [...run.kinds.values()].map(({ kind: { key, label: name } }) => ({ key, name }))),
@@ -419,37 +413,27 @@ const sign = (run) => JSON.stringify([...run.kinds.values()].map(({ kind }) => [
 const filed = (make) => (run, look) =>
   make(seen(run, look), { run, exact: exactOf(run, seen(run, look)), title: longName(seen(run, look)) });
 
-export default {
-  looks: { kind: "choice", stat: "choice", head: "head", row: "positions", col: "positions", by: "choice",
-      thr: "number", near: "flag" },
-  free: { row: "none", col: "none", thr: null },
-  input: ["row", "col"],
-  stays: ["kind", "head", "row", "col"],
-  follows: ["step", "pos"],
-  title: () => TEXT.title,
-  label: TEXT.map,
-  question: (run, look) => run?.kinds.get(look.kind).kind.question ?? TEXT.question,
-  read,
-  bounds,
-  completes,
-  follow,
-  move,
-  leap: (run, look) => run.kinds.get(look.kind).heads,
-  press: (run, look) => (run.silences && look.stat === "head" ? tile(run, seen(run, look), look.head, {}).add : null),
-  scene,
-  sentence: (run, look) => sentenceOf(seen(run, look).it, seen(run, look), exactOf(run, seen(run, look))),
-  table: filed(table),
-  lines: filed(lines),
-  arrays: filed(arrays),
-  files: { "CSV 1×": filed(exactLines) },
-  named: (run, look) => [look.kind, seen(run, look).name, seen(run, look).it.blocks
-    ? `pooled ${seen(run, look).it.kind.pooled.join("x")}` : ""],
-  kept: (run, value) => ({ ...value, exact: run.exact.held() }),
-  tells: (run, { kind, head, row, col }) =>
-    ["looked", { kind, layer: Number(head.split(".")[0]) - 1, head: Number(head.split(".")[1]) - 1, row: row[0] ?? null,
-      col: col[0] ?? null }],
-  units,
-  choices,
-  below,
-  same: (was, run) => sign(was) === sign(run),
-};
+export const looks = { kind: "choice", stat: "choice", head: "head", row: "positions", col: "positions", by: "choice",
+    thr: "number", near: "flag" };
+export const free = { row: "none", col: "none", thr: null };
+export const input = ["row", "col"];
+export const stays = ["kind", "head", "row", "col"];
+export const follows = ["step", "pos"];
+export const title = () => TEXT.title;
+export const label = TEXT.map;
+export const question = (run, look) => run?.kinds.get(look.kind).kind.question ?? TEXT.question;
+export const leap = (run, look) => run.kinds.get(look.kind).heads;
+export const press = (run, look) =>
+  (run.silences && look.stat === "head" ? tile(run, seen(run, look), look.head, {}).add : null);
+export const sentence = (run, look) => sentenceOf(seen(run, look).it, seen(run, look), exactOf(run, seen(run, look)));
+export const table = filed(tableOf);
+export const lines = filed(linesOf);
+export const arrays = filed(arraysOf);
+export const files = { "CSV 1×": filed(exactLines) };
+export const named = (run, look) => [look.kind, seen(run, look).name, seen(run, look).it.blocks
+  ? `pooled ${seen(run, look).it.kind.pooled.join("x")}` : ""];
+export const kept = (run, value) => ({ ...value, exact: run.exact.held() });
+export const tells = (run, { kind, head, row, col }) =>
+  ["looked", { kind, layer: Number(head.split(".")[0]) - 1, head: Number(head.split(".")[1]) - 1, row: row[0] ?? null,
+    col: col[0] ?? null }];
+export const same = (was, run) => sign(was) === sign(run);

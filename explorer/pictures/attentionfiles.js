@@ -1,6 +1,7 @@
 // What leaves the page of an attention: tables and arrays with the names of their rows and columns and what their
 // numbers are.
 
+import { upTo } from "../widgets/lib/arrays.js";
 import { t } from "../widgets/lib/lang.js";
 import { TEXT } from "./attentionwords.js";
 
@@ -14,7 +15,7 @@ const pooling = ({ kind }) =>
   `pooled ${kind.pooled[0] === kind.pooled[1] ? kind.pooled[0] : kind.pooled.join("× by ")}×`;
 
 /** The accessible twin: a row for each query, a column for each key. */
-export function table({ it, name, rows }, { title }) {
+export function tableOf({ it, name, rows }, { title }) {
   const map = it.map(name);
   const called = (text, at) => (it.blocks ? at : `${it.shown(text)}·${at}`);
   const caption = [t(TEXT.caption, { kind: t(it.kind.label), name: title }), it.blocks &&
@@ -24,13 +25,13 @@ export function table({ it, name, rows }, { title }) {
   return {
     caption,
     columns: ["", ...Array.from({ length: map.columns }, (_, j) => called(it.key(j), it.keyAt(j)))],
-    rows: Array.from({ length: map.rows }, (_, i) => [called(it.query(i), it.queryAt(i)), ...cells(i)]),
+    rows: upTo(map.rows, (i) => [called(it.query(i), it.queryAt(i)), ...cells(i)]),
     here: rows[0] ?? null,
   };
 }
 
 /** A line for each cell of the map in view. */
-export function lines({ it, key, name }) {
+export function linesOf({ it, key, name }) {
   const map = it.map(name);
   const all = Array.from(map.data, (w, n) => [w, Math.floor(n / map.columns), n % map.columns]);
   if (!it.blocks) return { columns: ["kind", "head", "query_index", "query", "key_index", "key", "weight"],
@@ -47,7 +48,7 @@ export function lines({ it, key, name }) {
  */
 export function exactLines({ it }, { exact }) {
   if (!exact) return null;
-  const rows = Array.from({ length: exact.count }, (_, r) => r);
+  const rows = upTo(exact.count, (r) => r);
   return {
     columns: ["key_index", "key",
       ...rows.map((r) => `weight from query ${exact.first + r} ${it.all.queries[exact.first + r]}`)],
@@ -58,7 +59,7 @@ export function exactLines({ it }, { exact }) {
 const whole = (list, of = (one) => one) => Int32Array.from(list, of);
 
 /** Every head of every kind of the run, and the map in view. */
-export function arrays({ it, key, name }, { run, exact }) {
+export function arraysOf({ it, key, name }, { run, exact }) {
   if (it.blocks) return blocks(it, key, name, exact);
   const files = {};
   for (const [kind, one] of run.kinds) {
@@ -84,7 +85,7 @@ export function arrays({ it, key, name }, { run, exact }) {
 function blocks(it, key, name, exact) {
   const by = pooling(it).replace("×", "x").replaceAll(/\W+/g, "_");
   const [map, n] = [it.map(name), it.all.keys.length];
-  const count = (size, of) => Array.from({ length: size }, (_, at) => of(at));
+  const count = (size, of) => upTo(size, (at) => of(at));
   const rows = exact &&
     { shape: [exact.count, n],
     data: Float32Array.from({ length: exact.count * n }, (_, at) => exact.at(Math.floor(at / n), at % n) || 0),

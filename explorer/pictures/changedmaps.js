@@ -1,7 +1,6 @@
 // Attention before and after a change, in three equal pictures, the difference beside both; the texts, the one number
 // and the words that are read again. The value is made by explorer/figures/maps.py and explorer/widgets/change.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
 import { lang, t } from "../widgets/lib/lang.js";
@@ -19,17 +18,12 @@ const MOVED = 0.05; // of a word's probability, which makes it stand out
 const short = (value) => plus(value).replace("0.", ".").replace(/0$/, "");
 const glued = /^[.,;:!?%)\]]/; // no space before it
 
-async function read(value) {
-  const maps = await Promise.all(value.maps.map(async (map) => {
-    const [before, after] = await Promise.all([unpack(map.before), unpack(map.after)]);
-    const difference = after.data.map((one, i) => one - before.data[i]);
-    const most = difference.reduce((high, one) => Math.max(high, Math.abs(one)), 0);
-    return { ...map, rows: before.shape[0], columns: before.shape[1], before: before.data, after: after.data,
-        difference,
-      limit: Math.max(0.05, Math.ceil(most * 20) / 20) };
-  }));
-  return { ...value, maps };
-}
+export const read = (value) => ({ ...value, maps: value.maps.map((map) => {
+  const { before: { data: before, shape: [rows, columns] }, after: { data: after } } = map;
+  const difference = after.map((one, i) => one - before[i]);
+  const most = difference.reduce((high, one) => Math.max(high, Math.abs(one)), 0);
+  return { ...map, rows, columns, before, after, difference, limit: Math.max(0.05, Math.ceil(most * 20) / 20) };
+}) });
 
 const mapOf = (run, look) => run.maps.find(({ key }) => key === look.changed) ?? run.maps[0];
 const words = (run) => run.words.map(([word, was, is]) => `${word} ${was.toFixed(2)} → ${is.toFixed(2)}`);
@@ -38,7 +32,7 @@ const each = (run) => [{ key: "log_probability", name: t(run.unit), ...run.numbe
   more: [...run.texts.map((text, i) => `${t(TEXT[WHICH[i]])}: ${plain(text)}`),
       `${t(run.words_title)}: ${words(run).join(" · ")}`] }];
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const [size, gap, map] = [pen.big ? 20 : 12, pen.narrow ? 8 : 14, mapOf(run, look)];
   const top = headline(pen, 0, each(run)[0]) + size + 4;
   const wide = Math.min((pen.width - 2 * gap) / 3, pen.big ? 420 : pen.away ? 300 : 190);
@@ -61,23 +55,17 @@ function scene(run, look, pen) {
   pen.size(pen.width, y0 + high + 4);
 }
 
-function point(map, box, pen) {
-  const [w, h] = [(box.x1 - box.x0) / map.columns, (box.y1 - box.y0) / map.rows];
-  pen.hit({ ...box, at(x, y) {
-    const [column, row] = [Math.min(map.columns - 1, Math.floor((x - box.x0) / w)),
-        Math.min(map.rows - 1, Math.floor((y - box.y0) / h))];
-    const at = row * map.columns + column;
-    return { x0: box.x0 + column * w, x1: box.x0 + (column + 1) * w, y0: box.y0 + row * h, y1: box.y0 + (row + 1) * h,
-      card: () => [`“${map.queries[row]}” (${row}) → “${map.keys[column]}” (${column})`,
-        `${number(map.before[at])} → ${number(map.after[at])}, ${plus(map.difference[at])}`] };
-  } });
-}
+const point = (map, box, pen) => pen.grid(box, map.rows, map.columns, (row, column) => {
+  const at = row * map.columns + column;
+  return { card: () => [`“${map.queries[row]}” (${row}) → “${map.keys[column]}” (${column})`,
+    `${number(map.before[at])} → ${number(map.after[at])}, ${plus(map.difference[at])}`] };
+});
 
 /**
  * Both texts, what vanished and what is new marked; and the words that are read again, those whose probability moved
  * set off.
  */
-function below(run) {
+export function below(run) {
   const marked = (runs) => runs.flatMap(([text, mark], at) => [at && !glued.test(text) ? " " : "",
     mark ? el(mark === "gone" ? "del" : "ins", { class: mark === "gone" ? "tfe-struck" : "tfe-new", text }) : text]);
   const same = !run.texts.flat().some(([, mark]) => mark);
@@ -91,29 +79,25 @@ function below(run) {
         el("ul", {}, ...run.words.map(word)))];
 }
 
-export default {
-  ...comparison(each),
-  looks: { changed: "choice" },
-  read,
-  bounds: (run) => ({ changed: { names: run.maps.map(({ key }) => key) } }),
-  scene,
-  below,
-  units: (run, look) => t(mapOf(run, look).label),
-  choices: (run) => (run.maps.length > 1 ? [{ key: "changed", label: t(TEXT.maps), options: run.maps
-    .map(({ key, label }) => ({ value: key, label: t(label) })) }] : []),
-  named: (run, look) => ["what-if", mapOf(run, look).key],
-  /** Each map as one table: query, key, before, after, difference. */
-  lines: (run) => ({
-    columns: ["picture", "row", "query", "column", "key", ...WHICH],
-    rows: run.maps.flatMap((map) => Array.from(map.before, (was, i) => {
-      const [row, column] = [Math.floor(i / map.columns), i % map.columns];
-      return [map.key, row, map.queries[row], column, map.keys[column], was, map.after[i], map.difference[i]];
-    })),
-  }),
-  arrays: (run) => ({
-    log_probability: { shape: [2], data: new Float64Array([run.number.before, run.number.after]),
-        axes: ["before, after"], unit: "nats" },
-    ...Object.fromEntries(run.maps.flatMap((map) => WHICH.slice(0, 2).map((which) => [`${map.key}.${which}`,
-      { shape: [map.rows, map.columns], data: map[which], axes: ["query", "key"], unit: "weight" }]))),
-  }),
-};
+export const common = comparison(each);
+export const looks = { changed: "choice" };
+export const bounds = (run) => ({ changed: { names: run.maps.map(({ key }) => key) } });
+export const units = (run, look) => t(mapOf(run, look).label);
+export const choices = (run) => (run.maps.length > 1 ? [{ key: "changed", label: t(TEXT.maps), options: run.maps
+  .map(({ key, label }) => ({ value: key, label: t(label) })) }] : []);
+export const named = (run, look) => ["what-if", mapOf(run, look).key];
+
+/** Each map as one table: query, key, before, after, difference. */
+export const lines = (run) => ({
+  columns: ["picture", "row", "query", "column", "key", ...WHICH],
+  rows: run.maps.flatMap((map) => Array.from(map.before, (was, i) => {
+    const [row, column] = [Math.floor(i / map.columns), i % map.columns];
+    return [map.key, row, map.queries[row], column, map.keys[column], was, map.after[i], map.difference[i]];
+  })),
+});
+export const arrays = (run) => ({
+  log_probability: { shape: [2], data: new Float64Array([run.number.before, run.number.after]),
+      axes: ["before, after"], unit: "nats" },
+  ...Object.fromEntries(run.maps.flatMap((map) => WHICH.slice(0, 2).map((which) => [`${map.key}.${which}`,
+    { shape: [map.rows, map.columns], data: map[which], axes: ["query", "key"], unit: "weight" }]))),
+});

@@ -2,7 +2,6 @@
 // one signed number: how much dearer the picture before becomes; where it is told, pixel by pixel too. The value is
 // made by explorer/figures/pairs.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { t } from "../widgets/lib/lang.js";
 import { number, plus } from "../widgets/lib/stripwords.js";
@@ -17,10 +16,9 @@ const TEXT = {
 const largest = (maps, least) => Math.max(least,
     ...maps.map((map) => map.reduce((most, one) => Math.max(most, Math.abs(one)), 0)));
 
-async function read(value) {
-  const pairs = await Promise.all(value.pairs.map(async (pair) => {
-    const [before, after, more] = await Promise.all([unpack(pair.before), unpack(pair.after),
-        pair.more ? unpack(pair.more) : null]);
+export function read(value) {
+  const pairs = value.pairs.map((pair) => {
+    const { before, after, more } = pair;
     const [rows, columns, channels = 1] = before.shape;
     const change = new Float32Array(rows * columns); // after minus before of each pixel, the mean of its channels
     for (let i = 0; i < before.data.length; i += 1)
@@ -31,9 +29,9 @@ async function read(value) {
         made.data.set([...[0, 1, 2].map((c) => data[i * channels + (channels > 1 ? c : 0)]), 255], 4 * i);
       return made;
     };
-    return { ...pair, rows, columns, channels, before, after, change, more: more?.data ?? null,
-        images: [image(before), image(after)] };
-  }));
+    return { ...pair, rows, columns, channels, change, more: more?.data ?? null,
+      images: [image(before), image(after)] };
+  });
   const maps = pairs.flatMap(({ more }) => (more ? [more] : []));
   const limits = { difference: largest(pairs.map(({ change }) => change), 32), dearer: largest(maps, 0.05) };
   return { ...value, pairs, limits, shown: maps.length ? [...WHICH, "dearer"] : WHICH };
@@ -43,7 +41,7 @@ const unitOf = (run) => (run.measure.unit ? t(run.measure.unit) : "");
 const each = (run) => run.pairs.map((pair) =>
   ({ key: pair.key, name: t(run.names[pair.key] ?? pair.key), ...pair.number, unit: t(run.measure.label) }));
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const gap = pen.narrow ? 8 : 10;
   const beside = pen.big && run.pairs.length > 1 ? 18 * size : 0; // to a hall each model is a row, its number to the left
@@ -77,36 +75,27 @@ function scene(run, look, pen) {
 }
 
 function point(run, pair, box, pen) {
-  const [wide, high] = [(box.x1 - box.x0) / pair.columns, (box.y1 - box.y0) / pair.rows];
   const levels = ({ data }, at) => data.slice(at * pair.channels, (at + 1) * pair.channels).join(" ");
-  const pixel = (at) => {
-    const [row, column] = [Math.floor(at / pair.columns), at % pair.columns];
-    return { x0: box.x0 + column * wide, x1: box.x0 + (column + 1) * wide, y0: box.y0 + row * high,
-        y1: box.y0 + (row + 1) * high, still: true,
-      pos: run.measure.raster ? at : undefined,
-          card: () => [`(${row}, ${column}): ${levels(pair.before, at)} → ${levels(pair.after, at)}`,
+  pen.grid(box, pair.rows, pair.columns, (row, column) => {
+    const at = row * pair.columns + column;
+    return { still: true, pos: run.measure.raster ? at : undefined,
+      card: () => [`(${row}, ${column}): ${levels(pair.before, at)} → ${levels(pair.after, at)}`,
         ...(pair.more ? [`${plus(pair.more[at])} ${unitOf(run)}`] : [])] };
-  };
-  pen.hit({ ...box, at: (px, py) => pixel(Math.min(pair.rows - 1, Math.floor((py - box.y0) / high)) * pair.columns +
-    Math.min(pair.columns - 1, Math.floor((px - box.x0) / wide))) });
+  });
 }
 
-export default {
-  ...comparison(each),
-  looks: {},
-  read,
-  scene,
-  units: (run) => (run.shown.includes("dearer") ? t(TEXT.title, { unit: unitOf(run) }) : ""),
-  arrays: (run) => Object.fromEntries(run.pairs.flatMap((pair) => {
-    const shape = [pair.rows, pair.columns, ...(pair.channels > 1 ? [pair.channels] : [])];
-    const axes = ["row", "column", "channel"].slice(0, shape.length);
-    return [
-      ...["before", "after"].map((which) => [`${pair.key}.${which}`,
-          { shape, axes, data: Uint8Array.from(pair[which].data), unit: "level" }]),
-      ...(pair.more ? [[`${pair.key}.more`,
-          { shape: shape.slice(0, 2), axes: axes.slice(0, 2), data: pair.more, unit: unitOf(run) }]] : []),
-      [`${pair.key}.${run.measure.key}`, { shape: [2], axes: ["before, after"],
-          data: new Float64Array([pair.number.before, pair.number.after]) }],
-    ];
-  })),
-};
+export const common = comparison(each);
+export const looks = {};
+export const units = (run) => (run.shown.includes("dearer") ? t(TEXT.title, { unit: unitOf(run) }) : "");
+export const arrays = (run) => Object.fromEntries(run.pairs.flatMap((pair) => {
+  const shape = [pair.rows, pair.columns, ...(pair.channels > 1 ? [pair.channels] : [])];
+  const axes = ["row", "column", "channel"].slice(0, shape.length);
+  return [
+    ...["before", "after"].map((which) => [`${pair.key}.${which}`,
+        { shape, axes, data: Uint8Array.from(pair[which].data), unit: "level" }]),
+    ...(pair.more ? [[`${pair.key}.more`,
+        { shape: shape.slice(0, 2), axes: axes.slice(0, 2), data: pair.more, unit: unitOf(run) }]] : []),
+    [`${pair.key}.${run.measure.key}`, { shape: [2], axes: ["before, after"],
+        data: new Float64Array([pair.number.before, pair.number.after]) }],
+  ];
+}));

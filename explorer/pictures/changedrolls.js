@@ -2,7 +2,7 @@
 // signed number: how much dearer the notes before become; and both can be heard. The value is made by
 // explorer/figures/rollpairs.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
+import { upTo } from "../widgets/lib/arrays.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { t } from "../widgets/lib/lang.js";
 import { shade } from "../widgets/lib/pen.js";
@@ -31,20 +31,17 @@ const NAMES = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B�
 const [BEAT, BAR] = [4, 16]; // steps of a chorale's grid
 const FINE = 100; // places of a second at which the cursor may stand
 
-async function read(value, { away = false }) {
-  const side = async ({ notes, given, kept, steps, sound }) => {
-    const [all, were, stay] = await Promise.all([notes, given, kept].map(unpack));
-    return { steps, sound, notes: Array.from({ length: all.shape[0] }, (_, i) => {
-      const [onset, end, pitch, last] = all.slice(i);
-      return { onset, end, pitch, last, given: were.data[i] > 0, kept: stay.data[i] > 0 };
-    }) };
-  };
-  const rolls = await Promise.all(value.rolls.map(async (one) => {
-    const roll = { ...one, before: await side(one.before), after: await side(one.after) };
+export function read(value, { away = false }) {
+  const side = ({ notes, given, kept, steps, sound }) => ({ steps, sound, notes: upTo(notes.shape[0], (i) => {
+    const [onset, end, pitch, last] = notes.slice(i);
+    return { onset, end, pitch, last, given: given.data[i] > 0, kept: kept.data[i] > 0 };
+  }) });
+  const rolls = value.rolls.map((one) => {
+    const roll = { ...one, before: side(one.before), after: side(one.after) };
     const pitches = WHICH.flatMap((which) => coloured(roll, which)).map(({ pitch }) => pitch);
     const [low, high] = pitches.length ? [Math.min(...pitches), Math.max(...pitches)] : [60, 60];
     return { ...roll, low: low - 1, high: high + 1, steps: Math.max(1, roll.before.steps, roll.after.steps) };
-  }));
+  });
   return { ...value, rolls, away, mute: false };
 }
 
@@ -73,7 +70,7 @@ const each = (run) => run.rolls.map(({ key, number, voices }) =>
   ({ key, name: t(run.names[key] ?? key), ...number, unit: t(voices ? TEXT.cell : TEXT.event) }));
 const named = (which, roll) => t(which === "difference" && roll.moved ? TEXT.moved : TEXT[which]);
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const tall = pen.big ? Math.max(60, (pen.tall / Math.max(1, run.rolls.length) - 300) / 3) : pen.away ? 110 : 46;
   const numbers = each(run);
@@ -146,52 +143,53 @@ const secondsOf = (run, { heard }) => {
   return one ? (one.side.steps * one.roll.grid) / 1000 : 0;
 };
 
-export default {
-  ...comparison(each),
-  looks: { heard: "choice", heardat: "position" },
-  read,
-  scene,
-  bounds: (run, look) => ({ heard: { names: Object.keys(sounds(run)) },
-    heardat: { count: Math.ceil(FINE * secondsOf(run, look)) + 1, pick: null } }),
-  choices: (run) => [{ key: "heard", label: t(TEXT.heard),
-      options: Object.entries(sounds(run)).map(([value, { roll, which }]) =>
-    ({ value, label: run.rolls.length > 1
-        ? t(TEXT.hears, { model: t(run.names[roll.key] ?? roll.key), which: t(TEXT[which]) })
-      : t(TEXT[which]) })) }].filter(({ options }) => options.length),
-  clock(run, look) {
-    const [one, seconds] = [sounds(run)[look.heard], secondsOf(run, look)];
-    const says = (at) => `${(at / FINE).toFixed(1)} / ${seconds.toFixed(1)} s`;
-    return one && { seconds, says, sound: run.away || run.mute ? null : one.side.sound.wav,
-        at: (second) => Math.round(FINE * second),
-      when: (at) => (at ?? 0) / FINE };
-  },
-  silent(run, draw) {
-    run.mute = true;
-    draw();
-  },
-  units: (run) => (run.mute ? t(TEXT.silent) : ""),
-  legend: () => [["gone", shade("signed", 0)], ["came", shade("signed", 1)], ["made", "accent"], ["given", "control"]]
-    .map(([name, fill]) => ({ text: t(TEXT[name]), mark: { fill, wide: 14, tall: 6, radius: 2 } })),
-  lines(run) {
-    const columns = ["model", "which", "onset_step", "end_step", "pitch", run.rolls[0]?.voices ? "voice" : "velocity",
-        "given", "in_both"];
-    const rows = run.rolls.flatMap((roll) => ["before", "after"].flatMap((which) => roll[which].notes.map((note) =>
-      [roll.key, which, note.onset, note.end, note.pitch, roll.voices ? VOICES[note.last] : note.last,
-          Number(note.given), Number(note.kept)])));
-    return { columns, rows };
-  },
-  arrays: (run) => Object.fromEntries(run.rolls.flatMap((roll) => [
-    ...["before", "after"].flatMap((which) => {
-      const { notes } = roll[which];
-      const flags = ["given", "kept"].map((flag) => [`${roll.key}.${which}.${flag}`,
-        { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])), axes: ["note"] }]);
-      return [[`${roll.key}.${which}.notes`,
-          { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"],
-        unit: "steps, MIDI pitch",
-            data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }],
-            ...flags];
-    }),
-    [`${roll.key}.nats`, { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]),
-        axes: ["before, after"], unit: "nats" }],
-  ])),
-};
+export const common = comparison(each);
+export const looks = { heard: "choice", heardat: "position" };
+export const bounds = (run, look) => ({ heard: { names: Object.keys(sounds(run)) },
+  heardat: { count: Math.ceil(FINE * secondsOf(run, look)) + 1, pick: null } });
+export const choices = (run) => [{ key: "heard", label: t(TEXT.heard),
+    options: Object.entries(sounds(run)).map(([value, { roll, which }]) =>
+  ({ value, label: run.rolls.length > 1
+      ? t(TEXT.hears, { model: t(run.names[roll.key] ?? roll.key), which: t(TEXT[which]) })
+    : t(TEXT[which]) })) }].filter(({ options }) => options.length);
+
+export function clock(run, look) {
+  const [one, seconds] = [sounds(run)[look.heard], secondsOf(run, look)];
+  const says = (at) => `${(at / FINE).toFixed(1)} / ${seconds.toFixed(1)} s`;
+  return one && { seconds, says, sound: run.away || run.mute ? null : one.side.sound.wav,
+      at: (second) => Math.round(FINE * second),
+    when: (at) => (at ?? 0) / FINE };
+}
+
+export function silent(run, draw) {
+  run.mute = true;
+  draw();
+}
+
+export const units = (run) => (run.mute ? t(TEXT.silent) : "");
+export const legend = () => [["gone", shade("signed", 0)], ["came", shade("signed", 1)], ["made", "accent"], ["given", "control"]]
+  .map(([name, fill]) => ({ text: t(TEXT[name]), mark: { fill, wide: 14, tall: 6, radius: 2 } }));
+
+export function lines(run) {
+  const columns = ["model", "which", "onset_step", "end_step", "pitch", run.rolls[0]?.voices ? "voice" : "velocity",
+      "given", "in_both"];
+  const rows = run.rolls.flatMap((roll) => ["before", "after"].flatMap((which) => roll[which].notes.map((note) =>
+    [roll.key, which, note.onset, note.end, note.pitch, roll.voices ? VOICES[note.last] : note.last,
+        Number(note.given), Number(note.kept)])));
+  return { columns, rows };
+}
+
+export const arrays = (run) => Object.fromEntries(run.rolls.flatMap((roll) => [
+  ...["before", "after"].flatMap((which) => {
+    const { notes } = roll[which];
+    const flags = ["given", "kept"].map((flag) => [`${roll.key}.${which}.${flag}`,
+      { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])), axes: ["note"] }]);
+    return [[`${roll.key}.${which}.notes`,
+        { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"],
+      unit: "steps, MIDI pitch",
+          data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }],
+          ...flags];
+  }),
+  [`${roll.key}.nats`, { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]),
+      axes: ["before, after"], unit: "nats" }],
+]));

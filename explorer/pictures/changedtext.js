@@ -2,7 +2,8 @@
 // it writes or answers each time. Each model that the change reaches is shown in turn; of the others one line says so.
 // Made by explorer/figures/sides.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
+import { upTo } from "../widgets/lib/arrays.js";
+import { ceiling, sign } from "../widgets/lib/signs.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
 import { t } from "../widgets/lib/lang.js";
@@ -41,19 +42,18 @@ const TEXT = {
 const BARS = 100; // of a whole text, about
 const ROUGH = 128; // characters of a row of the table where a text is not read in segments
 const CLOSE = 4; // px between borders of segments below which they are left out
-const SHOWN = { " ": "␣", "\u00a0": "␣", "\u3000": "␣", "\n": "⏎", "\t": "⇥" };
-const signed = (letter) => SHOWN[letter] ?? letter;
+const signed = (letter) => sign(letter.codePointAt(0));
 
-async function read(value) {
-  const sides = await Promise.all(value.sides.filter(({ reached }) => reached).map(async (side) => {
-    const [before, after] = (await Promise.all([side.before, side.after].map(unpack))).map(({ data }) => data);
+export function read(value) {
+  const sides = value.sides.filter(({ reached }) => reached).map((side) => {
+    const [before, after] = [side.before.data, side.after.data];
     const one = { ...side, before, after, count: before.length, letters: [...side.text] };
     return { ...one, ...stretches(one) };
-  }));
+  });
   const most = (of) => sides.flatMap(({ bars }) => bars).reduce((high, bar) => Math.max(high, of(bar)), 0);
   return { ...value, sides, rest: value.sides.filter(({ reached }) => !reached), first: value.sides[0],
     bits: Math.max(1, Math.ceil(most((bar) => Math.max(bar.before, bar.after)))),
-    difference: Math.max(0.05, round(most((bar) => Math.abs(bar.difference)))) };
+    difference: Math.max(0.05, ceiling(most((bar) => Math.abs(bar.difference)))) };
 }
 
 /** Means of characters [first, end) in bits. */
@@ -65,15 +65,8 @@ function means({ before, after }, first, end) {
 /** Stretches of about a hundredth of the text; none mixes what was given and what was written. */
 function stretches(side) {
   const size = Math.max(1, Math.round(side.count / BARS));
-  const cut = (low, high) => Array.from({ length: Math.ceil((high - low) / size) },
-    (_, i) => means(side, low + i * size, Math.min(high, low + (i + 1) * size)));
+  const cut = (low, high) => upTo(Math.ceil((high - low) / size), (i) => means(side, low + i * size, Math.min(high, low + (i + 1) * size)));
   return { size, bars: [...cut(0, side.given), ...cut(side.given, side.count)] };
-}
-
-/** The least of 1, 2 and 5 times a power of ten that is not below. */
-function round(value) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= value * 0.999);
 }
 
 /** How many digits tell a difference: two, and three where it is small. */
@@ -96,7 +89,7 @@ function each(run) {
 
 const positionsOf = (side, { pos }) => pos.map((at) => at - side.first).filter((at) => at >= 0 && at < side.count);
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const side = sideOf(run, look);
   const size = pen.big ? 20 : 12;
   const top = headline(pen, 0, told(side ?? run.first));
@@ -162,7 +155,7 @@ function painted(run, side, { which, top }, { x, gutter, plot, tall, size }, pen
 
 function axis(side, here, { x, gutter, plot, size, foot }, pen) {
   const wide = (n) => pen.measure(String(n), { size });
-  const step = Math.max(1, round((side.count * (wide(side.count) + 18)) / plot));
+  const step = Math.max(1, ceiling((side.count * (wide(side.count) + 18)) / plot));
   const y = foot + 5 + size / 2;
   for (let tick = 0; tick <= side.count; tick += step) {
     pen.line(x(tick), foot, x(tick), foot + 4, { line: "control" });
@@ -184,7 +177,7 @@ function axis(side, here, { x, gutter, plot, size, foot }, pen) {
 }
 
 /** The change in words, then what it costs at the character that is pointed at or locked. */
-function sentence(run, look, over) {
+export function sentence(run, look, over) {
   const side = sideOf(run, look);
   const here = side && positionsOf(side, { pos: over?.pos === undefined ? look.pos : [over.pos].flat() }).at(-1);
   if (!side || here === undefined) return roles(run.sentence);
@@ -246,7 +239,7 @@ function answering({ answers, first }) {
   return [label(t(TEXT.answers)), row("before", before), row("after", after)];
 }
 
-function below(run, look) {
+export function below(run, look) {
   const side = sideOf(run, look);
   const own = side?.answers ? answering(side) : side?.written ? writing(side.written) : [];
   const rest = run.rest.map((one) =>
@@ -255,11 +248,11 @@ function below(run, look) {
   return own.length || rest.length ? [el("div", { class: "tfe-changed-below tfe-controls" }, ...own, ...rest)] : [];
 }
 
-function table(run, look) {
+export function table(run, look) {
   const side = sideOf(run, look);
   if (!side) return comparison(each).table(run);
   const step = side.segment || ROUGH;
-  const cut = Array.from({ length: Math.ceil(side.count / step) }, (_, n) =>
+  const cut = upTo(Math.ceil(side.count / step), (n) =>
     [n + 1, means(side, n * step, Math.min(side.count, (n + 1) * step))]);
   const whole = [[t(TEXT.given), means(side, 0, side.given)],
     ...(side.given < side.count ? [[t(TEXT.written), means(side, side.given, side.count)]] : [])];
@@ -271,7 +264,7 @@ function table(run, look) {
 }
 
 /** Every character as it came, in bits. */
-function lines(run) {
+export function lines(run) {
   const columns = ["model", "position", "character", "given", "before_bits", "after_bits", "difference_bits"];
   const rows = run.sides.flatMap((side) => Array.from(side.before,
     (was, i) => [side.key, i + side.first, side.letters[i] ?? "",
@@ -279,29 +272,23 @@ function lines(run) {
   return { columns, rows };
 }
 
-export default {
-  ...comparison(each),
-  looks: { model: "choice", pos: "positions" },
-  question: TEXT.question,
-  resets: ["pos"],
-  hovers: true,
-  read,
-  bounds(run, look) {
-    const side = sideOf(run, look.model ? look : { model: run.pick?.model });
-    return { model: { names: run.sides.map(({ key }) => key), pick: sideOf(run, { model: run.pick?.model })?.key },
-      pos: { count: side ? side.first + side.count : 0, first: side?.first ?? 0, pick: run.pick?.pos ?? null } };
-  },
-  scene,
-  sentence,
-  table,
-  lines,
-  below,
-  arrays: (run) => Object.fromEntries(run.sides.flatMap((side) => [
-    ...["before", "after"].map((which) => [`${side.key}.${which}_bits`,
-      { shape: [side.count], data: side[which], axes: ["character"], unit: "bits" }]),
-    [`${side.key}.given`, { shape: [], data: Int32Array.of(side.given) }]])),
-  legend: (run) => (run.sides.length ? [["dearer", 1], ["cheaper", 0]].map(([name, at]) =>
-    ({ text: t(TEXT[name]), mark: { fill: shade("signed", at), wide: 12, tall: 12 } })) : []),
-  choices: (run) => (run.sides.length > 1 ? [{ key: "model", label: t(TEXT.models), options: run.sides.map((side) =>
-    ({ value: side.key, label: `${t(side.name)} ${plus(side.number.after - side.number.before, digitsOf(side.number))}` })) }] : []),
-};
+export const common = comparison(each);
+export const looks = { model: "choice", pos: "positions" };
+export const question = TEXT.question;
+export const resets = ["pos"];
+export const hovers = true;
+
+export function bounds(run, look) {
+  const side = sideOf(run, look.model ? look : { model: run.pick?.model });
+  return { model: { names: run.sides.map(({ key }) => key), pick: sideOf(run, { model: run.pick?.model })?.key },
+    pos: { count: side ? side.first + side.count : 0, first: side?.first ?? 0, pick: run.pick?.pos ?? null } };
+}
+
+export const arrays = (run) => Object.fromEntries(run.sides.flatMap((side) => [
+  ...["before", "after"].map((which) => [`${side.key}.${which}_bits`,
+    { shape: [side.count], data: side[which], axes: ["character"], unit: "bits" }]),
+  [`${side.key}.given`, { shape: [], data: Int32Array.of(side.given) }]]));
+export const legend = (run) => (run.sides.length ? [["dearer", 1], ["cheaper", 0]].map(([name, at]) =>
+  ({ text: t(TEXT[name]), mark: { fill: shade("signed", at), wide: 12, tall: 12 } })) : []);
+export const choices = (run) => (run.sides.length > 1 ? [{ key: "model", label: t(TEXT.models), options: run.sides.map((side) =>
+  ({ value: side.key, label: `${t(side.name)} ${plus(side.number.after - side.number.before, digitsOf(side.number))}` })) }] : []);

@@ -1,6 +1,7 @@
 // The difference of two maps of weights of one shape, the left one minus the right one, and beside each row how much of
 // it both share. The value is made by widgets/compare.js of what both sides draw.
 
+import { upTo } from "../widgets/lib/arrays.js";
 import { t } from "../widgets/lib/lang.js";
 import { parts, shown } from "../widgets/lib/maps.js";
 import { number, plus } from "../widgets/lib/stripwords.js";
@@ -23,11 +24,11 @@ const LABEL = 92; // px of the names of rows
 const BARS = 0.24; // of the width, for what rows share
 const finite = (x) => (Number.isFinite(x) ? x : 0);
 
-function read({ left, right, row }) {
+export function read({ left, right, row }) {
   const { rows, columns, queries, keys } = left;
   const difference = Float32Array.from(left.data, (w, i) => w - right.data[i]);
   const rowOf = (side, i) => Array.from(side.data.subarray(i * columns, (i + 1) * columns), finite);
-  const shares = Array.from({ length: rows }, (_, i) => {
+  const shares = upTo(rows, (i) => {
     const other = rowOf(right, i);
     return rowOf(left, i).reduce((sum, w, j) => sum + Math.min(w, other[j]), 0);
   });
@@ -40,7 +41,7 @@ function read({ left, right, row }) {
     queries: pairs(queries, right.queries), keys: pairs(keys, right.keys) };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const label = Math.min(pen.width * 0.28, pen.big ? 180 : LABEL);
   const wide = pen.width * (1 - BARS) - label;
@@ -75,7 +76,7 @@ function scene(run, look, pen) {
 const name = (run, i) => ({ text: `“${run.queries[i]}” (${i})`, role: "query" });
 const key = (run, j) => ({ text: `“${run.keys[j]}” (${j})`, role: "key" });
 
-function sentence(run, { drow }) {
+export function sentence(run, { drow }) {
   if (number(run.most) === "0.00") return [t(TEXT.alike)];
   const mean = run.shares.reduce((a, b) => a + b, 0) / run.rows;
   const [a, b] = [Math.max, Math.min].map((end) => run.shares.indexOf(end(...run.shares)));
@@ -90,23 +91,20 @@ function sentence(run, { drow }) {
       { q: name(run, drow), k: key(run, j), l: key(run, l), left, right })];
 }
 
-export default {
-  looks: { drow: "position" },
-  across: "drow",
-  question: TEXT.question,
-  label: TEXT.board,
-  units: (run) => t(TEXT.units, { low: number(-run.limit), high: plus(run.limit) }),
-  read,
-  bounds: (run) => ({ drow: { count: run.rows, pick: run.row } }),
-  scene,
-  sentence,
-  table(run, { drow }) {
-    const of = (side, i) => [shown(side.keys[run.best(side, i)]),
-        number(finite(side.data[i * run.columns + run.best(side, i)]))];
-    return { caption: t(TEXT.question), columns: t(TEXT.columns).split("|"), here: drow,
-      rows: run.queries.map((query, i) => [`${query}·${i}`, number(run.shares[i]), ...of(run.left, i),
-          ...of(run.right, i)]) };
-  },
-  arrays: (run) => Object.fromEntries(["left", "right", "difference"].map((side) => [side,
-    { shape: [run.rows, run.columns], data: run[side].data ?? run[side], axes: ["query", "key"], unit: "weight" }])),
-};
+export const looks = { drow: "position" };
+export const across = "drow";
+export const question = TEXT.question;
+export const label = TEXT.board;
+export const units = (run) => t(TEXT.units, { low: number(-run.limit), high: plus(run.limit) });
+export const bounds = (run) => ({ drow: { count: run.rows, pick: run.row } });
+
+export function table(run, { drow }) {
+  const of = (side, i) => [shown(side.keys[run.best(side, i)]),
+      number(finite(side.data[i * run.columns + run.best(side, i)]))];
+  return { caption: t(TEXT.question), columns: t(TEXT.columns).split("|"), here: drow,
+    rows: run.queries.map((query, i) => [`${query}·${i}`, number(run.shares[i]), ...of(run.left, i),
+        ...of(run.right, i)]) };
+}
+
+export const arrays = (run) => Object.fromEntries(["left", "right", "difference"].map((side) => [side,
+  { shape: [run.rows, run.columns], data: run[side].data ?? run[side], axes: ["query", "key"], unit: "weight" }]));

@@ -2,7 +2,7 @@
 // rest of it for the last step, and what the answer would be if all stopped now. Short positions stand side by side,
 // sentences one below the other, a single position lies on its side. The value is made by explorer/figures/ponder.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
+import { filed, upTo } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
 import { parts, t } from "../widgets/lib/lang.js";
 import { among } from "../widgets/lib/looking.js";
@@ -69,10 +69,10 @@ const called = (run, p, step) => `“${step ? run.given(p, step) : run.labels[p]
 const layout = (run) => (run.count === 1 ? "line" : run.labels.some((label) => Array.from(label).length > LONG.label)
   ? "rows" : "columns");
 
-async function read(value, { texts }) {
+export function read(value, { texts }) {
   if (!value.positions?.length) return null;
-  const names = ["remainder", "halting", "weights", "totals", "distance"];
-  const arrays = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await unpack(value[name])])));
+  const { remainder, halting, weights, totals, distance } = value;
+  const arrays = { remainder, halting, weights, totals, distance };
   const count = value.positions.length;
   const at = (name) => (p, n) => arrays[name].data[(n - 1) * count + p];
   const label = (text) => (text.trim() ? text.split(" ").map((word) => (word ? shown(word) : "␣")).join(" ")
@@ -83,7 +83,7 @@ async function read(value, { texts }) {
     threshold: rounded(value.threshold, 6), farthest: Math.max(...arrays.distance.data), h: at("halting"),
       p: at("weights"), far: at("distance"),
     /** h_1 + … + h_n as the halting unit gave them, also beyond 1 − ε. */
-    sum: (p, n) => Array.from({ length: n }, (_, i) => run.h(p, i + 1)).reduce((a, b) => a + b, 0),
+    sum: (p, n) => upTo(n, (i) => run.h(p, i + 1)).reduce((a, b) => a + b, 0),
     /** What stands at a position: where it waits for a sign of the answer, the sign that it would give after a step. */
     given(p, step) {
       const place = value.signs && value.positions[p] === "_" ? value.wanted.indexOf(p) : -1;
@@ -160,11 +160,11 @@ function span({ upright }, track, p, a, b, trim = [0, 0]) {
   return upright ? { x0: m - h, x1: m + h, y0: u, y1: v } : { x0: u, x1: v, y0: m - h, y1: m + h };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const { pos, step, far } = look;
   const at = place(run, pen, far);
   const { size, mode, upright } = at;
-  const everyone = Array.from({ length: run.count }, (_, p) => p);
+  const everyone = upTo(run.count, (p) => p);
   const accent = (n) => colour("accent", run.steps < 2 ? 1 : 0.52 + (0.48 * (n - 1)) / (run.steps - 1));
   const mid = ({ x0, x1, y0, y1 }) => [(x0 + x1) / 2, (y0 + y1) / 2];
   const note = { size: size.tick, align: "center" };
@@ -353,7 +353,7 @@ function card(run, p, step) {
   ];
 }
 
-function legend(run) {
+export function legend(run) {
   const soft = { line: "control", radius: 3 };
   return [
     { text: say(run, "legendShades"), mark: { shades: [0.52, 0.76, 1].map((share) => colour("accent", share)),
@@ -371,7 +371,7 @@ function legend(run) {
 
 // ── what the answer would be, and the sum worked out ──
 /** Wrong signs are told apart where every sign has a place of its own. */
-function below(run, look, lock) {
+export function below(run, look, lock) {
   const expected = Array.from(t(run.expected));
   const listed = run.stopped.some(({ answer }) => Array.from(t(answer)).length > LONG.answer);
   const kind = listed ? " is-list" : run.steps > 8 ? " is-many" : "";
@@ -409,13 +409,13 @@ const joined = (terms, between) => (terms.length <= TERMS ? terms : [...terms.sl
 const digits = (parts, total) => [2, 3].find((d) => parts.reduce((all, part) => all + Number(part.toFixed(d)), 0)
   .toFixed(d) === total.toFixed(d)) ?? 4;
 
-function beside(run, { pos, step }) {
+export function beside(run, { pos, step }) {
   const last = run.last[pos];
   const seen = Math.min(step, last);
-  const before = Array.from({ length: last - 1 }, (_, i) => run.h(pos, i + 1));
+  const before = upTo(last - 1, (i) => run.h(pos, i + 1));
   const d = run.forced ? 2 : digits(before, 1 - run.rest[pos]);
   const text = (value) => value.toFixed(d);
-  const rows = Array.from({ length: last }, (_, i) => {
+  const rows = upTo(last, (i) => {
     const [n, told, ends] = [i + 1, i < seen, i + 1 === last];
     const cells = told ? [text(run.h(pos, n)), text(run.sum(pos, n)), ends && !run.forced ? `R = ${text(run.rest[pos])}`
       : text(run.p(pos, n))] : ["·", "·", "·"];
@@ -480,7 +480,7 @@ const SAY = {
   wrong: { en: "; right is {expected}.", zh: "，错误；正确的是 {expected}。" },
 };
 
-function sentence(run, { pos, step }) {
+export function sentence(run, { pos, step }) {
   const [axis, last, now] = [t(run.axis), run.last[pos], run.stopped[step - 1]];
   // as many digits as it takes to tell it from the edge that it has reached, or has not
   const sum = (n) => [2, 3, 4, 5].map((digits) => run.sum(pos, n).toFixed(digits)).find((text, at) =>
@@ -501,10 +501,9 @@ function sentence(run, { pos, step }) {
     .flatMap((key) => parts(SAY[key], values));
 }
 
-function table(run, { pos, step }) {
+export function table(run, { pos, step }) {
   const rows = run.labels.flatMap((label, p) =>
-    Array.from({ length: run.last[p] },
-        (_, i) => [label, p, i + 1, rounded(run.h(p, i + 1)), rounded(run.sum(p, i + 1)),
+    upTo(run.last[p], (i) => [label, p, i + 1, rounded(run.h(p, i + 1)), rounded(run.sum(p, i + 1)),
         rounded(run.p(p, i + 1)), rounded(run.far(p, i + 1)), run.last[p], rounded(run.rest[p]),
             say(run, run.reasons[p])]),
   );
@@ -513,37 +512,25 @@ function table(run, { pos, step }) {
     here: rows.findIndex(([, p, n]) => p === pos && n === Math.min(step, run.last[pos])) };
 }
 
-function arrays(run) {
-  const whole = (list) => ({ shape: [list.length], data: Int32Array.from(list) });
+export function arrays(run) {
+  const whole = (data) => ({ shape: [data.length], data: Int32Array.from(data) });
   const units = { halting: "h_n", weights: "p_n", totals: "h_1 + … + h_n, at most 1", distance: "‖s_n − s_N‖/√d" };
-  const counted = Object.entries(units).map(([name, unit]) =>
-    [name, { shape: run.arrays[name].shape, data: run.arrays[name].data, axes: ["step", "position"], unit }]);
   return {
     positions: run.positions, wanted: whole(run.wanted), marks: whole(run.marks), steps: whole(run.last),
-      remainder: { shape: [run.count], data: run.rest }, ...Object.fromEntries(counted),
-    stopped: run.stopped.map(({ answer }) => t(answer)),
-      threshold: { shape: [1], data: Float64Array.of(run.threshold) }, limit: whole([run.limit]),
-      forced: whole([run.forced]),
+    remainder: { shape: [run.count], data: run.rest }, stopped: run.stopped.map(({ answer }) => t(answer)),
+    ...Object.fromEntries(Object.entries(units).map(([name, unit]) =>
+      [name, filed(run.arrays[name].data, ["step", "position"], unit, run.arrays[name].shape)])),
+    threshold: { shape: [1], data: Float64Array.of(run.threshold) }, limit: whole([run.limit]), forced: whole([run.forced]),
   };
 }
 
-export default {
-  looks: { pos: "position", step: "step", far: "flag" },
-  question: { en: "Who stops thinking when?", zh: "谁在什么时候停止思考？" },
-  read,
-  bounds: (run) => ({ pos: { count: run.count, pick: run.pick }, step: { steps: run.steps } }),
-  scene,
-  sentence,
-  table,
-  arrays,
-  legend,
-  below,
-  beside,
-  wide: (run) => layout(run) === "columns" && run.count > CROWD,
-  units: (run) => (run.forced ? say(run, "unitsForced", { n: run.forced }) : say(run, "units", { edge: edge(run) })),
-  choices: (run) => [{ key: "far", label: say(run, "farther") }],
-  clock: (run) =>
-    ({ says: (n) => say(run, "count", { n, of: run.steps }),
-      texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, say(run, name)])) }),
-  same: (was, run) => was.positions.join("\n") === run.positions.join("\n"),
-};
+export const looks = { pos: "position", step: "step", far: "flag" };
+export const question = { en: "Who stops thinking when?", zh: "谁在什么时候停止思考？" };
+export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick }, step: { steps: run.steps } });
+export const wide = (run) => layout(run) === "columns" && run.count > CROWD;
+export const units = (run) => (run.forced ? say(run, "unitsForced", { n: run.forced }) : say(run, "units", { edge: edge(run) }));
+export const choices = (run) => [{ key: "far", label: say(run, "farther") }];
+export const clock = (run) =>
+  ({ says: (n) => say(run, "count", { n, of: run.steps }),
+    texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, say(run, name)])) });
+export const same = (was, run) => was.positions.join("\n") === run.positions.join("\n");

@@ -1,10 +1,10 @@
 // How far back every head of a model looks, head by head in small, and the chosen one large. Near is on the right, as
 // in the text. The value is made by explorer/figures/reading.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
 import { t } from "../widgets/lib/lang.js";
 import { headBeside, headOf, headsOf, modelOf, modelsOf } from "../widgets/lib/looking.js";
-import { count, percent, rounded, weight } from "../widgets/lib/signs.js";
+import { drawTiles } from "../widgets/lib/map.js";
+import { ceiling, count, percent, rounded, weight } from "../widgets/lib/signs.js";
 
 const TEXT = {
   title: { en: "How far each head looks back", zh: "每个头往回看多远" },
@@ -26,7 +26,6 @@ const TEXT = {
   from: { en: "characters back, from", zh: "往回字符数，从" },
   to: { en: "to", zh: "到" },
 };
-const [LEFT, TOP, GAP] = [22, 18, 4]; // px for the numbers of layers and heads, and between heads
 
 const at = (model, layer, head) => (layer - 1) * model.heads + head - 1;
 const profileOf = (model, layer, head) => model.profiles.subarray(at(model, layer, head) * (model.edges.length - 1),
@@ -34,11 +33,8 @@ const profileOf = (model, layer, head) => model.profiles.subarray(at(model, laye
 const far = (model) => model.edges.at(-1) - 1;
 const characters = (n) => t(n === 1 ? { en: "1 character", zh: "1" } : { en: `${count(n)} characters`, zh: count(n) });
 
-async function read(value) {
-  const models =
-    await Promise.all(value.models.map(async (model) =>
-      ({ ...model, profiles: model.profiles && (await unpack(model.profiles)).data, ends: model.ends &&
-          (await unpack(model.ends)).data })));
+export function read(value) {
+  const models = value.models.map((model) => ({ ...model, profiles: model.profiles?.data, ends: model.ends?.data }));
   return models.some(({ profiles }) => profiles) ? { ...value, models } : null;
 }
 
@@ -53,17 +49,11 @@ function halfOf(model, profile) {
   return far(model);
 }
 
-/** The end of an axis from 0 that holds `most`. */
-function niceTop(most) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(most, 1e-6)));
-  return [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= most - 1e-9);
-}
-
 /** Characters back to px, logarithmic, near on the right. */
-const across = (model, x0, x1) => (back) => x1 - ((x1 - x0) * Math.log(back)) / Math.log(model.edges.at(-1));
+const toPixels = (model, x0, x1) => (back) => x1 - ((x1 - x0) * Math.log(back)) / Math.log(model.edges.at(-1));
 
 function bars(pen, model, layer, head, box, top) {
-  const x = across(model, box.x0, box.x1);
+  const x = toPixels(model, box.x0, box.x1);
   profileOf(model, layer, head).forEach((w, n) => {
     const [x0, x1] = [x(model.edges[n + 1]), x(model.edges[n])];
     pen.rect({ x0, x1: Math.max(x0 + 1, x1 - 0.5), y0: box.y1 - ((box.y1 - box.y0) * w) / top, y1: box.y1 },
@@ -71,50 +61,29 @@ function bars(pen, model, layer, head, box, top) {
   });
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const model = modelOf(run, look);
   if (!model.profiles) return pen.size(pen.width, 0);
   const [layer, head] = headOf(look.head);
-  const { layers, heads } = model;
-  const size = pen.big ? 20 : 12;
-  const [left, above] = pen.big ? [40, 34] : [LEFT, TOP];
-  const wide = Math.max(20,
-    Math.min(pen.big ? 90 : 44, Math.floor((pen.width - left - GAP * (heads - 1) - 2) / heads)));
-  const tall = pen.tall ? Math.max(14, Math.min(wide, (0.55 * pen.tall - above) / layers - GAP)) : Math.min(40, wide);
-  const tile = (l, h) =>
-    ({ x0: left + (h - 1) * (wide + GAP), x1: left + (h - 1) * (wide + GAP) + wide, y0: above + (l - 1) * (tall + GAP),
-      y1: above + (l - 1) * (tall + GAP) + tall });
-  for (let l = 1; l <= layers; l += 1) {
-    for (let h = 1; h <= heads; h += 1) {
-      const box = tile(l, h);
-      const profile = profileOf(model, l, h);
-      pen.rect(box, { fill: "sunk", radius: 4 });
-      const border = across(model, box.x0, box.x1)(run.segment + 1);
-      if (run.segment && run.segment < far(model))
-        pen.rect({ ...box, x0: border, x1: border + 1 }, { fill: "control" });
-      bars(pen, model, l, h, { ...box, y0: box.y0 + 5 }, Math.max(1e-6, ...profile));
-      pen.hit({ ...box, look: { head: `${l}.${h}` },
-          card: () => [t(TEXT.head, { head: `${l}·${h}` }), t(TEXT.tile, { n: characters(halfOf(model, profile)) })] });
-    }
-    pen.text(left - 8, (tile(l, 1).y0 + tile(l, 1).y1) / 2, l,
-      { size, align: "right", colour: l === layer ? "query" : "ink3" });
-  }
-  for (let h = 1; h <= heads; h += 1)
-    pen.text((tile(1, h).x0 + tile(1, h).x1) / 2, above / 2 - 1, h,
-    { size, align: "center", colour: h === head ? "query" : "ink3" });
-  pen.rect(tile(layer, head), { line: "panel", width: 1.5, radius: 4 });
-  pen.rect({ x0: tile(layer, head).x0 - 2, x1: tile(layer, head).x1 + 2, y0: tile(layer, head).y0 - 2,
-      y1: tile(layer, head).y1 + 2 }, { line: "query", width: 3, radius: 5 });
-  large(run, model, layer, head, pen,
-    { x0: pen.big ? 70 : 34, x1: pen.width - 6, y0: tile(layers, 1).y1 + (pen.big ? 80 : 58), size });
+  const grid = (l, h) => (box) => {
+    pen.rect(box, { fill: "sunk", radius: 4 });
+    const border = toPixels(model, box.x0, box.x1)(run.segment + 1);
+    if (run.segment && run.segment < far(model)) pen.rect({ ...box, x0: border, x1: border + 1 }, { fill: "control" });
+    bars(pen, model, l, h, { ...box, y0: box.y0 + 5 }, Math.max(1e-6, ...profileOf(model, l, h)));
+  };
+  const one = (l, h) => ({ here: l === layer && h === head, look: { head: `${l}.${h}` }, card: () =>
+    [t(TEXT.head, { head: `${l}·${h}` }), t(TEXT.tile, { n: characters(halfOf(model, profileOf(model, l, h))) })] });
+  const made = drawTiles(pen, 0, 0, pen.width, { ...model, grid, one, tall: 0.55 * pen.tall });
+  large(run, model, layer, head, pen, { x0: pen.big ? 70 : 34, x1: pen.width - 6,
+    y0: made.height + (pen.big ? 76 : 54), size: pen.big ? 20 : 12 });
 }
 
 /** The chosen head, with an axis, and what ends where. */
 function large(run, model, layer, head, pen, { x0, x1, y0, size }) {
   const floor = pen.tall ? pen.tall - 40 : y0 + 88;
   const box = { x0, x1, y0, y1: floor };
-  const top = niceTop(Math.max(1e-6, ...profileOf(model, layer, head)));
-  const x = across(model, x0, x1);
+  const top = ceiling(Math.max(1e-6, ...profileOf(model, layer, head)), [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]);
+  const x = toPixels(model, x0, x1);
   pen.text(0, y0 - (pen.big ? 54 : 40), t(TEXT.head, { head: `${layer}·${head}` }),
     { size: pen.big ? 22 : 14, weight: 650, colour: "query" });
   for (const w of [top / 2, top]) {
@@ -146,7 +115,7 @@ function large(run, model, layer, head, pen, { x0, x1, y0, size }) {
   pen.size(pen.width, floor + size * 1.8);
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const model = modelOf(run, look);
   if (!model.profiles) return [t(TEXT.noHeads, { name: t(model.name) })];
   const [layer, head] = headOf(look.head);
@@ -165,7 +134,7 @@ function sentence(run, look) {
   return [...parts, t(TEXT.stop)].filter((part) => part !== "");
 }
 
-function table(run, look) {
+export function table(run, look) {
   const model = modelOf(run, look);
   const all = model.profiles ? headsOf(model.layers, model.heads) : [];
   const rows = (all.length ? model.edges.slice(0, -1) : [])
@@ -175,7 +144,7 @@ function table(run, look) {
     columns: [t(TEXT.from), t(TEXT.to), ...all.map(([l, h]) => t(TEXT.head, { head: `${l}·${h}` }))], rows };
 }
 
-function arrays(run) {
+export function arrays(run) {
   const each = run.models.filter(({ profiles }) => profiles)
     .flatMap(({ key, layers, heads, edges, profiles, ends }) => [
     [`${key}_weight_by_band`, { shape: [layers, heads, edges.length - 1], data: profiles,
@@ -187,27 +156,22 @@ function arrays(run) {
   return Object.fromEntries(each);
 }
 
-export default {
-  looks: { model: "choice", head: "head" },
-  question: TEXT.title,
-  label: TEXT.board,
-  along: "head",
-  across: "layer",
-  resets: ["head"],
-  read,
-  bounds: (run, look) => ({
-    model: modelsOf(run),
-    head: { layers: modelOf(run, look).layers || Infinity, heads: modelOf(run, look).heads || Infinity,
-      pick: run.pick?.head ?? "1.1" },
-  }),
-  move(run, look, key, by) {
-    const { layers, heads } = modelOf(run, look);
-    return heads ? { head: headBeside(look.head, key, by, layers, heads) } : {};
-  },
-  scene,
-  sentence,
-  table,
-  arrays,
-  title: () => TEXT.title,
-  units: (run, look) => (modelOf(run, look).profiles ? t(TEXT.units, { n: count(far(modelOf(run, look))) }) : ""),
-};
+export const looks = { model: "choice", head: "head" };
+export const question = TEXT.title;
+export const label = TEXT.board;
+export const along = "head";
+export const across = "layer";
+export const resets = ["head"];
+export const bounds = (run, look) => ({
+  model: modelsOf(run),
+  head: { layers: modelOf(run, look).layers || Infinity, heads: modelOf(run, look).heads || Infinity,
+    pick: run.pick?.head ?? "1.1" },
+});
+
+export function move(run, look, key, by) {
+  const { layers, heads } = modelOf(run, look);
+  return heads ? { head: headBeside(look.head, key, by, layers, heads) } : {};
+}
+
+export const title = () => TEXT.title;
+export const units = (run, look) => (modelOf(run, look).profiles ? t(TEXT.units, { n: count(far(modelOf(run, look))) }) : "");

@@ -2,13 +2,12 @@
 // at to say it. A long text scrolls; at the right edge it stands in small. Only exact weights are fetched. The value is
 // made by explorer/figures/reading.py.
 
-import { unpack } from "../widgets/lib/arrays.js";
-import { el } from "../widgets/lib/dom.js";
+import { filed, upTo } from "../widgets/lib/arrays.js";
 import { parts, t } from "../widgets/lib/lang.js";
 import { byCharacter, looksOf } from "../widgets/lib/looks.js";
-import { headOf, modelOf, modelsOf, oneOf } from "../widgets/lib/looking.js";
+import { headOf, modelOf, modelsOf, oneOf, sameText } from "../widgets/lib/looking.js";
 import { keysOf } from "./patternmath.js";
-import { colour, ramp, shade } from "../widgets/lib/pen.js";
+import { around, colour, ramp, shade } from "../widgets/lib/pen.js";
 import { bits, count, named, percent, rounded, sign, weight } from "../widgets/lib/signs.js";
 import { dark } from "../widgets/lib/theme.js";
 
@@ -74,18 +73,16 @@ const finished = (run) => run.state !== "running";
 const longest = (run) => Math.max(...run.models.map((model) => model.count));
 const last = (look) => look.pos.at(-1);
 
-async function read(value, { again }) {
+export function read(value, { again }) {
   if (!value.models?.length) return null;
-  const numbersOf = async (model) => {
-    const [nats, first] = await Promise.all(["nats", "first_seen"].map((name) => model[name] && unpack(model[name])));
+  const models = value.models.map((model) => {
     const codes = Uint32Array.from(model.text, (letter) => letter.codePointAt(0));
-    return { ...model, codes, nats: nats.data, first: first?.data ?? null, count: codes.length };
-  };
-  const [unknown, ...models] = await Promise.all([unpack(value.unknown), ...value.models.map(numbersOf)]);
+    return { ...model, codes, nats: model.nats.data, first: model.first_seen?.data ?? null, count: codes.length };
+  });
   const least = Math.min(...models.map((model) => model.count));
   const parted = models[0].codes.subarray(0, least)
     .findIndex((code, i) => models.some((model) => model.codes[i] !== code));
-  return { ...value, models, strange: new Set(unknown.data), shared: parted < 0 ? least : parted,
+  return { ...value, models, strange: new Set(value.unknown.data), shared: parted < 0 ? least : parted,
     looks: looksOf(again, value.kept) };
 }
 
@@ -145,7 +142,7 @@ function place(run, chosen, { width, narrow, big, tall }) {
     right: left + texts.length * (columns * cell + GAP) - GAP + right, y: (n) => head + n * row };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const chosen = modelOf(run, look);
   const at = place(run, chosen, pen);
   const over = look.over?.model === chosen.key ? look.over.pos : undefined;
@@ -175,8 +172,7 @@ function scene(run, look, pen) {
     if (position < first * at.columns || position >= end * at.columns) return;
     const [left, top] = [x + (position % at.columns) * at.cell, at.y(rowOf(position))];
     const box = { x0: left - 0.5, x1: left + at.cell + 0.5, y0: top, y1: top + at.line + 2 };
-    pen.rect({ x0: box.x0 - 1, x1: box.x1 + 1, y0: box.y0 - 1, y1: box.y1 + 1 },
-      { line: "panel", width: width + 1.5, radius: 3 });
+    pen.rect(around(box, 1), { line: "panel", width: width + 1.5, radius: 3 });
     pen.rect(box, { line, width, radius: 2 });
   };
   pen.group(0, 0, rows, { x0: 0, x1: at.right, y0: pen.top + at.head - 5, y1: pen.top + at.y(at.seen) + 2 });
@@ -309,7 +305,7 @@ function card(run, look, model, position) {
   return [`${sign(model.codes[position])}·${position} · ${origin}`, ...costs, ...looks];
 }
 
-function legend(run) {
+export function legend(run) {
   const heads = finished(run) && run.models.some((model) => model.heads);
   const entries = [
     [heads, TEXT.query, { fill: "query-soft", line: "query", width: 2, radius: 2 }],
@@ -325,7 +321,7 @@ function legend(run) {
 }
 
 /** What was given and what was written. */
-function below(run, look) {
+export function below(run, look) {
   const whole = longest(run);
   const remarks = run.state === "stale" ? [t(TEXT.from)] : [];
   if (!finished(run)) remarks.push(t(TEXT.growingNote));
@@ -335,7 +331,7 @@ function below(run, look) {
   if (run.of > 6 * WIDE) remarks.push(t(modelOf(run, look).heads && finished(run) ? TEXT.stripLooks : TEXT.strip));
   if (run.strange.size)
     remarks.push(t(run.strange.size === 1 ? TEXT.unknownOne : TEXT.unknownNote, { n: count(run.strange.size) }));
-  return [el("p", { class: "tfe-note tfe-controls", text: remarks.join(" ") })];
+  return [remarks.join(" ")];
 }
 
 const SAY = {
@@ -365,7 +361,7 @@ function beside(run, model, position) {
   return said.length ? t(SAY.others, { all: said.join(t(SAY.comma)) }) : "";
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const [model, position] = [modelOf(run, look), last(look)];
   if (!finished(run)) {
     const end = model.count - 1;
@@ -393,7 +389,7 @@ function sentence(run, look) {
 }
 
 /** Where all texts are the same, a character stands there once. */
-function table(run, look) {
+export function table(run, look) {
   const model = modelOf(run, look);
   const lit = lookOf(run, model, look, last(look));
   const whole = longest(run);
@@ -402,7 +398,7 @@ function table(run, look) {
   const columns = [t(TEXT.position), t(TEXT.origin), ...(apart ? [] : [t(TEXT.character)]),
     ...run.models.flatMap((each) => [...(apart ? [name(TEXT.character, each)] : []), name(TEXT.bits, each)]),
     ...(lit ? [t(TEXT.weight, { head: look.head })] : [])];
-  const rows = Array.from({ length: whole }, (_, i) => {
+  const rows = upTo(whole, (i) => {
     const each = run.models.flatMap((one) => [...(apart ? [i < one.count ? sign(one.codes[i]) : null] : []),
         i < one.count ? rounded(one.nats[i] / Math.LN2) : null]);
     const origin = [t(i < run.given ? TEXT.isGiven : TEXT.perWritten),
@@ -413,65 +409,53 @@ function table(run, look) {
   return { caption: t(TEXT.caption), columns, rows, here: finished(run) ? (last(look) ?? null) : null };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const model = modelOf(run, look);
   const lit = lookOf(run, model, look, last(look));
   const whole = (list, more) => ({ shape: [list.length], data: Int32Array.from(list), ...more });
-  const each = run.models.flatMap(({ key, codes, nats }) =>
-    [[`${key}_characters`, whole(codes, { axes: ["character"], unit: "code point" })],
-      [`${key}_nats`, { shape: [nats.length], data: nats, axes: ["character"], unit: "nats" }]]);
   return {
     given: whole([run.given]), segment: whole([run.segment]), unknown: whole([...run.strange], { unit: "position" }),
-      ...Object.fromEntries(each),
+    ...Object.fromEntries(run.models.flatMap(({ key, codes, nats }) =>
+      [[`${key}_characters`, filed(Int32Array.from(codes), "character", "code point")],
+        [`${key}_nats`, filed(nats, "character", "nats")]])),
     ...(lit ? byCharacter(lit.all, model.count) : {}),
     looked_at: [`${model.key}, head ${look.head}, position ${last(look) ?? "none"}`],
   };
 }
 
-/** Is the text the same up to what is locked? */
-function same(was, run, { pos }) {
-  const [one, other] = [was.models[0].codes, run.models[0].codes];
-  const until = Math.max(0, ...pos.map((position) => position + 1), Math.min(was.given, other.length));
-  return was.given === run.given && was.models[0].layers === run.models[0].layers && until <= other.length &&
-    one.subarray(0, until).every((code, i) => code === other[i]);
+export const same = (was, run, { pos }) => was.models[0].layers === run.models[0].layers &&
+  sameText(was, run, pos, ({ models: [{ codes }] }) => codes);
+
+export const looks = { model: "choice", head: "head", pos: "positions", read: "step" };
+export const question = { en: "To say the next character, where does the model look?", zh: "要说出下一个字符，模型看向哪里？" };
+export const label = TEXT.board;
+export const hovers = true;
+export const along = "pos";
+export const resets = ["model", "head", "pos", "read"];
+
+export function bounds(run, look) {
+  const [model, pick] = [modelOf(run, look), run.pick ?? {}];
+  const here = finished(run) && model.count
+    ? Math.min(model.count - 1, pick.pos ?? Math.floor(0.7 * model.count)) : undefined;
+  return {
+    model: modelsOf(run),
+    head: { layers: model.layers || Infinity, heads: model.heads || Infinity, pick: pick.head ?? "1.1" },
+    pos: { count: finished(run) ? model.count : run.of, pick: here },
+    read: { steps: Math.max(1, longest(run)) },
+  };
 }
 
-export default {
-  looks: { model: "choice", head: "head", pos: "positions", read: "step" },
-  question: { en: "To say the next character, where does the model look?", zh: "要说出下一个字符，模型看向哪里？" },
-  label: TEXT.board,
-  hovers: true,
-  along: "pos",
-  resets: ["model", "head", "pos", "read"],
-  read,
-  bounds(run, look) {
-    const [model, pick] = [modelOf(run, look), run.pick ?? {}];
-    const here = finished(run) && model.count
-      ? Math.min(model.count - 1, pick.pos ?? Math.floor(0.7 * model.count)) : undefined;
-    return {
-      model: modelsOf(run),
-      head: { layers: model.layers || Infinity, heads: model.heads || Infinity, pick: pick.head ?? "1.1" },
-      pos: { count: finished(run) ? model.count : run.of, pick: here },
-      read: { steps: Math.max(1, longest(run)) },
-    };
-  },
-  move: (run, look, key) => (key === "head" && !modelOf(run, look).heads ? {} : null),
-  scene,
-  sentence,
-  table,
-  arrays,
-  legend,
-  below,
-  choices: (run) => [oneOf("model", TEXT.model, run.models)],
-  clock(run) {
-    const of = longest(run);
-    const says = (n) => t(TEXT.place, { n: count(n), of: count(of) }) + (run.segment
-      ? ` · ${t(TEXT.inSegment, { n: Math.floor((n - 1) / run.segment) + 1 })}` : "");
-    return finished(run) && of
-      ? { key: "read", pace: 1000 / PACE, stride: 16, says, texts: { seek: TEXT.seek } } : null;
-  },
-  waits: (run, look) => finished(run) && modelOf(run, look).heads > 0 && look.pos.length > 0 &&
-    !lookOf(run, modelOf(run, look), look, last(look)) && !run.looks.trouble(),
-  keeps: (run) => ({ kept: run.looks.held() }),
-  same,
-};
+export const move = (run, look, key) => (key === "head" && !modelOf(run, look).heads ? {} : null);
+export const choices = (run) => [oneOf("model", TEXT.model, run.models)];
+
+export function clock(run) {
+  const of = longest(run);
+  const says = (n) => t(TEXT.place, { n: count(n), of: count(of) }) + (run.segment
+    ? ` · ${t(TEXT.inSegment, { n: Math.floor((n - 1) / run.segment) + 1 })}` : "");
+  return finished(run) && of
+    ? { key: "read", pace: 1000 / PACE, stride: 16, says, texts: { seek: TEXT.seek } } : null;
+}
+
+export const waits = (run, look) => finished(run) && modelOf(run, look).heads > 0 && look.pos.length > 0 &&
+  !lookOf(run, modelOf(run, look), look, last(look)) && !run.looks.trouble();
+export const keeps = (run) => ({ kept: run.looks.held() });

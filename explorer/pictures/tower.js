@@ -3,10 +3,9 @@
 // [{key, name, best, bits}], pick: {pos}; and read: what was read at each position, where that is not the symbol
 // before: the same as `symbols` where a model guesses what it reads. Sets may have different numbers of layers.
 
-import { unpack } from "../widgets/lib/arrays.js";
-import { lang, t } from "../widgets/lib/lang.js";
+import { parts, t } from "../widgets/lib/lang.js";
 import { ink, ramp, shade } from "../widgets/lib/pen.js";
-import { oneOf } from "../widgets/lib/looking.js";
+import { oneOf, sameText } from "../widgets/lib/looking.js";
 import { placed, rounded, sign } from "../widgets/lib/signs.js";
 
 const TEXT = {
@@ -36,11 +35,7 @@ const setOf = (run, { tower }) => run.sets.find(({ key }) => key === tower) ?? r
 const layersOf = ({ best }) => best.length;
 const last = ({ pos }) => pos.at(-1);
 
-async function read(value) {
-  if (!value.sets?.length) return null;
-  const sets = await Promise.all(value.sets.map(async (set) => ({ ...set, bits: await unpack(set.bits) })));
-  return { ...value, sets, count: value.symbols.length };
-}
+export const read = (value) => (value.sets?.length ? { ...value, count: value.symbols.length } : null);
 
 /** Does the model guess at each position the symbol that it reads there, not the next one? */
 const itself = ({ read: above, symbols }) => above?.every((one, pos) => one === symbols[pos]) ?? false;
@@ -71,7 +66,7 @@ function place(run, look, { width, tall, big, narrow }) {
   return { font, small, left, wide, seen, first, layers, head, high, y, x, end: head + layers * high, foot };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const [at, set] = [place(run, look, pen), setOf(run, look)];
   const gap = pen.big ? 6 : 3;
   const label = (y, text, style = {}) => pen.text(at.left - 10, y, text, { size: at.small, align: "right", ...style });
@@ -126,27 +121,32 @@ function card(run, set, pos) {
   return [`${before(run, pos)} → ${quoted(run.symbols[pos])}`, ...lines];
 }
 
-function sentence(run, look) {
-  const [set, pos, zh] = [setOf(run, look), last(look), lang() === "zh"];
+const SAY = {
+  at: { en: "At {read}", zh: "在 {read} 处" },
+  after: { en: "After {read}", zh: "在 {read} 之后" },
+  one: { en: " the layer would say {a}; the true {symbol} costs {low} bits.",
+    zh: "，这一层猜 {a}；实际的 {symbol} 花费 {low} 比特。" },
+  layers: {
+    en: " layer 1 would say {a} and layer {n} {b}; the true {symbol} costs {low} bits in layer 1 and {high} in layer {n}.",
+    zh: "，第 1 层猜 {a}，第 {n} 层猜 {b}；实际的 {symbol} 在第 1 层花费 {low} 比特，在第 {n} 层花费 {high} 比特。",
+  },
+  right: { en: " From layer {from} on the guess is right.", zh: "从第 {from} 层起猜对了。" },
+  wrong: { en: " The last layer's guess is wrong.", zh: "最后一层没有猜对。" },
+};
+
+export function sentence(run, look) {
+  const [set, pos] = [setOf(run, look), last(look)];
   if (pos === undefined) return [t(TEXT.none)];
-  const n = layersOf(set);
-  const [a, b] = [quoted(set.best[0][pos]), quoted(set.best[n - 1][pos])];
-  const [low, high] = [bitsOf(set, 0, pos), bitsOf(set, n - 1, pos)].map((one) => one.toFixed(2));
-  const from = rightFrom(run, set, pos);
-  const [read_, true_] = [{ text: before(run, pos), role: "query" }, { text: quoted(run.symbols[pos]), role: "out" }];
-  const known = { en: from ? ` From layer ${from} on the guess is right.` : " The last layer's guess is wrong.",
-      zh: from ? `从第 ${from} 层起猜对了。` : "最后一层没有猜对。" };
-  const where = itself(run) ? { en: "At ", zh: " 处" } : { en: "After ", zh: " 之后" };
-  if (n === 1) return zh ? ["在 ", read_, `${where.zh}，这一层猜 ${a}；实际的 `, true_, ` 花费 ${low} 比特。`]
-    : [where.en, read_, ` the layer would say ${a}; the true `, true_, ` costs ${low} bits.`];
-  if (zh)
-    return ["在 ", read_, `${where.zh}，第 1 层猜 ${a}，第 ${n} 层猜 ${b}；实际的 `, true_,
-      ` 在第 1 层花费 ${low} 比特，在第 ${n} 层花费 ${high} 比特。${known.zh}`];
-  return [where.en, read_, ` layer 1 would say ${a} and layer ${n} ${b}; the true `, true_,
-    ` costs ${low} bits in layer 1 and ${high} in layer ${n}.${known.en}`];
+  const [n, from] = [layersOf(set), rightFrom(run, set, pos)];
+  const [a, b] = [0, n - 1].map((layer) => quoted(set.best[layer][pos]));
+  const [low, high] = [0, n - 1].map((layer) => bitsOf(set, layer, pos).toFixed(2));
+  const told = { n, from, a, b, low, high, read: { text: before(run, pos), role: "query" },
+    symbol: { text: quoted(run.symbols[pos]), role: "out" } };
+  return [itself(run) ? "at" : "after", ...(n === 1 ? ["one"] : ["layers", from ? "right" : "wrong"])]
+    .flatMap((key) => parts(SAY[key], told));
 }
 
-function table(run, look) {
+export function table(run, look) {
   const set = setOf(run, look);
   const layers = [...set.best.keys()];
   const columns = [t(TEXT.position), t(TEXT.symbol),
@@ -156,35 +156,27 @@ function table(run, look) {
   return { caption: t(TEXT.caption), columns, rows, here: last(look) ?? null };
 }
 
-function arrays(run) {
+export function arrays(run) {
   const each = run.sets.flatMap(({ key, bits, best }) => [
     [`${key}_bits`, { shape: bits.shape, data: bits.data, axes: ["layer", "position"], unit: "bits" }],
     [`${key}_guesses`, best.flat()]]);
   return { symbols: run.symbols, ...Object.fromEntries(each) };
 }
 
-export default {
-  looks: { pos: "positions", tower: "choice" },
-  question: { en: "What would each layer say?", zh: "每一层会说什么？" },
-  label: TEXT.board,
-  resets: ["pos", "tower"],
-  read,
-  bounds: (run) => ({
-    pos: { count: run.count, pick: run.pick?.pos },
-    tower: { names: run.sets.map(({ key }) => key), pick: run.sets[0].key },
-  }),
-  scene,
-  sentence,
-  table,
-  arrays,
-  choices: (run) => [oneOf("tower", TEXT.which, run.sets)],
-  legend: () => [
-    { text: t(TEXT.right), mark: { line: "out", width: 2.5, radius: 3 } },
-    { text: t(TEXT.locked), mark: { line: "query", width: 2.5, radius: 3 } },
-    { text: t(TEXT.surprise, { n: WORST }), mark: ramp("surprise", 80) },
-  ],
-  /** Is the text the same up to what is locked? */
-  same: (was, run, { pos }) => was.given === run.given && layersOf(was.sets[0]) === layersOf(run.sets[0]) &&
-    run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1)))
-      .every((symbol, i) => symbol === was.symbols[i]),
-};
+export const looks = { pos: "positions", tower: "choice" };
+export const question = { en: "What would each layer say?", zh: "每一层会说什么？" };
+export const label = TEXT.board;
+export const resets = ["pos", "tower"];
+export const bounds = (run) => ({
+  pos: { count: run.count, pick: run.pick?.pos },
+  tower: { names: run.sets.map(({ key }) => key), pick: run.sets[0].key },
+});
+export const choices = (run) => [oneOf("tower", TEXT.which, run.sets)];
+export const legend = () => [
+  { text: t(TEXT.right), mark: { line: "out", width: 2.5, radius: 3 } },
+  { text: t(TEXT.locked), mark: { line: "query", width: 2.5, radius: 3 } },
+  { text: t(TEXT.surprise, { n: WORST }), mark: ramp("surprise", 80) },
+];
+
+export const same = (was, run, { pos }) => layersOf(was.sets[0]) === layersOf(run.sets[0]) &&
+  sameText(was, run, pos, ({ symbols }) => symbols);

@@ -9,7 +9,7 @@
 import { board } from "./lib/board.js";
 import { el } from "./lib/dom.js";
 import { folded } from "./lib/folded.js";
-import { thereOf } from "./lib/looking.js";
+import { pictureOf, thereOf } from "./lib/looking.js";
 import { parts } from "./lib/parts.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
@@ -51,7 +51,7 @@ export function mount(root, props, emit, watch) {
   const waits = () => root.dataset.state !== "shown" || drawn !== turns;
 
   async function begin() {
-    picture = (await import(address)).default;
+    picture = pictureOf(await import(address));
     above = picture.above?.((patch, kept) => {
       heard = { ...heard, ...kept };
       view.set(patch);

@@ -7,6 +7,7 @@ import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { knobsOf, slider } from "./lib/knobs.js";
+import { pictureOf } from "./lib/looking.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { foot } from "./lib/source.js";
 import { number, plus, roles } from "./lib/stripwords.js";
@@ -60,7 +61,7 @@ function pictured(path) {
     value = next;
     stand?.stop();
     if (!next) return;
-    picture = (await import(address)).default;
+    picture = pictureOf(await import(address));
     const run = await picture.read(next, { texts });
     if (next !== value) return; // a newer one has come meanwhile
     if (!stand) {

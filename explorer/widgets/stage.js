@@ -2,14 +2,14 @@
 // the address, one grammar of keys, hover and lock and add, play and scrub, touch, language, theme, projector, phone,
 // what one takes along, sentence, table, values that come late or grow.
 //
-// A picture is a module, explorer/pictures/NAME.js or explorer/labs/SLUG/NAME.js, `export default { … }`; everything is
+// A picture is a module, explorer/pictures/NAME.js or explorer/labs/SLUG/NAME.js, and what it exports; everything is
 // a pure function:
 //
 //   looks: {pos: "position", …}      keys of the address, in order, and their kinds (lib/looking.js): position,
 //                                    positions (several), step, head ("2.3"), pixel ("18,20"), pair ("2.13"), choice,
 //                                    flag, number
-//   read(value, {texts, again})      the value of the server -> the run that all others take (may be a promise;
-//                                    `unpack` arrays here). again(): draws anew, when something fetched has come.
+//   read(value, {texts, again})      the value of the server, its arrays unpacked -> the run that all others take (may be a
+//                                    promise). again(): draws anew, when something fetched has come.
 //                                    texts: of the lab
 //   bounds(run, look)                {key: {count, pick} | {steps, first} | {layers, heads, names, pick} | {names,
 //                                    pick} | {least, most, pick}}; look holds the keys before. pick: what is looked at
@@ -36,7 +36,7 @@
 //   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too, else
 //   only of several),
 //                                    [{key, label}] a chip (flag) or a slider (number)
-//   below(run, look, lock, ask)      nodes under the picture; lock({key: value}) locks, ask({field: text}) asks the
+//   below(run, look, lock, ask)      nodes and notes (texts) under the picture; lock({key: value}) locks, ask({field: text}) asks the
 //                                    program, null where there is none. beside(run, look): nodes in the narrow column,
 //                                    of what is pointed at; wide(run): it stands below
 //   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved
@@ -95,7 +95,7 @@
 
 import { board } from "./lib/board.js";
 import { t } from "./lib/lang.js";
-import { KINDS, thereOf } from "./lib/looking.js";
+import { KINDS, pictureOf, thereOf } from "./lib/looking.js";
 import { bus, judge, onOpen, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
 
@@ -134,10 +134,9 @@ export async function mount(root, props, emit, watch) {
   let freed = null; // the query of a run that grows and has let go of another's locks
   let keysOf = [];
   const locked = () => keysOf.some((key) => view.get(key) !== null);
-  const holds = () => keysOf.some((key) => KINDS[module.default.looks[key]].locks && view.get(key) !== null);
+  const holds = () => keysOf.some((key) => KINDS[picture.looks[key]].locks && view.get(key) !== null);
 
-  const module = await import(address);
-  const picture = module.default;
+  const picture = pictureOf(await import(address));
   keysOf = Object.keys(picture.looks);
   // Does the address speak of a result that is on its way? Then that result keeps what is locked.
   let asked = locked() && request.get() !== "";

@@ -3,12 +3,13 @@
 // dragged and seen at once; it is run when the hand rests. The value is made by explorer/figures/masks.py; exact
 // weights of a character come from the addresses that it names.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
+import { ceiling, sign, weight } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   units: { en: "characters back, of S = {span}", zh: "往回的字符数，上限 S = {span}" },
@@ -59,13 +60,11 @@ const TEXT = {
   yes: { en: "yes", zh: "是" },
   no: { en: "no", zh: "否" },
 };
-const SIGNS = { " ": "␣", "\n": "⏎", "\t": "⇥", "\u00a0": "␣", "\u3000": "␣" };
 
 const listed = (name) => t(TEXT[name]).split("|");
-const letter = (run, at) => SIGNS[run.letters[at]] ?? run.letters[at];
+const letter = (run, at) => sign(run.letters[at].codePointAt(0));
 const named = (run, at) => (at < 0 ? t(TEXT.start) : `“${letter(run, at)}”·${at}`);
 const round = (z) => String(Number(z.toFixed(1)));
-const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
 const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : share < 1 && share >= 0.995 ? ">99 %"
   : `${Math.round(100 * share)} %`);
 
@@ -88,7 +87,7 @@ export function masked(before, z, ramp) {
  * way only.
  */
 export function spelled(forced, layers, heads) {
-  const rows = Array.from({ length: layers }, (_, l) => Array.from(forced.slice(l * heads, (l + 1) * heads),
+  const rows = upTo(layers, (l) => Array.from(forced.slice(l * heads, (l + 1) * heads),
       (z) => Number(z.toFixed(3))));
   const same = (list) => (list.every((z) => z === list[0]) ? list[0] : null);
   const each = rows.map(same);
@@ -116,18 +115,10 @@ function ticks(kind, span, wide, room) {
   return [...found, span];
 }
 
-/** A round number not below the largest weight. */
-function ceiling(most) {
-  for (let ten = 1e-6; ten <= 1; ten *= 10)
-    for (const one of [1, 2, 4, 8]) if (one * ten >= most) return Math.min(1, Number((one * ten).toPrecision(2)));
-  return 1;
-}
-
 // ── a run ──
-async function read(value, { again }) {
+export function read(value, { again }) {
   if (!value.heads) return null;
-  const names = ["z", "forced", "learned", "before", "after"];
-  const [z, forced, learned, before, after] = await Promise.all(names.map((name) => value[name] && unpack(value[name])));
+  const { z, forced, learned, before, after } = value;
   const letters = Array.from(value.text);
   const count = value.heads[0] * value.heads[1];
   const size = z.shape[2];
@@ -138,7 +129,7 @@ async function read(value, { again }) {
   const mean = of((own) => own.reduce((sum, one) => sum + one, 0) / size);
   const run = {
     ...value, letters, count, series, length: letters.length, dynamic: size > 1, z: mean, all: z,
-    before, after, weights: [1, 2].map(() => looksOf(again, value.weights)), // before the mask, and after it
+    weights: [1, 2].map(() => looksOf(again, value.weights)), // before the mask, and after it
     lows: size > 1 && of((own) => Math.min(...own)),
     highs: size > 1 && of((own) => Math.max(...own)),
     forcing: of((own, i) => (forced.data[i] ? own[0] : Number.NaN)), // NaN where nothing is forced
@@ -209,7 +200,7 @@ function seen(run, look) {
 }
 
 // ── the figure ──
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const { big, width, tall } = pen;
   const now = seen(run, look);
   const stacked = width < 680 && !big;
@@ -250,7 +241,7 @@ function bars(run, look, pen, now, width) {
   const numbers = []; // they stand before the lines of the means
   for (let l = 0; l < layers; l += 1) {
     const top = 2 + l * (line + apart + heads * pitch);
-    const own = Array.from({ length: heads }, (_, h) => now.far(l * heads + h));
+    const own = upTo(heads, (h) => now.far(l * heads + h));
     const mean = own.reduce((sum, n) => sum + n, 0) / heads;
     pen.text(0, top + line / 2, t(TEXT.layer, { n: l + 1 }), { size, weight: 650 });
     pen.text(width, top + line / 2, t(TEXT.mean, { n: Math.round(mean) }), { size, align: "right" });
@@ -421,7 +412,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     write(left - 8, lower + strip / 2, t(TEXT.after), { align: "right", colour: "key" });
     if (whole < span && right - x(whole) > size * 7) write(x(whole) + 8, upper + gap / 2, t(TEXT.short));
     if (now.row) {
-      const most = ceiling(Math.max(...now.row.before, ...now.row.after));
+      const most = Math.min(1, ceiling(Math.max(...now.row.before, ...now.row.after), [1, 2, 4, 8, 10]));
       pen.path(steps(x, now.row.before, upper, strip, most), { fill: "control" });
       pen.path(steps(x, now.row.after, lower, -strip, most), { fill: "key" });
       for (const py of [upper - strip + size / 2, lower + strip - size / 2]) write(right + size, py, String(most));
@@ -526,9 +517,9 @@ function alongText(run, look, pen, now, { left, right, top, size, write, short }
   return low + 8;
 }
 
-function legend(run, look) {
+export function legend(run, look) {
   const now = seen(run, look);
-  const shades = Array.from({ length: 9 }, (_, n) => colour("accent", 1 - n / 9));
+  const shades = upTo(9, (n) => colour("accent", 1 - n / 9));
   return [
     { text: t(TEXT.legendMask), mark: { shades, wide: 18 } },
     ...(now.forced.includes(true)
@@ -539,17 +530,13 @@ function legend(run, look) {
   ];
 }
 
-function below(run, look, _lock, ask) {
+export function below(run, look, _lock, ask) {
   const now = seen(run, look);
-  const remarks = [
-    ...(ask ? [t(TEXT.drag)] : []),
-    ...run.weights.map((rows) => rows.trouble()).filter(Boolean).slice(0, 1),
-  ];
-  const restore = ask && now.forced.includes(true);
+  const trouble = run.weights.map((rows) => rows.trouble()).find(Boolean);
   return [
-    ...(restore ? [el("button", { type: "button", class: "tfe-button small tfe-controls", text: t(TEXT.restore),
-            onclick: () => ask({ spans: "" }) })] : []),
-    ...(remarks.length ? [el("p", { class: "tfe-note tfe-controls", text: remarks.join(" ") })] : []),
+    ask && now.forced.includes(true) && el("button", { type: "button", class: "tfe-button small tfe-controls",
+      text: t(TEXT.restore), onclick: () => ask({ spans: "" }) }),
+    [ask && t(TEXT.drag), trouble].filter(Boolean).join(" "),
   ];
 }
 
@@ -572,7 +559,7 @@ const SAY = {
   same: { en: "{w}, with the mask or without", zh: "{w}，有无掩码都一样" },
 };
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const now = seen(run, look);
   const { i, row, position, would } = now;
   const [far, left] = [now.far(i), now.left(i)];
@@ -594,7 +581,7 @@ function sentence(run, look) {
   return said.flatMap((key) => parts(SAY[key], told));
 }
 
-function table(run, look) {
+export function table(run, look) {
   const now = seen(run, look);
   const exact = (value) => Number(value.toFixed(4));
   const rows = Array.from(now.spans, (z, i) => {
@@ -609,56 +596,45 @@ function table(run, look) {
   return { caption: t(TEXT.caption), columns: listed("columns"), rows, here: now.i };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const now = seen(run, look);
-  const [each, far] = [["layer", "head"], { axes: ["distance, characters"], unit: "weight" }];
-  const means = ["before", "after"].filter((name) => run[name])
-    .map((name) => [`mean_weight_by_distance_${name}`,
-      { shape: run[name].shape, data: run[name].data, axes: [...each, ...far.axes], unit: "weight" }]);
-  const own = now.row ? ["before", "after"]
-    .map((name) => [`weight_by_distance_${name}`, { shape: [now.row[name].length], data: now.row[name], ...far }]) : [];
+  const [each, far, sides] = [["layer", "head"], "distance, characters", ["before", "after"]];
+  const means = sides.filter((name) => run[name]).map((name) => [`mean_weight_by_distance_${name}`,
+    filed(run[name].data, [...each, far], "weight", run[name].shape)]);
+  const own = now.row
+    ? sides.map((name) => [`weight_by_distance_${name}`, filed(now.row[name], far, "weight")]) : [];
   return {
-    z: { shape: run.all.shape, data: run.all.data, axes: [...each, run.dynamic ? "position" : "one for all"],
-      unit: "characters" },
-    forced: { shape: run.heads, data: Uint8Array.from(now.forced, Number), axes: each },
-    z_trained: { shape: run.heads, data: run.learned, axes: each, unit: "characters" },
-    span_and_ramp: { shape: [2], data: Int32Array.of(run.span, run.ramp), unit: "characters" },
+    z: filed(run.all.data, [...each, run.dynamic ? "position" : "one for all"], "characters", run.all.shape),
+    forced: filed(Uint8Array.from(now.forced, Number), each, undefined, run.heads),
+    z_trained: filed(run.learned, each, "characters", run.heads),
+    span_and_ramp: { shape: [2], data: [run.span, run.ramp], unit: "characters" },
     text: [run.text],
     looked_at: [`${run.variant}, layer ${now.layer}, head ${now.own}, position ${now.position ?? "none"}`],
     ...Object.fromEntries([...means, ...own]),
   };
 }
 
-export default {
-  looks: { head: "head", pos: "positions", masksaxis: "choice", masksscope: "choice" },
-  hovers: true,
-  resets: ["head", "pos", "masksaxis"],
-  question: { en: "How far does each head look back?", zh: "每个头往回看多远？" },
-  read,
-  bounds: ({ heads: [layers, heads], length, pick }) => ({
-    head: { layers, heads, pick: pick?.head },
-    pos: { count: length, pick: pick?.pos ?? length - 1 },
-    masksaxis: { names: ["linear", "log"] },
-    masksscope: { names: ["head", "layer", "all"] },
-  }),
-  scene,
-  sentence,
-  table,
-  arrays,
-  legend,
-  below,
-  units: (run) => t(TEXT.units, { span: run.span.toLocaleString("en") }),
-  choices: () => {
-    const options = (names, keys) => keys.map((value, n) => ({ value, label: listed(names)[n] }));
-    return [
-      { key: "masksscope", label: t(TEXT.scope), shown: true, options: options("scopes", ["head", "layer", "all"]) },
-      { key: "masksaxis", label: t(TEXT.axis), options: options("axes", ["linear", "log"]) },
-    ];
-  },
-  waits: (run, look) => {
-    const now = seen(run, look);
-    return run.looks.before !== null && now.position !== null && !now.row && !run.weights.some((rows) => rows.trouble());
-  },
-  same: (was, run) => was.text.slice(0, was.given) === run.text.slice(0, run.given),
-  keeps: (run) => ({ weights: Object.assign({}, ...run.weights.map((rows) => rows.held())) }),
+export const looks = { head: "head", pos: "positions", masksaxis: "choice", masksscope: "choice" };
+export const hovers = true;
+export const resets = ["head", "pos", "masksaxis"];
+export const question = { en: "How far does each head look back?", zh: "每个头往回看多远？" };
+export const bounds = ({ heads: [layers, heads], length, pick }) => ({
+  head: { layers, heads, pick: pick?.head },
+  pos: { count: length, pick: pick?.pos ?? length - 1 },
+  masksaxis: { names: ["linear", "log"] },
+  masksscope: { names: ["head", "layer", "all"] },
+});
+export const units = (run) => t(TEXT.units, { span: run.span.toLocaleString("en") });
+export const choices = () => {
+  const options = (names, keys) => keys.map((value, n) => ({ value, label: listed(names)[n] }));
+  return [
+    { key: "masksscope", label: t(TEXT.scope), shown: true, options: options("scopes", ["head", "layer", "all"]) },
+    { key: "masksaxis", label: t(TEXT.axis), options: options("axes", ["linear", "log"]) },
+  ];
 };
+export const waits = (run, look) => {
+  const now = seen(run, look);
+  return run.looks.before !== null && now.position !== null && !now.row && !run.weights.some((rows) => rows.trouble());
+};
+export const same = (was, run) => was.text.slice(0, was.given) === run.text.slice(0, run.given);
+export const keeps = (run) => ({ weights: Object.assign({}, ...run.weights.map((rows) => rows.held())) });

@@ -3,7 +3,7 @@
 // are hidden by hand, or drawn as in training: then some read another piece, and some stay. The value is made by
 // explorer/labs/bert/views.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { upTo } from "../../widgets/lib/arrays.js";
 import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { flipped } from "../../widgets/lib/looking.js";
@@ -71,20 +71,19 @@ const FATES = [{}, { name: "mask", hue: "query" }, { name: "other", hue: "bad" }
 const FILLS = { ink2: { fill: "sunk", line: "line" }, ink3: { line: "line", dash: [3, 3] } }; // where nothing is told
 
 const quoted = (piece) => `“${piece}”`;
-const upTo = (n) => Array.from({ length: n }, (_, i) => String(i + 1));
+const numbers = (n) => upTo(n, (i) => String(i + 1));
 /** What stands on a piece: its text, that it is hidden, or what is read in its place. */
 const face = (run, i) => (run.fates[i] === 1 ? t(TEXT.hidden) : run.read[i]);
 const named = (run, at) => (run.special[at] ? run.pieces[at] : placed(run.pieces[at], at));
 const inView = (run, look) => (run.hidden.includes(look.pos) ? look.pos : (run.hidden[0] ?? null));
 const guessOf = (run, at) => run.guesses.find(({ pos }) => pos === at);
 
-async function read(value) {
+export function read(value) {
   if (!value.pieces) return null;
-  const weights = await unpack(value.weights);
-  const [, layers, heads] = weights.shape;
+  const [, layers, heads] = value.weights.shape;
   const [hidden, special] = [value.guesses.map(({ pos }) => pos), value.words.map((word) => word < 0)];
-  const names = { layer: upTo(layers), of: ["mean", ...upTo(heads)] };
-  return { ...value, weights, names, hidden, special, count: value.pieces.length };
+  const names = { layer: numbers(layers), of: ["mean", ...numbers(heads)] };
+  return { ...value, names, hidden, special, count: value.pieces.length };
 }
 
 /** Weights of the hidden piece in view to all, of a head or the mean of a layer; null where nothing is hidden. */
@@ -128,7 +127,7 @@ function place(run, pen) {
 /** Where arrows leave a piece, and where they reach the hidden one. */
 const edge = (pen, { x0, x1, y0, y1 }) => (pen.narrow ? [x1, (y0 + y1) / 2] : [(x0 + x1) / 2, y0]);
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const at = place(run, pen);
   const [from, here] = [inView(run, look), row(run, look) ?? []];
   const colourOf = (i) => FATES[run.fates[i]].hue
@@ -231,7 +230,7 @@ function guesses(run, from, pen, at, left) {
   return pen.narrow ? top + 4 * at.bars : top + deep;
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const [from, weights] = [inView(run, look), row(run, look)];
   const of = (n) => run.fates.filter((one) => one === n).length;
   const drawn = run.way === "draw" ? [t(TEXT.drawn, { count: run.special.filter((one) => !one).length,
@@ -255,7 +254,7 @@ function sentence(run, look) {
 }
 
 /** Buttons for the piece in view: what a click does in the picture, for a keyboard and a finger. */
-function below(run, { pos }, _lock, ask) {
+export function below(run, { pos }, _lock, ask) {
   const at = run.special[pos] === false ? pos : inView(run, { pos });
   const name = at !== null && t(run.hidden.includes(at) ? TEXT.showIt : TEXT.hideIt, { piece: named(run, at) });
   const draws = run.way === "draw";
@@ -264,14 +263,14 @@ function below(run, { pos }, _lock, ask) {
     [t(draws ? TEXT.again : TEXT.train), { way: "draw", seed: String(seed) }]]);
 }
 
-function table(run, look) {
+export function table(run, look) {
   const weights = row(run, look);
   const rows = run.pieces.map((piece, i) => [i, piece, run.read[i], weights ? Number(weights[i].toFixed(4)) : null]);
   const columns = ["position", "piece", "read", "weight"].map((name) => t(TEXT[name]));
   return { caption: t(TEXT.caption), columns, rows, here: look.pos };
 }
 
-function arrays(run) {
+export function arrays(run) {
   const { shape, data } = run.weights;
   const all = (side, what) => run.guesses.flatMap((guess) => guess[side][what]);
   const list = (numbers, axis) => ({ shape: [numbers.length], data: numbers, axes: [axis] });
@@ -282,36 +281,30 @@ function arrays(run) {
   };
 }
 
-export default {
-  looks: { pos: "position", layer: "choice", of: "choice" },
-  question: { en: "What does the hidden word look at?", zh: "遮住的词看向什么？" },
-  label: TEXT.board,
-  along: "pos",
-  across: "layer",
-  resets: ["pos", "layer", "of"],
-  read,
-  bounds: ({ count, names, pick }) =>
-    ({ pos: { count, pick: pick.pos }, layer: { names: names.layer, pick: pick.layer }, of: { names: names.of } }),
-  units: (run, { layer, of }) => t(TEXT.units, { layer, head: t(of === "mean" ? TEXT.mean : TEXT.head, { n: of }) }),
-  scene,
-  sentence,
-  table,
-  arrays,
-  below,
-  press: (run, { pos }) => (pos === null || run.special[pos] ? null : { set: toggles(run, pos) }),
-  choices: ({ hidden, names }) => (hidden.length ? [["layer", TEXT.layers], ["of", TEXT.heads]] : [])
-    .map(([key, label]) => ({ key, label: t(label), shown: true,
-      options: names[key].map((value) => ({ value, label: t(TEXT[value] ?? value) })) })),
-  legend(run) {
-    const box = (text, hue) => ({ text: t(text), mark: { fill: `${hue}-soft`, line: hue, radius: 3 } });
-    const blank = { text: t(TEXT.blank), mark: { line: "control", dash: [3, 3], radius: 3 } };
-    return [
-      ...(run.way === "draw" ? FATES.slice(1).map(({ name, hue }) => box(TEXT[name], hue)) : [box(TEXT.query, "query")]),
-      ...(run.allowed.every(Boolean) ? [] : [blank]),
-      box(TEXT.key, "key"),
-      { text: t(TEXT.special), mark: { fill: "control" } },
-    ];
-  },
-  /** A piece that is still hidden stays in view. */
-  same: (was, run, { pos }) => was.source === run.source && run.hidden.includes(pos),
-};
+export const looks = { pos: "position", layer: "choice", of: "choice" };
+export const question = { en: "What does the hidden word look at?", zh: "遮住的词看向什么？" };
+export const label = TEXT.board;
+export const along = "pos";
+export const across = "layer";
+export const resets = ["pos", "layer", "of"];
+export const bounds = ({ count, names, pick }) =>
+  ({ pos: { count, pick: pick.pos }, layer: { names: names.layer, pick: pick.layer }, of: { names: names.of } });
+export const units = (run, { layer, of }) => t(TEXT.units, { layer, head: t(of === "mean" ? TEXT.mean : TEXT.head, { n: of }) });
+export const press = (run, { pos }) => (pos === null || run.special[pos] ? null : { set: toggles(run, pos) });
+export const choices = ({ hidden, names }) => (hidden.length ? [["layer", TEXT.layers], ["of", TEXT.heads]] : [])
+  .map(([key, label]) => ({ key, label: t(label), shown: true,
+    options: names[key].map((value) => ({ value, label: t(TEXT[value] ?? value) })) }));
+
+export function legend(run) {
+  const box = (text, hue) => ({ text: t(text), mark: { fill: `${hue}-soft`, line: hue, radius: 3 } });
+  const blank = { text: t(TEXT.blank), mark: { line: "control", dash: [3, 3], radius: 3 } };
+  return [
+    ...(run.way === "draw" ? FATES.slice(1).map(({ name, hue }) => box(TEXT[name], hue)) : [box(TEXT.query, "query")]),
+    ...(run.allowed.every(Boolean) ? [] : [blank]),
+    box(TEXT.key, "key"),
+    { text: t(TEXT.special), mark: { fill: "control" } },
+  ];
+}
+
+/** A piece that is still hidden stays in view. */
+export const same = (was, run, { pos }) => was.source === run.source && run.hidden.includes(pos);

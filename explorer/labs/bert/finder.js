@@ -1,7 +1,6 @@
 // Find a head: all heads of the pretrained encoder small, beside a table of what was found in them: patterns, and
 // grammatical relations against the best fixed distance. The value is made by explorer/labs/bert/views.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { headOf, oneOf } from "../../widgets/lib/looking.js";
 import { drawTiles } from "../../widgets/lib/map.js";
@@ -45,16 +44,15 @@ const dotted = (head) => head.replace(".", "·");
 const kindOf = (one) => (one.offset_test === null ? "pattern" : "relation");
 const rowsOf = (run, { job }) => run.rows.filter((one) => job === "all" || kindOf(one) === job);
 
-async function read(value) {
+export function read(value) {
   if (!value.pieces) return null;
-  const weights = await unpack(value.weights);
-  const [layers, heads, count] = weights.shape;
-  return { ...value, weights, layers, heads, count };
+  const [layers, heads, count] = value.weights.shape;
+  return { ...value, layers, heads, count };
 }
 
 const mapOf = (run, layer, head) => run.weights.slice(layer - 1, head - 1);
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const { big, narrow, width, tall } = pen;
   const found = rowsOf(run, look);
   const row = big ? Math.max(34, Math.min(72, tall / (found.length + 1))) : 27; // a hall's rows fill its screen
@@ -113,7 +111,7 @@ function strongest(run, head) {
     .reduce((best, one) => (one.from !== one.to && one.w > best.w ? one : best), { w: -1 });
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const found = rowsOf(run, look).find((one) => one.head === look.head);
   const { from, to, w } = strongest(run, look.head);
   const here = w < 0 ? [] : parts(TEXT.strongest, { from: { text: placed(run.pieces[from], from), role: "query" },
@@ -123,28 +121,22 @@ function sentence(run, look) {
   return [...parts(says, { head: { text: dotted(look.head), role: "query" }, ...told }), ...here];
 }
 
-function table(run, look) {
+export function table(run, look) {
   const columns = ["finds", ...COLUMNS].map((name) => t(TEXT[name]));
   const found = rowsOf(run, look);
   const rows = found.map((one) => [t(one.name), dotted(one.head), one.here, one.offset_test, one.test, one.points]);
   return { caption: t(TEXT.caption), columns, rows, here: found.findIndex((one) => one.head === look.head) };
 }
 
-export default {
-  looks: { head: "head", job: "choice" },
-  question: { en: "Which head does what?", zh: "哪个头做什么？" },
-  label: TEXT.board,
-  along: "head",
-  resets: ["head", "job"],
-  read,
-  bounds: ({ layers, heads, pick }) =>
-    ({ head: { layers, heads, pick: pick.head }, job: { names: JOBS, pick: "all" } }),
-  units: (run) => t(TEXT.units, run),
-  scene,
-  sentence,
-  table,
-  arrays: ({ weights: { shape, data }, pieces }) =>
-    ({ weights: { shape, data, axes: ["layer", "head", "query", "key"] }, pieces }),
-  choices: () => [oneOf("job", TEXT.which, JOBS.map((key) => ({ key, name: TEXT[key] })))],
-  same: () => true,
-};
+export const looks = { head: "head", job: "choice" };
+export const question = { en: "Which head does what?", zh: "哪个头做什么？" };
+export const label = TEXT.board;
+export const along = "head";
+export const resets = ["head", "job"];
+export const bounds = ({ layers, heads, pick }) =>
+  ({ head: { layers, heads, pick: pick.head }, job: { names: JOBS, pick: "all" } });
+export const units = (run) => t(TEXT.units, run);
+export const arrays = ({ weights: { shape, data }, pieces }) =>
+  ({ weights: { shape, data, axes: ["layer", "head", "query", "key"] }, pieces });
+export const choices = () => [oneOf("job", TEXT.which, JOBS.map((key) => ({ key, name: TEXT[key] })))];
+export const same = () => true;

@@ -102,7 +102,7 @@ const SAY = {
 };
 
 /** The sentence of what is looked at, as `seen` of spans.js gives it. */
-export function sentence(run, { at, position, layer, head, weights, field, moves }) {
+export function sentenceOf(run, { at, position, layer, head, weights, field, moves }) {
   if (position === null) return [t(TEXT.print)];
   const [{ it, short }, other] = [run.patterns[at], run.patterns.find((_, i) => i !== at)];
   const counted = (n) => t(it.channels > 1 ? SAY.values : SAY.pixels, { n });

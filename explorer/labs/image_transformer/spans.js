@@ -2,16 +2,15 @@
 // head looks, and what it can know of layer by layer. The value is made by drawn.py; the weights of a
 // layer come from the addresses that it names, all heads of a position in one row.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { el } from "../../widgets/lib/dom.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
-import { Pen, colour, onCanvas, shades } from "../../widgets/lib/pen.js";
-import { rgb } from "../../widgets/lib/raster.js";
+import { Pen, around, cellIn, colour, onCanvas, shades } from "../../widgets/lib/pen.js";
+import { border, rgb } from "../../widgets/lib/raster.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
-import { border, byPixel, layout } from "./layout.js";
-import { TEXT, place, sentence, where } from "./saying.js";
+import { byPixel, layout } from "./layout.js";
+import { TEXT, place, sentenceOf, where } from "./saying.js";
 
 const SECONDS = 12; // that a whole picture takes when played
 const ROWS = 128; // of weights that come at once
@@ -21,26 +20,21 @@ const TILE = 66; // px of a head's height
 const FIELD = 34;
 const layouts = new Map(); // those that were seen before, for a picture that grows comes many times
 
-function laid(pattern, order) {
-  const key = JSON.stringify([pattern.starts, pattern.memory, pattern.channels, pattern.columns, pattern.order]);
+function laid(pattern) {
+  const { starts, memory, channels, columns, order: { packed } } = pattern;
+  const key = JSON.stringify([starts, memory, channels, columns, packed]);
   if (layouts.size > 8) layouts.clear();
-  if (!layouts.has(key)) layouts.set(key, layout(pattern, order));
+  if (!layouts.has(key)) layouts.set(key, layout(pattern, pattern.order.data));
   return layouts.get(key);
 }
 
 // ── a run ──
-async function read(value, { again }) {
+export function read(value, { again }) {
   if (!value.patterns?.length) return null;
-  const [truth, small, ...patterns] = await Promise.all([value.truth && unpack(value.truth), value.small &&
-    unpack(value.small),
-    ...value.patterns.map(async (pattern) => {
-      const [order, pictures, bits] = await Promise.all([pattern.order, pattern.pictures, pattern.bits].map(unpack));
-      return { ...pattern, it: laid(pattern, order.data), pictures, bits };
-    })]);
-  const [first] = patterns;
+  const patterns = value.patterns.map((pattern) => ({ ...pattern, it: laid(pattern) }));
+  const [first, { small }] = [patterns[0], value];
   const grows = value.state === "running" && first.made < first.it.length;
-  return { ...value, patterns, truth, small: patterns.length === 1 ? small : null, given: small, grows,
-    made: first.made,
+  return { ...value, patterns, small: patterns.length === 1 ? small : null, given: small, grows, made: first.made,
     length: first.it.length, count: first.pictures.shape[0], weights: looksOf(again, value.weights, ROWS) };
 }
 
@@ -57,7 +51,7 @@ function seen(run, look) {
   const weights = run.patterns.map((each) => {
     const row = known && run.weights.of(each.look, layer, 1, position, run.length);
     const slots = row ? row.length / each.heads : 0;
-    return row && Array.from({ length: each.heads }, (_, h) =>
+    return row && upTo(each.heads, (h) =>
       byPixel(each.it, position, row.subarray(h * slots, (h + 1) * slots)));
   });
   return { at, layer, head: own, position, weights, known, plays, field: Math.round(field),
@@ -106,7 +100,7 @@ function coloured({ rows, columns, channels }, levels, { stage = null, weights =
   return out;
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const now = seen(run, look);
   const { big, narrow, width, tall } = pen;
   const { it } = run.patterns[now.at];
@@ -169,10 +163,8 @@ function board(run, look, pen, now, each, box, cell) {
   const [stage, levels] = [stages(now, each), each.pictures.slice(picture)];
   pen.pixels(box, { image: coloured(it, levels, { stage, weights: best?.pixels, most: best?.most, upto: field,
       field: field && position !== null ? it.reach(position, field).pixels : null }), radius: 4 });
-  const square = (pixel, grow = 0) => {
-    const [x, y] = [box.x0 + (pixel % it.columns) * cell, box.y0 + Math.floor(pixel / it.columns) * cell];
-    return { x0: x - grow, x1: x + cell + grow, y0: y - grow, y1: y + cell + grow };
-  };
+  const square = (pixel, grow = 0) =>
+    around(cellIn(box, it.rows, it.columns, Math.floor(pixel / it.columns), pixel % it.columns), grow);
   if (stage && cell >= 3) {
     // What is not made is not black: dots on the ground.
     const dot = Math.max(1, Math.round(cell / 9));
@@ -214,21 +206,19 @@ function board(run, look, pen, now, each, box, cell) {
     pen.rect(square(query, 1.5), { fill: "panel" });
     pen.rect(square(query), { fill: "query" });
   }
-  pen.hit({ ...box, at(x, y) {
-    const [column, row] = [(x - box.x0) / cell, (y - box.y0) / cell].map(Math.floor);
-    if (column < 0 || row < 0 || column >= it.columns || row >= it.rows) return null;
+  pen.grid(box, it.rows, it.columns, (row, column) => {
     const pixel = row * it.columns + column;
-    const there = { ...square(pixel), still: true, drags: true, card: () => card(run, now, each, pixel, best, levels) };
     const pos = it.first[pixel];
-    return pos < made ? { ...there, look: { pattern: each.key, pos } } : there;
-  } });
+    return { still: true, drags: true, card: () => card(run, now, each, pixel, best, levels),
+      look: pos < made ? { pattern: each.key, pos } : undefined };
+  });
 }
 
 function card(run, now, { it, kept, made, bits }, pixel, best, levels) {
   const position = it.first[pixel];
   const lines = [`${where(it, pixel)} · ${t(TEXT.cardMade, { nth: ordinal(position + 1), of: it.length })}`];
   if (position < made) {
-    const places = Array.from({ length: it.channels }, (_, c) => pixel * it.channels + c);
+    const places = upTo(it.channels, (c) => pixel * it.channels + c);
     const cost = places.reduce((sum, n) => sum + bits.slice(now.picture)[n], 0).toFixed(1);
     lines.push([t(it.channels === 1 ? TEXT.cardLevel : TEXT.cardColour, { n: places.map((n) => levels[n]).join(", ") }),
       Math.floor(pixel / it.columns) < kept ? t(TEXT.cardGiven) : t(TEXT.cardBits, { n: cost })].join(" · "));
@@ -250,8 +240,7 @@ function thumbs(run, now, pen, shown, { left, y, wide }) {
     const one = (x, name, image, mine) => {
       const box = { x0: x, x1: x + side, y0: y + 3, y1: y + 3 + tall };
       pen.pixels(box, { image, radius: 4 });
-      if (mine) pen.rect({ x0: box.x0 - 3, x1: box.x1 + 3, y0: box.y0 - 3, y1: box.y1 + 3 },
-        { line: "accent", width: 2, radius: 5 });
+      if (mine) pen.rect(around(box, 3), { line: "accent", width: 2, radius: 5 });
       const style = mine ? { weight: 650, colour: "accent" } : {};
       pen.text(x + side / 2, box.y1 + 12, name, { size: 12, align: "center", ...style });
       return box;
@@ -311,8 +300,7 @@ function heads(run, now, pen, { x: left, y: top, wide: room, size, across }) {
       pen.pixels(over, { image: coloured(it, each.pictures.slice(now.picture), { stage: stages(now, each) }),
         crop: box, alpha: gone ? 0.28 : 0.55 });
     if (gone) pen.line(x + 6, y + high - 6, x + wide - 9, y + 6, { line: "ink", width: 2 });
-    if (mine) pen.rect({ x0: x - 3, x1: tile.x1 + 3, y0: y - 3, y1: tile.y1 + 3 },
-      { line: "query", width: 2.5, radius: 6 });
+    if (mine) pen.rect(around(tile, 3), { line: "query", width: 2.5, radius: 6 });
     pen.text(x, tile.y1 + size, String(h), { size: Math.min(size, 20), weight: 650, colour: mine ? "query" : "ink" });
     if (best) pen.text(x + size, tile.y1 + size, `${weight(best.most)}${pen.narrow ? "" : ` ${where(it,
       best.where)}`}`, { size: pen.big ? 20 : 12, room: wide - size });
@@ -349,8 +337,7 @@ function fields(run, now, pen, shown, { x: left, y: top, size }) {
         Math.round((one * FIELD) / [it.columns, it.rows][i] - 0.5));
       pen.rect({ x0: x + qx, x1: x + qx + 3, y0: y + qy, y1: y + qy + 3 }, { fill: "query" });
       const mine = now.field === layer;
-      if (mine) pen.rect({ x0: x - 3, x1: x + FIELD + 3, y0: y - 3, y1: y + FIELD + 3 },
-        { line: "accent", width: 2, radius: 6 });
+      if (mine) pen.rect(around(box, 3), { line: "accent", width: 2, radius: 6 });
       pen.text(x, box.y1 + 10, String(layer), { size: 11, weight: 650, colour: "ink" });
       pen.text(x + FIELD, box.y1 + 10, String(counts[layer - 1]), { size: 11, align: "right" });
       const told = { pattern: t(label), layers: layer, n: counts[layer - 1] };
@@ -362,9 +349,9 @@ function fields(run, now, pen, shown, { x: left, y: top, size }) {
   return top + size * 1.5 + 8 + shown.length * pitch;
 }
 
-function legend(run, look) {
+export function legend(run, look) {
   const { field } = seen(run, look);
-  const known = Array.from({ length: Math.max(1, field) }, (_, n) =>
+  const known = upTo(Math.max(1, field), (n) =>
     colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"));
   return [
     { text: t(TEXT.query), mark: { line: "query", width: 2.5, wide: 12 } },
@@ -373,14 +360,12 @@ function legend(run, look) {
   ];
 }
 
-function below(run, look) {
-  const note = look.pic > 1 ? t(TEXT.firstOnly) : run.grows ? t(TEXT.growing) : run.weights.trouble() || t(TEXT.print);
-  return [el("p", { class: "tfe-note tfe-controls", text: note })];
-}
+export const below = (run, look) =>
+  [look.pic > 1 ? t(TEXT.firstOnly) : run.grows ? t(TEXT.growing) : run.weights.trouble() || t(TEXT.print)];
 
 // ── in numbers ──
 /** The places that the pixel may look at, those that the head looks at hardest first. */
-function table(run, look) {
+export function table(run, look) {
   const now = seen(run, look);
   const { it, label, heads: many, pictures } = run.patterns[now.at];
   const [columns, each] = [t(TEXT.columns).split("|"), now.weights[now.at]];
@@ -398,19 +383,17 @@ function table(run, look) {
     columns: names, rows };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const now = seen(run, look);
   const { position, layer } = now;
-  const levels = { axes: ["picture", "row", "column", "channel"], unit: "level, 0 to 255" };
+  const [axes, unit] = [["picture", "row", "column", "channel"], "level, 0 to 255"];
   const files = {};
   run.patterns.forEach(({ key, it, pictures, bits, heads: many, look: address }, i) => {
-    const axes = pictures.shape.length === 3 ? levels.axes.slice(0, 3) : levels.axes;
-    files[`${key}_pictures`] = { ...pictures, axes, unit: levels.unit, data: Uint8Array.from(pictures.data) };
-    files[`${key}_bits`] = { shape: bits.shape, data: bits.data, axes, unit: "bits" };
-    files[`${key}_order`] = { shape: [it.length], data: it.order, axes: ["position"],
-      unit: "pixel, row · columns + column" };
-    files[`${key}_starts`] = { shape: [it.starts.length], data: Int32Array.from(it.starts), axes: ["block"],
-      unit: "position" };
+    const own = axes.slice(0, pictures.shape.length);
+    files[`${key}_pictures`] = filed(Uint8Array.from(pictures.data), own, unit, pictures.shape);
+    files[`${key}_bits`] = filed(bits.data, own, "bits", bits.shape);
+    files[`${key}_order`] = filed(it.order, "position", "pixel, row · columns + column");
+    files[`${key}_starts`] = filed(it.starts, "block", "position");
     const all = now.known && run.weights.all(address, layer, 1, run.length);
     if (all) {
       const slots = all.length / many / run.length;
@@ -418,20 +401,16 @@ function arrays(run, look) {
         const [head, at, slot] = [Math.floor(n / slots / run.length), Math.floor(n / slots) % run.length, n % slots];
         return all[(at * many + head) * slots + slot];
       });
-      files[`${key}_layer_${layer}_weights`] = { shape: [many, run.length, slots], data,
-        axes: ["head", "position", "slot"], unit: "weight" };
+      files[`${key}_layer_${layer}_weights`] = filed(data, ["head", "position", "slot"], "weight",
+        [many, run.length, slots]);
     }
-    if (position !== null) {
-      const keys = it.keys(position);
-      files[`${key}_keys_of_query`] = { shape: [keys.length], data: keys, axes: ["slot"], unit: "position" };
-    }
-    if (now.weights[i]) files[`${key}_weights_by_pixel`] = { shape: [many, it.rows, it.columns],
-      axes: ["head", "row", "column"],
-      unit: "weight", data: Float32Array.from(now.weights[i].flatMap((one) => Array.from(one.pixels))) };
+    if (position !== null) files[`${key}_keys_of_query`] = filed(it.keys(position), "slot", "position");
+    if (now.weights[i])
+      files[`${key}_weights_by_pixel`] = filed(Float32Array.from(now.weights[i].flatMap(({ pixels }) => [...pixels])),
+        ["head", "row", "column"], "weight", [many, it.rows, it.columns]);
   });
   for (const [name, one] of Object.entries({ given: run.truth, small: run.given }))
-    if (one) files[name] = { shape: one.shape, data: Uint8Array.from(one.data),
-      axes: levels.axes.slice(1, 1 + one.shape.length), unit: levels.unit };
+    if (one) files[name] = filed(Uint8Array.from(one.data), axes.slice(1, 1 + one.shape.length), unit, one.shape);
   return { ...files, looked_at: [`position ${position ?? "none"}, layer ${layer}, head ${now.head}`] };
 }
 
@@ -456,62 +435,59 @@ function bare(run) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-export default {
-  looks: { pattern: "choice", head: "head", pos: "position", whole: "flag", pic: "number", field: "number" },
-  hovers: true,
-  aside: "field",
-  resets: ["pattern", "head", "pos", "whole", "pic", "field"],
-  input: ["pos", "whole", "pic", "field"],
-  grown: { whole: "1" },
-  label: TEXT.board,
-  question: (_run, look) => (look.field ? TEXT.questionField : TEXT.question),
-  read,
-  bounds({ patterns, pick, grows, made, length, count }) {
-    const [{ layers, heads: many }, least] = [patterns[0], Math.max(0, made - 1)];
-    return {
-      pattern: { names: patterns.map(({ key }) => key), pick: pick?.pattern ?? patterns.at(-1).key },
-      head: { layers, heads: many,
-          pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
-      pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
-        : { count: least + 1, pick: pick?.position ?? least },
-      pic: { least: 1, most: count, whole: true },
-      field: { least: 0, most: layers, whole: true },
-    };
-  },
-  scene,
-  sentence: (run, look) => sentence(run, seen(run, look)),
-  table,
-  arrays,
-  legend,
-  below,
-  choices: ({ patterns }, { head }) => [
-    ...(patterns.length > 1 ? [{ key: "pattern", label: t(TEXT.pattern),
-      options: patterns.map(({ key, short }) => ({ value: key, label: t(short) })) }] : []),
-    { key: "head", label: t(TEXT.layer), shown: true, options: Array.from({ length: patterns[0].layers },
-      (_, n) => ({ value: `${n + 1}.${headOf(head)[1]}`, label: String(n + 1) })) },
-    { key: "whole", label: t(TEXT.whole) },
-  ],
-  clock: ({ patterns: [{ it }], made, length }) => ({
-    key: "pos", seconds: (SECONDS * Math.max(1, made)) / length, stride: it.columns, texts: TEXT,
-    says: (at) => t(it.channels === 1 ? TEXT.count : TEXT.countValue, { n: at + 1, of: length }),
-  }),
-  move: (run, look, key, by) => (key !== "field" ? null
-    : { field: (look.field + by + run.patterns[0].layers + 1) % (run.patterns[0].layers + 1) }),
-  /** The same pixel is compared across heads and layers, and who steps wants to see how far it was made by then. */
-  completes(run, look, patch) {
-    if ("pos" in patch) return { ...patch, pos: run.grows && patch.pos >= run.made ? null : patch.pos, whole: null };
-    const keeps = look.pos === null || (run.grows && look.pos >= run.made) ? {} : { pos: look.pos };
-    return { ...("head" in patch ? { field: 0 } : {}), ...keeps, ...patch };
-  },
-  press: (run, look) => silencing(run.patterns.find(({ key }) => key === look.pattern), ...headOf(look.head)),
-  same: (was, run) => Boolean(run.same) && was.same === run.same,
-  waits(run, look) {
-    const { known, weights } = seen(run, look);
-    return known && weights.includes(null) && !run.weights.trouble();
-  },
-  gather: (run, look) => (seen(run, look).known
-    ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length)))
-      : null),
-  keeps: (run) => ({ weights: run.weights.held() }),
-  files: { "PNG 8×": (run) => ({ name: "pixels", blob: () => bare(run) }) },
-};
+export const looks = { pattern: "choice", head: "head", pos: "position", whole: "flag", pic: "number", field: "number" };
+export const hovers = true;
+export const aside = "field";
+export const resets = ["pattern", "head", "pos", "whole", "pic", "field"];
+export const input = ["pos", "whole", "pic", "field"];
+export const grown = { whole: "1" };
+export const label = TEXT.board;
+export const question = (_run, look) => (look.field ? TEXT.questionField : TEXT.question);
+
+export function bounds({ patterns, pick, grows, made, length, count }) {
+  const [{ layers, heads: many }, least] = [patterns[0], Math.max(0, made - 1)];
+  return {
+    pattern: { names: patterns.map(({ key }) => key), pick: pick?.pattern ?? patterns.at(-1).key },
+    head: { layers, heads: many,
+        pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
+    pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
+      : { count: least + 1, pick: pick?.position ?? least },
+    pic: { least: 1, most: count, whole: true },
+    field: { least: 0, most: layers, whole: true },
+  };
+}
+
+export const sentence = (run, look) => sentenceOf(run, seen(run, look));
+export const choices = ({ patterns }, { head }) => [
+  ...(patterns.length > 1 ? [{ key: "pattern", label: t(TEXT.pattern),
+    options: patterns.map(({ key, short }) => ({ value: key, label: t(short) })) }] : []),
+  { key: "head", label: t(TEXT.layer), shown: true, options: upTo(patterns[0].layers, (n) => ({ value: `${n + 1}.${headOf(head)[1]}`, label: String(n + 1) })) },
+  { key: "whole", label: t(TEXT.whole) },
+];
+export const clock = ({ patterns: [{ it }], made, length }) => ({
+  key: "pos", seconds: (SECONDS * Math.max(1, made)) / length, stride: it.columns, texts: TEXT,
+  says: (at) => t(it.channels === 1 ? TEXT.count : TEXT.countValue, { n: at + 1, of: length }),
+});
+export const move = (run, look, key, by) => (key !== "field" ? null
+  : { field: (look.field + by + run.patterns[0].layers + 1) % (run.patterns[0].layers + 1) });
+
+/** The same pixel is compared across heads and layers, and who steps wants to see how far it was made by then. */
+export function completes(run, look, patch) {
+  if ("pos" in patch) return { ...patch, pos: run.grows && patch.pos >= run.made ? null : patch.pos, whole: null };
+  const keeps = look.pos === null || (run.grows && look.pos >= run.made) ? {} : { pos: look.pos };
+  return { ...("head" in patch ? { field: 0 } : {}), ...keeps, ...patch };
+}
+
+export const press = (run, look) => silencing(run.patterns.find(({ key }) => key === look.pattern), ...headOf(look.head));
+export const same = (was, run) => Boolean(run.same) && was.same === run.same;
+
+export function waits(run, look) {
+  const { known, weights } = seen(run, look);
+  return known && weights.includes(null) && !run.weights.trouble();
+}
+
+export const gather = (run, look) => (seen(run, look).known
+  ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length)))
+    : null);
+export const keeps = (run) => ({ weights: run.weights.held() });
+export const files = { "PNG 8×": (run) => ({ name: "pixels", blob: () => bare(run) }) };

@@ -1,8 +1,8 @@
 // A text in pieces, each as dark as its reader was surprised by it. The value is made by
 // explorer/labs/language_model/views.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { lang, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
+import { sameText } from "../../widgets/lib/looking.js";
 import { ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { rounded } from "../../widgets/lib/signs.js";
 
@@ -21,12 +21,10 @@ const WORST = 12; // bits where the scale ends
 const shown = (piece) => piece.replaceAll("\n", "⏎");
 const last = ({ pos }) => pos.at(-1);
 
-async function read(value) {
-  if (!value.symbols?.length) return null;
-  return { ...value, bits: [...(await unpack(value.bits)).data], count: value.symbols.length };
-}
+export const read = (value) => (value.symbols?.length
+  ? { ...value, bits: [...value.bits.data], count: value.symbols.length } : null);
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const size = pen.big ? 26 : 16;
   const [row, pad] = [size * 2, pen.big ? 3 : 2];
   const style = { size, face: "title" };
@@ -50,50 +48,40 @@ function scene(run, look, pen) {
   pen.size(pen.width, y + row * 0.6);
 }
 
-const mean = (list) => list.reduce((sum, one) => sum + one, 0) / Math.max(1, list.length);
-function sentence(run, look) {
-  const [pos, zh] = [last(look), lang() === "zh"];
-  const [given, written] = [run.bits.slice(0, run.given), run.bits.slice(run.given)];
-  const letters = (list) => list.reduce((sum, one) => sum + [...one].length, 0);
-  const out = [];
-  if (pos === undefined) out.push(t(TEXT.none));
-  else {
-    const piece = { text: `“${shown(run.symbols[pos])}” (${pos})`, role: "query" };
-    const bits = run.bits[pos].toFixed(2);
-    out.push(...(zh ? ["词片 ", piece, ` 花费 ${bits} 比特。`] : ["Piece ", piece, ` cost ${bits} bits.`]));
-  }
-  const parts = [[given, run.symbols.slice(0, run.given), zh ? "给定部分" : "What was given"],
-    [written, run.symbols.slice(run.given), zh ? "写下部分" : "What was written"]];
-  for (const [bits, symbols, name] of parts) {
-    if (!bits.length) continue;
-    const each = mean(bits).toFixed(2);
-    const per = (bits.reduce((sum, one) => sum + one, 0) / Math.max(1, letters(symbols))).toFixed(2);
-    out.push(zh ? `${name}每词片 ${each} 比特，每字符 ${per} 比特。`
-      : ` ${name} costs ${each} bits a piece, ${per} a character.`);
-  }
-  return out;
+const SAY = {
+  piece: { en: "Piece {piece} cost {bits} bits.", zh: "词片 {piece} 花费 {bits} 比特。" },
+  given: { en: " What was given costs {each} bits a piece, {per} a character.",
+    zh: "给定部分每词片 {each} 比特，每字符 {per} 比特。" },
+  written: { en: " What was written costs {each} bits a piece, {per} a character.",
+    zh: "写下部分每词片 {each} 比特，每字符 {per} 比特。" },
+};
+
+export function sentence(run, look) {
+  const pos = last(look);
+  const piece = pos === undefined ? [t(TEXT.none)] : parts(SAY.piece, { bits: run.bits[pos].toFixed(2),
+    piece: { text: `“${shown(run.symbols[pos])}” (${pos})`, role: "query" } });
+  const sum = (list) => list.reduce((all, one) => all + one, 0);
+  const costs = [["given", 0, run.given], ["written", run.given, run.count]].filter(([, from, to]) => from < to);
+  return [...piece, ...costs.map(([name, from, to]) => {
+    const bits = sum(run.bits.slice(from, to));
+    const letters = sum(run.symbols.slice(from, to).map((symbol) => [...symbol].length));
+    return t(SAY[name], { each: (bits / (to - from)).toFixed(2), per: (bits / Math.max(1, letters)).toFixed(2) });
+  })];
 }
 
-export default {
-  looks: { pos: "positions" },
-  question: { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" },
-  label: TEXT.board,
-  read,
-  bounds: (run) => ({ pos: { count: run.count, pick: run.pick?.pos } }),
-  scene,
-  sentence,
-  table: (run, look) => ({
-    caption: t(TEXT.caption),
-    columns: [TEXT.position, TEXT.piece, TEXT.bits, TEXT.given].map((one) => t(one)),
-    rows: run.symbols.map((piece, pos) =>
-      [pos, shown(piece), rounded(run.bits[pos]), pos < run.given ? 1 : 0]),
-    here: last(look) ?? null,
-  }),
-  legend: () => [
-    { text: t(TEXT.written), mark: { fill: "out", wide: 16, tall: 3 } },
-    { text: t(TEXT.scale, { n: WORST }), mark: ramp("surprise", 80) },
-  ],
-  same: (was, run, { pos }) => was.given === run.given &&
-    run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1)))
-      .every((piece, i) => piece === was.symbols[i]),
-};
+export const looks = { pos: "positions" };
+export const question = { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" };
+export const label = TEXT.board;
+export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick?.pos } });
+export const table = (run, look) => ({
+  caption: t(TEXT.caption),
+  columns: [TEXT.position, TEXT.piece, TEXT.bits, TEXT.given].map((one) => t(one)),
+  rows: run.symbols.map((piece, pos) =>
+    [pos, shown(piece), rounded(run.bits[pos]), pos < run.given ? 1 : 0]),
+  here: last(look) ?? null,
+});
+export const legend = () => [
+  { text: t(TEXT.written), mark: { fill: "out", wide: 16, tall: 3 } },
+  { text: t(TEXT.scale, { n: WORST }), mark: ramp("surprise", 80) },
+];
+export const same = (was, run, { pos }) => sameText(was, run, pos, ({ symbols }) => symbols);

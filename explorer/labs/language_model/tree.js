@@ -2,8 +2,7 @@
 // A line is as wide as its symbol is probable; what top-p or top-k cuts off is dashed. The value is made by
 // explorer/labs/language_model/views.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { lang, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { rounded, sign } from "../../widgets/lib/signs.js";
 
@@ -31,18 +30,15 @@ const quoted = (text) => `“${text.length > 1 ? text.replaceAll("\n", "⏎") : 
 /** A probability as on the page: two digits that say something. */
 const share = (p) => (p >= 0.995 ? "1.00" : p >= 0.01 ? p.toFixed(2) : p.toPrecision(1));
 
-async function read(value) {
+export function read(value) {
   if (!value.symbols?.length) return null;
-  const [parent, chance, kept] = await Promise.all([value.parent, value.chance, value.kept].map(unpack));
-  const [arrays, count] = [{ parent: [...parent.data], chance: [...chance.data], kept: [...kept.data] },
-      value.symbols.length];
-  return { ...value, ...arrays, count };
+  const [parent, chance, kept] = [value.parent, value.chance, value.kept].map(({ data }) => [...data]);
+  return { ...value, parent, chance, kept, count: value.symbols.length };
 }
 
 const depthOf = (run, node) => (run.parent[node] < 0 ? 0 : 1 + depthOf(run, run.parent[node]));
 /** The nodes on the way to one, itself the last. */
 const wayTo = (run, node) => (node < 0 ? [] : [...wayTo(run, run.parent[node]), node]);
-const product = (run, way) => way.reduce((all, node) => all * run.chance[node], 1);
 
 /** Where each node stands: a leaf takes a row of its own, a node the middle of its children. */
 function placed(run, { width, tall, big }) {
@@ -70,7 +66,7 @@ function placed(run, { width, tall, big }) {
   };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const at = placed(run, pen);
   const size = pen.big ? 22 : 13;
   const on = new Set(run.sampled);
@@ -108,52 +104,47 @@ function scene(run, look, pen) {
 }
 
 const textOf = (run, way) => way.map((node) => run.symbols[node]).join("");
+/** "0.31 × 0.52 = 0.16" */
+const odds = (run, way) => `${way.map((node) => share(run.chance[node])).join(" × ")} = ${way
+  .reduce((all, node) => all * run.chance[node], 1).toPrecision(2)}`;
+
 function card(run, node) {
   const way = wayTo(run, node);
-  const factors = way.map((one) => share(run.chance[one])).join(" × ");
-  return [quoted(textOf(run, way)), `${factors} = ${product(run, way).toPrecision(2)}`,
-    ...(run.kept[node] ? [] : [t(TEXT.cut)])];
+  return [quoted(textOf(run, way)), odds(run, way), ...(run.kept[node] ? [] : [t(TEXT.cut)])];
 }
 
-function sentence(run, look) {
-  const zh = lang() === "zh";
-  const out = [];
+const SAY = {
+  drawn: { en: "Drawn: ", zh: "抽中了 " },
+  path: { en: "{name}, probability {odds}.", zh: "{name}：概率 {odds}。" },
+  cut: { en: " It is cut off.", zh: "它会被截去。" },
+  typed: { en: " Yours, {name}, costs {bits} bits.", zh: " 您的 {name} 花费 {bits} 比特。" },
+};
+
+export function sentence(run, look) {
   const locked = look.node !== null && look.node !== undefined && look.node !== run.sampled.at(-1);
   const way = locked ? wayTo(run, look.node) : run.sampled;
-  if (way.length) {
-    const factors = way.map((node) => share(run.chance[node])).join(" × ");
-    const all = product(run, way).toPrecision(2);
-    const name = { text: quoted(textOf(run, way)), role: locked ? "query" : "out" };
-    const cut = way.some((node) => !run.kept[node]);
-    if (zh) out.push(locked ? "" : "抽中了 ", name, `：概率 ${factors} = ${all}。`, cut ? "它会被截去。" : "");
-    else out.push(locked ? "" : "Drawn: ", name, `, probability ${factors} = ${all}.`, cut ? " It is cut off." : "");
-  } else out.push(t(TEXT.nothing));
-  if (run.typed) {
-    const [name, bits] = [{ text: quoted(run.typed.text), role: "key" }, run.typed.bits.toFixed(1)];
-    if (zh) out.push(" 您的 ", name, ` 花费 ${bits} 比特。`);
-    else out.push(" Yours, ", name, `, costs ${bits} bits.`);
-  }
-  return out;
+  const named = (text, role) => ({ text: quoted(text), role });
+  const typed = run.typed
+    ? parts(SAY.typed, { name: named(run.typed.text, "key"), bits: run.typed.bits.toFixed(1) }) : [];
+  if (!way.length) return [t(TEXT.nothing), ...typed];
+  const told = { name: named(textOf(run, way), locked ? "query" : "out"), odds: odds(run, way) };
+  const said = [...(locked ? [] : ["drawn"]), "path", ...(way.every((node) => run.kept[node]) ? [] : ["cut"])];
+  return [...said.flatMap((key) => parts(SAY[key], told)), ...typed];
 }
 
-export default {
-  looks: { node: "position" },
-  question: { en: "What could come next?", zh: "接下来可能是什么？" },
-  label: TEXT.board,
-  read,
-  bounds: (run) => ({ node: { count: run.count, pick: run.sampled.at(-1) ?? 0 } }),
-  scene,
-  sentence,
-  table: (run, look) => ({
-    caption: t(TEXT.caption),
-    columns: [TEXT.node, TEXT.after, TEXT.symbol, TEXT.chance, TEXT.kept, TEXT.path].map((one) => t(one)),
-    rows: run.symbols.map((symbol, node) => [node, run.parent[node], show(symbol), rounded(run.chance[node], 6),
-      run.kept[node] ? 1 : 0, run.sampled.includes(node) ? 1 : 0]),
-    here: look.node ?? null,
-  }),
-  legend: () => [
-    { text: t(TEXT.sampled), mark: { fill: "out-soft", line: "out", width: 1.5, radius: 3 } },
-    { text: t(TEXT.cut), mark: { line: "ink3", width: 1.5, dash: [3, 3], radius: 3 } },
-    { text: t(TEXT.wide), mark: { fill: colour("ink3", 0.6), wide: 18, tall: 4 } },
-  ],
-};
+export const looks = { node: "position" };
+export const question = { en: "What could come next?", zh: "接下来可能是什么？" };
+export const label = TEXT.board;
+export const bounds = (run) => ({ node: { count: run.count, pick: run.sampled.at(-1) ?? 0 } });
+export const table = (run, look) => ({
+  caption: t(TEXT.caption),
+  columns: [TEXT.node, TEXT.after, TEXT.symbol, TEXT.chance, TEXT.kept, TEXT.path].map((one) => t(one)),
+  rows: run.symbols.map((symbol, node) => [node, run.parent[node], show(symbol), rounded(run.chance[node], 6),
+    run.kept[node] ? 1 : 0, run.sampled.includes(node) ? 1 : 0]),
+  here: look.node ?? null,
+});
+export const legend = () => [
+  { text: t(TEXT.sampled), mark: { fill: "out-soft", line: "out", width: 1.5, radius: 3 } },
+  { text: t(TEXT.cut), mark: { line: "ink3", width: 1.5, dash: [3, 3], radius: 3 } },
+  { text: t(TEXT.wide), mark: { fill: colour("ink3", 0.6), wide: 18, tall: 4 } },
+];

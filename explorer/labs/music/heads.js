@@ -1,7 +1,7 @@
 // Every head of a model of music in small, and how far back the chosen one listens. The value is made by
 // explorer/figures/roll.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { headBeside, headOf, headsOf, modelOf, modelsOf } from "../../widgets/lib/looking.js";
 import { drawTiles } from "../../widgets/lib/map.js";
@@ -10,11 +10,7 @@ import { LETTERS, TEXT, distance, weight } from "./rollwords.js";
 
 const TALL = 82; // px of the bars
 
-async function read(value) {
-  const models = await Promise.all((value.models ?? []).map(async (model) =>
-    (model.heads ? { ...model, thumbs: await unpack(model.thumbs), distance: await unpack(model.distance) } : model)));
-  return models.length ? { ...value, models } : null;
-}
+export const read = (value) => (value.models?.length ? value : null);
 
 const name = ({ head }) => head.replace(".", "·");
 const meanOf = (model, layer, head) => model.distance.slice(layer - 1, head - 1);
@@ -29,7 +25,7 @@ const silence = (model, layer, head) => ({ fire: ["silence", { model: model.key,
 const isGone = (run, model, layer, head) =>
   run.silenced.some(([key, l, h]) => key === model.key && l === layer - 1 && h === head - 1);
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const model = modelOf(run, look);
   if (!model.heads) return pen.size(pen.width, 0);
   const [[layers, heads], chosen] = [model.heads, headOf(look.head)];
@@ -54,8 +50,7 @@ function far(run, model, look, pen, top) {
   const [base, most, best] = [top + size + 14 + TALL, Math.max(...mean, 1e-6), bestOf(mean)];
   const x = (d) => 2 + wide - ((d + 0.5) / mean.length) * wide;
   const group = Math.max(1, Math.ceil(mean.length / (wide / 2)));
-  const each = Array.from({ length: Math.ceil(mean.length / group) },
-    (_, n) => Math.max(...mean.subarray(n * group, (n + 1) * group)));
+  const each = upTo(Math.ceil(mean.length / group), (n) => Math.max(...mean.subarray(n * group, (n + 1) * group)));
   pen.text(0, top, t(chorale ? TEXT.farBeats : TEXT.farEvents, { head: name(look) }), { size, room: pen.width });
   const bars = (some) => each.map((w, n) => (some(w) ? `M${x((n + 0.5) * group - 0.5).toFixed(1)},${base}V${(base - (TALL * w) / most)
     .toFixed(1)}` : "")).join("");
@@ -75,7 +70,7 @@ function far(run, model, look, pen, top) {
 
 const bestOf = (mean) => mean.reduce((best, w, d) => (w > mean[best] ? d : best), 0);
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const model = modelOf(run, look);
   if (!model.heads) return [t(TEXT.noHeads, { name: t(model.name) })];
   const mean = meanOf(model, ...headOf(look.head));
@@ -85,45 +80,44 @@ function sentence(run, look) {
   return [t(TEXT.farMost, { head: name(look), back, w: weight(mean[best]), n, of })];
 }
 
-function table(run, look) {
+export function table(run, look) {
   const model = modelOf(run, look);
   const all = model.heads ? headsOf(...model.heads) : [];
   const means = all.map((one) => meanOf(model, ...one));
   return { caption: t(TEXT.farCaption, { name: t(model.name) }),
     columns: [t(TEXT.farFrom), ...all.map((one) => t(TEXT.tile, { head: one.join("·") }))],
-    rows: Array.from({ length: means[0]?.length ?? 0 }, (_, d) => [d + 1, ...means.map((mean) => rounded(mean[d]))]) };
+    rows: upTo(means[0]?.length ?? 0, (d) => [d + 1, ...means.map((mean) => rounded(mean[d]))]) };
 }
 
-export default {
-  looks: { model: "choice", head: "head" },
-  along: "head",
-  across: "layer",
-  resets: ["head"],
-  question: TEXT.far,
-  label: TEXT.headsBoard,
-  units(run, look) {
-    const [layers, heads] = modelOf(run, look).heads ?? [];
-    return layers ? t(TEXT.headsUnits, { layers, heads }) : "";
-  },
-  read,
-  bounds(run, look) {
-    const [layers, heads] = modelOf(run, look.model ? look : (run.pick ?? {})).heads ?? [Infinity, Infinity];
-    return { model: modelsOf(run), head: { layers, heads, pick: run.pick?.head ?? "1.1" } };
-  },
-  /** The same note is compared across heads. */
-  completes: (run, look, patch, { get }) =>
-    (patch.head ? { ...patch, note: get("note") ?? modelOf(run, look).note } : patch),
-  move(run, look, key, by) {
-    const { heads } = modelOf(run, look);
-    return heads ? { head: headBeside(look.head, key, by, ...heads) } : {};
-  },
-  press: (run, look) => (modelOf(run, look).heads ? silence(modelOf(run, look), ...headOf(look.head)) : null),
-  scene,
-  sentence,
-  table,
-  arrays: (run) => Object.fromEntries(run.models.filter(({ heads }) => heads)
-      .flatMap(({ key, distance: mean, thumbs }) => [
-    [`${key}_mean_weight_by_distance`, { ...mean, axes: ["layer", "head", "events back, from 1"], unit: "weight" }],
-    [`${key}_mean_weight_by_band`, { ...thumbs, axes: ["layer", "head", "band of queries", "band of keys"],
-        unit: "weight" }]])),
-};
+export const looks = { model: "choice", head: "head" };
+export const along = "head";
+export const across = "layer";
+export const resets = ["head"];
+export const question = TEXT.far;
+export const label = TEXT.headsBoard;
+
+export function units(run, look) {
+  const [layers, heads] = modelOf(run, look).heads ?? [];
+  return layers ? t(TEXT.headsUnits, { layers, heads }) : "";
+}
+
+export function bounds(run, look) {
+  const [layers, heads] = modelOf(run, look.model ? look : (run.pick ?? {})).heads ?? [Infinity, Infinity];
+  return { model: modelsOf(run), head: { layers, heads, pick: run.pick?.head ?? "1.1" } };
+}
+
+/** The same note is compared across heads. */
+export const completes = (run, look, patch, { get }) =>
+  (patch.head ? { ...patch, note: get("note") ?? modelOf(run, look).note } : patch);
+
+export function move(run, look, key, by) {
+  const { heads } = modelOf(run, look);
+  return heads ? { head: headBeside(look.head, key, by, ...heads) } : {};
+}
+
+export const press = (run, look) => (modelOf(run, look).heads ? silence(modelOf(run, look), ...headOf(look.head)) : null);
+export const arrays = (run) => Object.fromEntries(run.models.filter(({ heads }) => heads)
+    .flatMap(({ key, distance: mean, thumbs }) => [
+  [`${key}_mean_weight_by_distance`, { ...mean, axes: ["layer", "head", "events back, from 1"], unit: "weight" }],
+  [`${key}_mean_weight_by_band`, { ...thumbs, axes: ["layer", "head", "band of queries", "band of keys"],
+      unit: "weight" }]]));

@@ -1,5 +1,6 @@
 // A piano on the page: mouse, fingers (several at once) and the keys of a computer keyboard. One tab stop.
 
+import { upTo } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { pitchName } from "./noteevents.js";
@@ -134,7 +135,7 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   }
 
   // ── the keys that are in view ──
-  const whites = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  const whites = (from, to) => upTo(to - from + 1, (i) => from + i)
       .filter((pitch) => !isBlack(pitch));
 
   /** Lays out as many keys as there is room for, from `wanted` on or as near to it as the last key allows. */
@@ -166,7 +167,7 @@ export function keyboard({ onPress, onRelease, onUndo }) {
         el("span", { class: "tfe-motif-letter", text: letterOf.get(pitch) ?? "" }),
         kind === "white" ? el("span", { class: "tfe-motif-c", text: pitch % 12 === 0 ? pitchName(pitch) : "" }) : null,
       );
-    const blacks = Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(isBlack);
+    const blacks = upTo(last - first + 1, (i) => first + i).filter(isBlack);
     board.replaceChildren(
       ...shown.map((pitch, i) => key(pitch, "white", { left: `${i * wide}%`, width: `${wide}%` })),
       ...blacks.map((pitch) => {

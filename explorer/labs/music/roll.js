@@ -2,29 +2,24 @@
 // it looked back to. The value is made by explorer/figures/roll.py; exact weights and sound are fetched, each from an
 // address in the value.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
-import { headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
+import { KINDS, headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
-import { LETTERS, TEXT, clock, distance, moment, noteName, pitchName, sentence, strongest, weight } from "./rollwords.js";
+import { LETTERS, TEXT, clock, distance, moment, noteName, pitchName, sentenceOf, strongest, weight } from "./rollwords.js";
 
 const ARCS = 12; // that are drawn of a note
 const LABELLED = 0.1; // weights that are printed
 const VOICES = ["cat-3", "cat-6", "cat-5", "cat-9"]; // soprano to bass: far from each other and from the colours of query and key
 const FINE = 100; // places of a second at which the cursor may stand
 
-async function read(value, { again, away = false }) {
-  if (!value.models?.length) return null;
-  const models = await Promise.all(value.models.map(numbersOf));
-  return { ...value, models, away, again, mute: false, told: new Map(),
-      exact: looksOf(again, away ? value.exact : null) };
-}
+export const read = (value, { again, away = false }) => (value.models?.length ? { ...value, away, again, mute: false,
+  models: value.models.map(numbersOf), told: new Map(), exact: looksOf(again, away ? value.exact : null) } : null);
 
-async function numbersOf(model) {
-  const names = ["notes", "at", "given_notes", "owner", "said", "costs"];
-  const arrays = await Promise.all(names.map((name) => model[name] && unpack(model[name])));
-  const [notes, at, givenNotes, owner, said, costs] = arrays.map((array) => array?.data ?? new Float32Array());
+function numbersOf(model) {
+  const [notes, at, givenNotes, owner, said, costs] = ["notes", "at", "given_notes", "owner", "said", "costs"]
+    .map((name) => model[name]?.data ?? new Float32Array());
   const count = notes.length / 4;
   let [lowest, highest] = [127, 0];
   for (let n = 0; n < count; n += 1)
@@ -35,7 +30,7 @@ async function numbersOf(model) {
 const finished = (run) => run.state !== "running";
 const secondsOf = (run, look) => (finished(run) ? (modelOf(run, look).steps * run.grid) / 1000 : 0);
 
-function bounds(run, look) {
+export function bounds(run, look) {
   const model = modelOf(run, look.model ? look : (run.pick ?? {}));
   const [layers, heads] = model.heads ?? [Infinity, Infinity];
   return {
@@ -126,12 +121,11 @@ function ticks(run, at) {
   const space = (at.end - at.left) / (at.total / unit); // px of a bar or a second
   const every = [1, 2, 4, 5, 10, 20, 30, 60, 120].find((n) => n * space >= 2.6 * at.size) ?? 300;
   const lines = run.style === "chorale" && space >= 8 ? 1 : every;
-  return Array.from({ length: Math.floor(at.total / unit) + 1 },
-    (_, n) => ({ n, step: n * unit, line: n % lines === 0, name: n % every === 0 }));
+  return upTo(Math.floor(at.total / unit) + 1, (n) => ({ n, step: n * unit, line: n % lines === 0, name: n % every === 0 }));
 }
 
 // ── drawing ──
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const at = place(run, look, pen);
   const chosen = run.models.indexOf(modelOf(run, look));
   const marks = ticks(run, at);
@@ -176,7 +170,7 @@ function ground(run, at, i, chosen, marks, pen) {
   if (model.until > 0) pen.rect({ x0: left, x1: Math.min(end, at.x(model.until)), y0, y1 }, { fill: "sunk" });
   const bars = marks.filter(({ line, step }) => line && step > 0 && step < at.total);
   pen.path(bars.map(({ step }) => `M${at.x(step).toFixed(1)},${y0}V${y1}`).join(""), { line: "line" });
-  const octaves = Array.from({ length: 11 }, (_, n) => 12 * n).filter((pitch) => pitch > at.bottom && pitch < at.top);
+  const octaves = upTo(11, (n) => 12 * n).filter((pitch) => pitch > at.bottom && pitch < at.top);
   pen.path(octaves.map((pitch) => `M${left},${y(pitch).toFixed(1)}H${end}`).join(""), { line: "line", dash: [2, 3] });
   const apart = Math.ceil((size * 1.1) / (12 * row));
   octaves.filter((_, n) => n % apart === 0)
@@ -306,16 +300,15 @@ function card(run, look, i, n) {
 /**
  * What is locked with what a visitor locks: the same note while heads are compared; another model has notes of its own.
  */
-function completes(run, look, patch, { add }) {
+export function completes(run, look, patch, { add }) {
   const out = { ...patch };
-  const toggled = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
   if (patch.model && patch.model !== look.model) Object.assign(out, { head: null, note: patch.note ?? null });
-  else if (add && typeof patch.note === "number") out.note = toggled(look.note, patch.note);
+  else if (add && typeof patch.note === "number") out.note = KINDS.positions.add(look.note, patch.note);
   else if (patch.head && look.note.length) Object.assign(out, { model: look.model, note: look.note });
   return out;
 }
 
-function move(run, look, key, by) {
+export function move(run, look, key, by) {
   const model = modelOf(run, look);
   if (key !== "at") return model.heads && finished(run) ? null : {};
   const unit = run.style === "chorale" ? (FINE * 16 * run.grid) / 1000 : FINE;
@@ -343,7 +336,7 @@ function playing(run, look) {
 }
 
 // ── around it ──
-function legend(run, look) {
+export function legend(run, look) {
   const dot = (fill, text) => ({ text: t(text), mark: { fill, radius: 5, wide: 10, tall: 10 } });
   const bar = (fill, text) => ({ text, mark: { fill, radius: 2, wide: 16, tall: 5 } });
   const voices = run.style === "chorale"
@@ -352,7 +345,7 @@ function legend(run, look) {
     bar("ink3", t(TEXT.given))];
 }
 
-function below(run, look) {
+export function below(run, look) {
   const model = modelOf(run, look);
   const { sound } = model;
   const said = [
@@ -364,11 +357,11 @@ function below(run, look) {
     run.licence && t(run.licence),
   ];
   return [...(run.mute ? [el("p", { class: "tfe-error", role: "alert", text: t(TEXT.noSound) })] : []),
-    el("p", { class: "tfe-note tfe-controls", text: said.filter(Boolean).join(" ") })];
+    said.filter(Boolean).join(" ")];
 }
 
 // ── what is taken along ──
-function table(run, look) {
+export function table(run, look) {
   const { model, notes, head, back } = seen(run, look);
   const columns = ["rank", "tableNote", "tableWhere", "tableBack", "tableWeight"].map((name) => t(TEXT[name]));
   if (!back) return { caption: t(TEXT.none), columns, rows: [] };
@@ -383,11 +376,11 @@ function table(run, look) {
 }
 
 /** Every note of every model, with what the one in view gives to it. */
-function lines(run, look) {
+export function lines(run, look) {
   const { model: here, back } = seen(run, look);
   const piano = run.style === "piano";
   const seconds = (step) => Number(((step * run.grid) / 1000).toFixed(3));
-  const rows = run.models.flatMap((model) => Array.from({ length: model.count }, (_, n) => {
+  const rows = run.models.flatMap((model) => upTo(model.count, (n) => {
     const [onset, end, pitch, fourth] = model.notes.subarray(4 * n, 4 * n + 4);
     const given = model.givenNotes[n];
     return [model.key, n, seconds(onset), seconds(end), pitch, pitchName(pitch), piano ? fourth : LETTERS[fourth],
@@ -399,22 +392,19 @@ function lines(run, look) {
   return { columns, rows: run.licence ? [...rows, [t(run.licence)]] : rows };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const { model: here, notes, back, head } = seen(run, look);
-  const of = (data, axis, unit, more = []) => ({ shape: [data.length / (more[0] ?? 1), ...more], data, axes: axis,
-      unit });
-  const all = run.models.flatMap(({ key, ...model }) => [
-    [`${key}_notes`, of(Int32Array.from(model.notes), ["note", `onset, end, pitch, ${run.style === "piano" ? "velocity / 4"
-      : "voice"}`], `steps of ${run.grid} ms, MIDI pitch`, [4])],
-    [`${key}_event_of_note`, of(Int32Array.from(model.at), ["note"], "event")],
-    [`${key}_given_note`, of(Uint8Array.from(model.givenNotes), ["note"], "1: given")],
-    [`${key}_events`, of(Int32Array.from(model.said), ["event"],
-        run.style === "piano" ? "event" : "MIDI pitch − 35, 0: rest")],
-    [`${key}_nats`, of(model.costs, ["event"], "nats")],
-  ]);
-  return { ...Object.fromEntries(all), ...(back ? { weight_by_note: of(back.notes, ["note"], "weight") } : {}),
-    grid_ms: of(Int32Array.of(run.grid), ["run"], "ms"),
-        looked_at: `${here.key}, head ${head}, note ${notes.at(-1) ?? "none"}`,
+  const piano = run.style === "piano";
+  const all = run.models.flatMap(({ key, ...model }) => Object.entries({
+    notes: filed(Int32Array.from(model.notes), ["note", `onset, end, pitch, ${piano ? "velocity / 4" : "voice"}`],
+      `steps of ${run.grid} ms, MIDI pitch`, [model.count, 4]),
+    event_of_note: filed(Int32Array.from(model.at), "note", "event"),
+    given_note: filed(Uint8Array.from(model.givenNotes), "note", "1: given"),
+    events: filed(Int32Array.from(model.said), "event", piano ? "event" : "MIDI pitch − 35, 0: rest"),
+    nats: filed(model.costs, "event", "nats"),
+  }).map(([name, one]) => [`${key}_${name}`, one]));
+  return { ...Object.fromEntries(all), ...(back ? { weight_by_note: filed(back.notes, "note", "weight") } : {}),
+    grid_ms: filed([run.grid], "run", "ms"), looked_at: `${here.key}, head ${head}, note ${notes.at(-1) ?? "none"}`,
     ...(run.licence ? { licence: t(run.licence) } : {}) };
 }
 
@@ -431,7 +421,7 @@ function events(run) {
   const cell = (said) => (said ? pitchName(said + 35) : "–");
   const parts = run.models.map(({ key, said, given, until }) => {
     const all = run.style === "piano" ? Array.from(said, (event, i) => `${star(i < given)} ${i}\t${eventName(event)}`)
-      : Array.from({ length: said.length / 4 }, (_, i) =>
+      : upTo(said.length / 4, (i) =>
         `${star(i < until)} ${i}\t${LETTERS.map((voice, v) => `${voice} ${cell(said[4 * i + v])}`).join("\t")}`);
     return `# ${key}\n${all.join("\n")}\n`;
   });
@@ -448,47 +438,36 @@ const file = (kind, ending) => (run, look) => {
 };
 
 /** Is the music of two runs on one motif the same up to what is locked? */
-function same(was, run, look) {
+export function same(was, run, look) {
   if (was.same !== run.same) return false;
   const [before, now] = [was, run].map((one) => modelOf(one, look).notes);
   const end = 4 * (Math.max(-1, ...look.note) + 1);
   return end <= now.length && before.subarray(0, end).every((value, n) => value === now[n]);
 }
 
-export default {
-  looks: { model: "choice", head: "head", note: "positions", motifs: "flag", at: "position" },
-  resets: ["model", "head", "note", "motifs", "at"],
-  stays: ["note"],
-  hovers: true,
-  question: (run, look) => (look?.motifs ? TEXT.questionMotifs : TEXT.question),
-  label: TEXT.board,
-  units: (run) => t(run.style === "piano" ? TEXT.unitsPiano : TEXT.units),
-  read,
-  bounds,
-  completes,
-  move,
-  same,
-  scene,
-  sentence: (run, look) => sentence(seen(run, look)),
-  table,
-  lines,
-  arrays,
-  files: { MIDI: file("midi", "mid"), WAV: file("wav", "wav"),
-    events: (run) => (finished(run) ? { name: "events", ending: "txt", blob: async () => new Blob([events(run)]) }
-        : null) },
-  named: (run, look) => [look.model, ...(modelOf(run, look).heads ? [look.head] : []),
-    ...notesOf(run, look).slice(-1).map((note) => `note ${note}`)],
-  kept: (run, value) => ({ ...value, exact: run.exact.held() }),
-  clock: playing,
-  silent(run, draw) {
-    run.mute = true;
-    draw();
-  },
-  waits: (run, look) => notesOf(run, look).some((note) => !backOf(run, look, note)),
-  legend,
-  below,
-  choices: (run) => (finished(run) ? [
-    oneOf("model", TEXT.source, run.models),
-    { key: "motifs", label: t(TEXT.motifs) },
-  ] : []),
-};
+export const looks = { model: "choice", head: "head", note: "positions", motifs: "flag", at: "position" };
+export const resets = ["model", "head", "note", "motifs", "at"];
+export const stays = ["note"];
+export const hovers = true;
+export const question = (run, look) => (look?.motifs ? TEXT.questionMotifs : TEXT.question);
+export const label = TEXT.board;
+export const units = (run) => t(run.style === "piano" ? TEXT.unitsPiano : TEXT.units);
+export const sentence = (run, look) => sentenceOf(seen(run, look));
+export const files = { MIDI: file("midi", "mid"), WAV: file("wav", "wav"),
+  events: (run) => (finished(run) ? { name: "events", ending: "txt", blob: async () => new Blob([events(run)]) }
+      : null) };
+export const named = (run, look) => [look.model, ...(modelOf(run, look).heads ? [look.head] : []),
+  ...notesOf(run, look).slice(-1).map((note) => `note ${note}`)];
+export const kept = (run, value) => ({ ...value, exact: run.exact.held() });
+
+export function silent(run, draw) {
+  run.mute = true;
+  draw();
+}
+
+export const waits = (run, look) => notesOf(run, look).some((note) => !backOf(run, look, note));
+export const choices = (run) => (finished(run) ? [
+  oneOf("model", TEXT.source, run.models),
+  { key: "motifs", label: t(TEXT.motifs) },
+] : []);
+export { playing as clock };

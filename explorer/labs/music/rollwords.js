@@ -133,7 +133,7 @@ const SAY = {
  * The sentence under the rolls. back: what the last of the notes looked back to, null while it is on its way; trouble:
  * why it is not here.
  */
-export function sentence({ run, model, notes, head, back, trouble }) {
+export function sentenceOf({ run, model, notes, head, back, trouble }) {
   if (run.state === "running") {
     const slowest = run.models.reduce((a, b) => (b.events / b.of < a.events / a.of ? b : a));
     const [n, of] = [slowest.events, slowest.of].map((each) => each.toLocaleString("en"));

@@ -1,11 +1,11 @@
 // Skewing on the run's own numbers: Q E_rᵀ, padded, read in shorter rows, cut, masked, and beside it the direct
 // formula. One number is followed through all of it. The value is made by explorer/figures/skew.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { el } from "../../widgets/lib/dom.js";
+import { upTo } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
+import { around, colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { rounded, tiny } from "../../widgets/lib/signs.js";
+import { number } from "../../widgets/lib/stripwords.js";
 
 const TEXT = {
   product: { en: "query × distance", zh: "查询 × 距离" },
@@ -71,14 +71,10 @@ const STEPS = { all: ["product", "padded", "reshaped", "sliced", "masked", "dire
 const ACROSS = 4; // boards in a row at most
 const WRITTEN = 2.1; // a cell is so many times as wide as its digits are tall where a number with one decimal fits
 
-/** 1.234 -> "1.23", with a real minus sign and no minus before a zero. */
-const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
-
-async function read(value) {
+export function read(value) {
   if (!value.product) return null;
-  const arrays = await Promise.all(TENSORS.map((name) => unpack(value[name])));
-  const values = Object.fromEntries(TENSORS.map((name, i) => [name, arrays[i].data]));
-  return { ...value, values: { ...values, masked: values.sliced }, length: arrays[0].shape[0],
+  const values = Object.fromEntries(TENSORS.map((name) => [name, value[name].data]));
+  return { ...value, values: { ...values, masked: values.sliced }, length: value.product.shape[0],
     limit: Math.max(1e-6, ...Array.from(values.product, Math.abs)) };
 }
 
@@ -127,8 +123,7 @@ function layout(boards, length, pen, size) {
   // Side by side, as many to a row as leave their cells wide enough; a row that goes on begins with its sign.
   const [left, between] = [Math.round(size * 2.1), Math.round(size * 2.6)];
   const roomOf = (count) => {
-    const split = Array.from({ length: Math.ceil(boards.length / count) },
-      (_, i) => boards.slice(i * count, (i + 1) * count));
+    const split = upTo(Math.ceil(boards.length / count), (i) => boards.slice(i * count, (i + 1) * count));
     const signs = (row, i) => row.length - 1 + Number(i > 0 && count > 1);
     return { split,
       room: Math.min(...split.map((row, i) =>
@@ -141,7 +136,7 @@ function layout(boards, length, pen, size) {
   return { split, cell, tall: Math.min(cell, pen.big ? 40 : 26), left, between, sign: size * 1.5 };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const { length } = run;
   const size = pen.big ? 20 : 12;
   const line = Math.round(size * 1.4);
@@ -184,6 +179,7 @@ function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, 
   if (!lines) write(x + wide * cell, y + 0.64 * size, `(${count}, ${wide})`, { colour: "ink3", align: "right" });
   if (!lines) write(x + (wide * cell) / 2, y + 0.64 * size + line, t(TEXT[name]));
   else lines.forEach((text, n) => write(x, y + 0.64 * size + line * (n + 1), text, { align: "left" }));
+  const boxOf = (r, c) => ({ x0: x + c * cell, x1: x + (c + 1) * cell - 1, y0: top + r * tall, y1: top + (r + 1) * tall - 1 });
   const every = cell < size * 1.5 ? (length > 8 ? 3 : 2) : 1;
   for (let c = 0; c < wide; c += 1) {
     const said = axis === "key" ? c : name === "reshaped" ? -1 : length - 1 - (name === "padded" ? c - 1 : c);
@@ -206,7 +202,7 @@ function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, 
       const what = kind(placeOf(name, r, c, length), length);
       const later = ["masked", "direct"].includes(name) && c > r;
       const value = data[r * wide + c];
-      const box = { x0: x + c * cell, x1: x + (c + 1) * cell - 1, y0: top + r * tall, y1: top + (r + 1) * tall - 1 };
+      const box = boxOf(r, c);
       const bare = later || what === "pad";
       const fill = bare ? "sunk" : colour(shade("signed", 0.5 + value / (2 * limit)), what === "garbage" ? 0.45 : 1);
       pen.rect(box, { fill });
@@ -221,25 +217,15 @@ function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, 
     pen.rect({ x0: x - 2, x1: x + wide * cell + 1, y0: top - 2, y1: top + tall },
     { line: "bad", width: 2, dash: true });
   if (mark) {
-    const ring = (grow) =>
-      ({ x0: x + mark[1] * cell - grow, x1: x + (mark[1] + 1) * cell + grow - 1, y0: top + mark[0] * tall - grow,
-        y1: top + (mark[0] + 1) * tall + grow - 1 });
-    pen.rect(ring(4), { line: "panel", width: 6, radius: 3 });
-    pen.rect(ring(2.5), { line: "query", width: pen.big ? 4 : 2.5, radius: 3 });
+    pen.rect(around(boxOf(...mark), 4), { line: "panel", width: 6, radius: 3 });
+    pen.rect(around(boxOf(...mark), 2.5), { line: "query", width: pen.big ? 4 : 2.5, radius: 3 });
   }
-  pen.hit({
-    x0: x, x1: x + wide * cell, y0: top, y1: top + count * tall,
-    at(px, py) {
-      const [c, r] = [Math.floor((px - x) / cell), Math.floor((py - top) / tall)];
-      if (c < 0 || r < 0 || c >= wide || r >= count) return null;
-      return { x0: x + c * cell, x1: x + (c + 1) * cell, y0: top + r * tall, y1: top + (r + 1) * tall, still: true,
-        look: { scell: placeOf(name, r, c, length) } };
-    },
-  });
+  pen.grid({ x0: x, x1: x + wide * cell, y0: top, y1: top + count * tall }, count, wide, (r, c) =>
+    ({ still: true, look: { scell: placeOf(name, r, c, length) } }));
   return { middle: top + (count * tall) / 2, end: top + count * tall + (axis ? line + 4 : 4) };
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const place = look.over?.scell ?? look.scell;
   const { length, values } = run;
   const where = places(place, length);
@@ -261,18 +247,15 @@ function sentence(run, look) {
     ...parts(EQUAL, { all: length * length, n: (length * (length + 1)) / 2, most: tiny(run.difference) })];
 }
 
-function below(run) {
+export function below(run) {
   const follows = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model), n: run.length,
       first: run.first, of: run.events, distances: run.distances });
-  return [el("p",
-      { class: "tfe-note tfe-controls", text: follows + (run.other ? t(TEXT.other, { other: t(run.other) }) : "") })];
+  return [follows + (run.other ? t(TEXT.other, { other: t(run.other) }) : "")];
 }
 
-function table(run) {
+export function table(run) {
   const { length, values } = run;
-  const rows = Array.from({ length },
-    (_, i) => Array.from({ length: i + 1 },
-      (__, j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, rounded(values.sliced[i * length + j], 6),
+  const rows = upTo(length, (i) => upTo(i + 1, (j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, rounded(values.sliced[i * length + j], 6),
         rounded(values.direct[i * length + j], 6)])).flat();
   return { caption: t(TEXT.caption), columns: COLUMNS.map((column) => t(column)), rows };
 }
@@ -291,48 +274,43 @@ function telling({ length, values }) {
 const AXES = { product: ["query", "distance, farthest first"], padded: ["query", "zero, then distance"],
   reshaped: ["row", "column"], sliced: ["query", "key"], direct: ["query", "key"] };
 
-export default {
-  looks: { head: "head", sstep: "choice", squeries: "choice", sfrom: "number", scell: "position" },
-  follows: ["model"],
-  wish: (get) => Object.fromEntries(["model", "head", "squeries", "sfrom"].map((key) => [key, get(key)])),
-  question: (run, { sstep = "all" }) => QUESTIONS[sstep].question,
-  label: TEXT.board,
-  hovers: true,
-  along: "sstep",
-  resets: ["scell"],
-  read,
-  bounds: (run) => ({
-    head: { layers: run.layers, heads: run.heads, pick: `${run.layer + 1}.${run.head + 1}` },
-    sstep: { names: Object.keys(STEPS) },
-    squeries: { names: ["6", "8", "12"], pick: "12" },
-    sfrom: { least: 0, most: Math.max(0, run.events - run.length) },
-    scell: { count: run.length * (run.length + 1), pick: telling(run) },
-  }),
-  move(run, { sstep }, key, by) {
-    const names = Object.keys(STEPS);
-    return key === "sstep"
-      ? { sstep: names[Math.max(0, Math.min(names.length - 1, names.indexOf(sstep) + by))] } : null;
-  },
-  scene,
-  sentence,
-  table,
-  arrays: (run) =>
-    ({ ...Object.fromEntries(TENSORS.map((name) =>
-          [name, { shape: shape(name, run.length), data: run.values[name], axes: AXES[name], unit: "score" }])),
-      makes: run.makes.map((name) => t(name)), has_read: run.reads.map((name) => t(name)) }),
-  legend: (run) => [
-    { text: t(TEXT.term, { low: number(-run.limit), high: number(run.limit) }), mark: ramp("signed", 72, 9) },
-    { text: t(TEXT.garbage), mark: { fill: "sunk", line: "control", hatch: "control", stripe: 1 } },
-    { text: t(TEXT.pad), mark: { fill: "sunk", line: "control" } },
-  ],
-  below,
-  units: (run, { sstep }) => t(QUESTIONS[sstep].question),
-  choices: () => [
-    { key: "sstep", label: t(TEXT.steps), options: Object.entries(QUESTIONS)
-      .map(([value, { label }]) => ({ value, label: t(label) })) },
-    { key: "squeries", label: t(TEXT.queries), options: ["6", "8", "12"]
-      .map((n) => ({ value: n, label: n === "6" ? t(TEXT.many, { n }) : n })) },
-    { key: "sfrom", label: t(TEXT.first), step: 1 },
-  ],
-  same: (was, run) => was.length === run.length,
-};
+export const looks = { head: "head", sstep: "choice", squeries: "choice", sfrom: "number", scell: "position" };
+export const follows = ["model"];
+export const wish = (get) => Object.fromEntries(["model", "head", "squeries", "sfrom"].map((key) => [key, get(key)]));
+export const question = (run, { sstep = "all" }) => QUESTIONS[sstep].question;
+export const label = TEXT.board;
+export const hovers = true;
+export const along = "sstep";
+export const resets = ["scell"];
+export const bounds = (run) => ({
+  head: { layers: run.layers, heads: run.heads, pick: `${run.layer + 1}.${run.head + 1}` },
+  sstep: { names: Object.keys(STEPS) },
+  squeries: { names: ["6", "8", "12"], pick: "12" },
+  sfrom: { least: 0, most: Math.max(0, run.events - run.length) },
+  scell: { count: run.length * (run.length + 1), pick: telling(run) },
+});
+
+export function move(run, { sstep }, key, by) {
+  const names = Object.keys(STEPS);
+  return key === "sstep"
+    ? { sstep: names[Math.max(0, Math.min(names.length - 1, names.indexOf(sstep) + by))] } : null;
+}
+
+export const arrays = (run) =>
+  ({ ...Object.fromEntries(TENSORS.map((name) =>
+        [name, { shape: shape(name, run.length), data: run.values[name], axes: AXES[name], unit: "score" }])),
+    makes: run.makes.map((name) => t(name)), has_read: run.reads.map((name) => t(name)) });
+export const legend = (run) => [
+  { text: t(TEXT.term, { low: number(-run.limit), high: number(run.limit) }), mark: ramp("signed", 72, 9) },
+  { text: t(TEXT.garbage), mark: { fill: "sunk", line: "control", hatch: "control", stripe: 1 } },
+  { text: t(TEXT.pad), mark: { fill: "sunk", line: "control" } },
+];
+export const units = (run, { sstep }) => t(QUESTIONS[sstep].question);
+export const choices = () => [
+  { key: "sstep", label: t(TEXT.steps), options: Object.entries(QUESTIONS)
+    .map(([value, { label }]) => ({ value, label: t(label) })) },
+  { key: "squeries", label: t(TEXT.queries), options: ["6", "8", "12"]
+    .map((n) => ({ value: n, label: n === "6" ? t(TEXT.many, { n }) : n })) },
+  { key: "sfrom", label: t(TEXT.first), step: 1 },
+];
+export const same = (was, run) => was.length === run.length;

@@ -77,7 +77,7 @@ const passName = (n) => t(TEXT.pass, { n: n + 1 });
  */
 const over = (ends, now) => Math.max(0, ends.filter((end) => end <= now + 1e-6).length - 1);
 
-function read(value) {
+export function read(value) {
   if (!value.passes?.length) return null;
   const moments = [...new Set([0, ...value.ends, ...value.greedy.ends])].sort((a, b) => a - b);
   return { ...value, moments, total: moments.at(-1), count: value.settled.length, target: value.passes.at(-1).pieces };
@@ -111,7 +111,7 @@ function place(run, pen) {
   };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const at = place(run, pen);
   const now = run.moments[look.moment];
   const { passes, greedy } = run;
@@ -245,7 +245,7 @@ function history(run, at, until) {
   return parts(TEXT.became, { at: place_, list: list.join(t(TEXT.comma)) });
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const [now, of, all] = [run.moments[look.moment], run.passes.length, run.greedy.pieces.length];
   const [n, many] = [over(run.ends, now), over(run.greedy.ends, now)];
   const [a, b] = [run.ends.at(-1), run.greedy.ends.at(-1)];
@@ -260,14 +260,14 @@ function sentence(run, look) {
 }
 
 /** Buttons for the position in view: what a click does in the picture, for a keyboard and a finger. */
-function below(run, { pos }, _lock, ask) {
+export function below(run, { pos }, _lock, ask) {
   if (pos === null) return [];
   const [piece, pinned] = [named(run, pos), run.pinned.includes(pos)];
   const mask = [t(run.again.includes(pos) ? TEXT.unmask : TEXT.mask, { piece }), masks(run, pos)];
   return offers(ask, [...(pinned ? [] : [mask]), [t(pinned ? TEXT.unpin : TEXT.pin, { piece }), pins(run, pos)]]);
 }
 
-function table(run, look) {
+export function table(run, look) {
   const columns = [t(TEXT.position),
     ...run.passes.flatMap((_, n) => [t(TEXT.piece, { n: n + 1 }), t(TEXT.chance, { n: n + 1 })]), t(TEXT.after)];
   const rows = run.target.map((_, i) =>
@@ -275,7 +275,7 @@ function table(run, look) {
   return { caption: t(TEXT.caption), columns, rows, here: look.pos };
 }
 
-function arrays({ passes, count, settled, ends, greedy }) {
+export function arrays({ passes, count, settled, ends, greedy }) {
   const all = (name) => passes.flatMap((one) => one[name]);
   const flat = (name) => ({ shape: [passes.length, count], data: all(name).map(Number), axes: ["pass", "position"] });
   const times = ([, ...data], axis) => ({ shape: [data.length], data, axes: [axis], unit: "ms" });
@@ -286,41 +286,34 @@ function arrays({ passes, count, settled, ends, greedy }) {
   };
 }
 
-function legend(run, { show: which }) {
+export function legend(run, { show: which }) {
   const here = which === "settled" ? Object.entries(SETTLED).map(([name, fill]) => [name, { fill, line: "control" }])
     : [["scale", ramp("weights", 64)], ["repeat", REPEAT], ["masked", HOLLOW]];
   return [...here, ...(run.pinned.length ? [["pinned", PINNED]] : [])]
     .map(([name, mark]) => ({ text: t(TEXT[name]), mark: { radius: 3, ...mark } }));
 }
 
-export default {
-  looks: { moment: "step", pos: "position", show: "choice" },
-  question: { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" },
-  label: TEXT.board,
-  read,
-  bounds: (run) => ({
-    moment: { steps: run.moments.length - 1, first: 0 },
-    pos: { count: run.count, pick: run.pick.pos },
-    show: { names: ["p", "settled"] },
-  }),
-  scene,
-  sentence,
-  table,
-  arrays,
-  below,
-  press: (run, { pos }) => (pos === null ? null : { set: masks(run, pos) }),
-  choices: () => [oneOf("show", TEXT.show, ["p", "settled"].map((key) => ({ key, name: TEXT[key] })))],
-  legend,
-  /** It plays so slowly that one can follow, in proportion to the milliseconds. */
-  clock(run) {
-    const seconds = among(0.3 * run.total, 4, 10);
-    return {
-      seconds, says: (at) => `${ms(run.moments[at])} ms`,
-      at: (second) => over(run.moments, (second / seconds) * run.total),
-      when: (at) => (run.moments[at] / run.total) * seconds,
-    };
-  },
-  /** Positions of the same sentence stay, where the translation still has them. */
-  same: (was, run, { pos }) => was.source === run.source && (pos ?? 0) < run.count,
-  stays: ["pos"],
-};
+export const looks = { moment: "step", pos: "position", show: "choice" };
+export const question = { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" };
+export const label = TEXT.board;
+export const bounds = (run) => ({
+  moment: { steps: run.moments.length - 1, first: 0 },
+  pos: { count: run.count, pick: run.pick.pos },
+  show: { names: ["p", "settled"] },
+});
+export const press = (run, { pos }) => (pos === null ? null : { set: masks(run, pos) });
+export const choices = () => [oneOf("show", TEXT.show, ["p", "settled"].map((key) => ({ key, name: TEXT[key] })))];
+
+/** It plays so slowly that one can follow, in proportion to the milliseconds. */
+export function clock(run) {
+  const seconds = among(0.3 * run.total, 4, 10);
+  return {
+    seconds, says: (at) => `${ms(run.moments[at])} ms`,
+    at: (second) => over(run.moments, (second / seconds) * run.total),
+    when: (at) => (run.moments[at] / run.total) * seconds,
+  };
+}
+
+/** Positions of the same sentence stay, where the translation still has them. */
+export const same = (was, run, { pos }) => was.source === run.source && (pos ?? 0) < run.count;
+export const stays = ["pos"];

@@ -1,11 +1,13 @@
 // Where the tokens stand in each of the five steps of hashing, how they travel from one to the next, and what is drawn
 // beside them in the first three. A scene, `s`, is made by hashing.js.
 
+import { upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { shown } from "../../widgets/lib/maps.js";
 import { colour, ink } from "../../widgets/lib/pen.js";
+import { number } from "../../widgets/lib/stripwords.js";
 import { deciding } from "./hashnumbers.js";
-import { TEXT, cardOf, nameOf, number } from "./hashwords.js";
+import { TEXT, cardOf, nameOf } from "./hashwords.js";
 
 const SET = 10; // colours that stay apart; buckets beyond wear another pattern
 export const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
@@ -101,7 +103,7 @@ const vectors = {
     let most = 1;
     for (let i = 0; i < run.length; i += 1) most = Math.max(most, Math.hypot(value(i, a), value(i, b)));
     // Decided along an axis of this plane, or by a coordinate that it does not show.
-    const spots = Array.from({ length: run.length }, (_, i) =>
+    const spots = upTo(run.length, (i) =>
       ({ x: cx + (radius * value(i, a)) / most - dot / 2, w: dot, h: dot, round: 1,
       y: cy - (radius * value(i, b)) / most - dot / 2, alpha: [a, b].includes(round.buckets[i] % half) ? 1 : 0.4 }));
     const bars = narrow ? { x: 34, y: side + 52, w: width - 38, h: 150 }
@@ -230,7 +232,7 @@ const buckets = {
     for (let cell = least; cell >= 8 && !found; cell -= 0.5) found = fit(cell, false).need <= high || cell <= 8.5
       ? fit(cell, false) : null;
     const { cell, per, band, unit, tall, inner, need } = found;
-    const spots = Array.from({ length: run.length }, (_, i) => {
+    const spots = upTo(run.length, (i) => {
       const second = run.word && i > run.word;
       const column = second ? i - run.word : i;
       return { ...SPOT, x: (width - per * cell) / 2 + (column % per) * cell + 1, w: cell - 2, h: tall,
@@ -308,8 +310,8 @@ const sorting = {
     const gap = cell > 5 ? 1 : cell > 2.5 ? 0.4 : 0;
     const spot = (place, y) => ({ ...SPOT, x: left + place * cell + gap, y, w: cell - 2 * gap, h: tall });
     return { cell, left, tall, top: 2 * size + 16, bottom, numbers, need: 0,
-      first: Array.from({ length: run.length }, (_, i) => spot(i, 2 * size + 16)),
-      spots: Array.from({ length: run.length }, (_, i) => spot(round.rank[i], bottom)) };
+      first: upTo(run.length, (i) => spot(i, 2 * size + 16)),
+      spots: upTo(run.length, (i) => spot(round.rank[i], bottom)) };
   },
 
   draw(s, at) {

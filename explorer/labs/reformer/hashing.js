@@ -2,8 +2,7 @@
 // worked out here; rotated vectors and weights of a head and round are asked for as somebody looks. The value is made
 // by explorer/figures/hashing.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { el } from "../../widgets/lib/dom.js";
+import { filed, opened, upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { shown } from "../../widgets/lib/maps.js";
@@ -11,7 +10,7 @@ import { ramp } from "../../widgets/lib/pen.js";
 import { FIRST, between, styleOf, tokens } from "./hashboards.js";
 import { back, chunks } from "./hashmaps.js";
 import { compared, copies, dense, meet, ranked, roundOf, row as rowOf, seenBy, share, sight, twins } from "./hashnumbers.js";
-import { TEXT, nameOf, roundsText, sentence } from "./hashwords.js";
+import { TEXT, nameOf, roundsText, sentenceOf } from "./hashwords.js";
 
 const BOARDS = [...FIRST, chunks, back];
 const STEPS = BOARDS.length;
@@ -24,21 +23,22 @@ const TILE = { tall: 22, least: 130 }; // px of the buckets of a head
 // ── a run, and what is asked for as somebody looks ──
 const details = new Map(); // address as text -> {raw, rotated: (position, half), weights: (place, slot), or (query, key) of all rounds}
 const failed = new Map(); // address as text -> the sentence that says why
-const named = ({ query, model, head, round }) => [query, model, head, round].join("\n");
+const addressed = ({ query, model, head, round }) => [query, model, head, round].join("\n");
 
 /** What the server sent of a head and round. */
-async function takes(_run, value) {
+export async function takes(_run, value) {
   if (value?.kind !== "hashing") return;
-  const name = named(value);
+  const name = addressed(value);
   const fails = (why) => {
     failed.set(name, why);
     setTimeout(() => failed.delete(name), AGAIN);
   };
   if (value.error) return void fails(value.error);
   try {
-    const [rotated, weights] = await Promise.all([value.rotated, value.weights].map((one) => one && unpack(one)));
+    const { rotated, weights } = await opened(value);
+    const raw = { ...value, rotated: rotated?.packed, weights: weights?.packed };
     if (details.size >= KEPT) details.delete(details.keys().next().value);
-    details.set(name, { raw: value, rotated, weights });
+    details.set(name, { raw, rotated, weights });
     failed.delete(name);
   } catch (error) {
     fails({ en: `This head could not be fetched: ${error.message}.`, zh: `无法取得这个头：${error.message}。` });
@@ -49,10 +49,9 @@ async function takes(_run, value) {
  * Models have `rounded(layer, head)`, the rounds of a head, and `seen(layer, head, turn)`, who may look at whom; turn
  * −1: in any round.
  */
-async function read(value) {
+export async function read(value) {
   if (!value.models?.length) return null;
   await Promise.all([value.looked ?? []].flat().map((one) => takes(null, one)));
-  const packed = await Promise.all(value.models.map((model) => (model.rounds ? unpack(model.buckets) : null)));
   const [length, remembered] = [value.tokens.length, new Map()];
   const kept = (name, make) => {
     if (!remembered.has(name)) {
@@ -63,8 +62,8 @@ async function read(value) {
   };
   const models = value.models.map((model, m) => {
     const rounded = (layer, head) => kept(`${m} ${layer} ${head}`,
-      () => Array.from({ length: model.rounds }, (_, turn) =>
-        roundOf(packed[m].slice(layer, head, turn), model.chunk)));
+      () => upTo(model.rounds, (turn) =>
+        roundOf(model.buckets.slice(layer, head, turn), model.chunk)));
     const seen = (layer, head, turn) => kept(`${m} ${layer} ${head} ${turn}`,
       () => seenBy(turn < 0 ? rounded(layer, head) : [rounded(layer, head)[turn]], length));
     return { ...model, rounded, seen };
@@ -73,7 +72,7 @@ async function read(value) {
     ? twins(value.word) : [] };
 }
 
-function bounds(run, look) {
+export function bounds(run, look) {
   const [model, pick] = [modelOf(run, look), run.pick ?? {}];
   const rounds = Math.max(1, model.rounds);
   return {
@@ -98,11 +97,11 @@ function chosen(run, look) {
     round: turn + 1 } };
 }
 
-const detailOf = (address) => details.get(named(address)) ?? null;
+const detailOf = (address) => details.get(addressed(address)) ?? null;
 
-function lacks(run, look) {
+export function lacks(run, look) {
   const { model, address } = chosen(run, look);
-  return model.rounds && !detailOf(address) && !failed.has(named(address)) ? address : null;
+  return model.rounds && !detailOf(address) && !failed.has(addressed(address)) ? address : null;
 }
 
 /** Everything that drawing and telling need; pen is null where nothing is drawn. */
@@ -159,7 +158,7 @@ function faded(pen, alpha, draw) {
   pen.marks.at(-1).alpha = alpha;
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const s = sceneOf(run, look, pen);
   if (!s.model.rounds) {
     pen.size(pen.width, 1);
@@ -188,7 +187,7 @@ function scene(run, look, pen) {
 }
 
 /** How long tokens travel: between steps, heads, rounds, planes; not while somebody points. */
-function moves(run, was, look) {
+export function moves(run, was, look) {
   if (was.model !== look.model || !modelOf(run, look).rounds) return 0;
   if (was.hashingstep !== look.hashingstep) return [was.hashingstep, look.hashingstep].sort().join() === "2,3"
     ? TRAVEL.sorting
@@ -243,16 +242,15 @@ function stripsOf({ word, length }, buckets, wide) {
 }
 
 // ── around it ──
-function below(run, look) {
+export function below(run, look) {
   const s = sceneOf(run, look);
   if (!s.model.rounds) return [];
   const half = s.model.kinds / 2;
-  const remarks = [s.step === 1 && half > 2 && t(TEXT.others, { n: half - 2 }),
-    t(failed.get(named(chosen(run, look).address)))].filter(Boolean);
-  return remarks.map((text) => el("p", { class: "tfe-note tfe-controls", text }));
+  return [s.step === 1 && half > 2 && t(TEXT.others, { n: half - 2 }),
+    t(failed.get(addressed(chosen(run, look).address)))];
 }
 
-function legend(run, look) {
+export function legend(run, look) {
   if (!modelOf(run, look).rounds) return [];
   const ring = (line) => ({ line, width: 2, radius: 3 });
   return [{ text: t(TEXT.legendAsks), mark: ring("query") },
@@ -261,10 +259,10 @@ function legend(run, look) {
       : { text: t(TEXT.legendBucket), mark: { shades: [1, 2, 3, 4].map((n) => `cat-${n}`), wide: 44 } }];
 }
 
-function choices(run, look) {
+export function choices(run, look) {
   const model = modelOf(run, look);
   const option = (value, label = t(TEXT[value])) => ({ value, label });
-  const numbers = Array.from({ length: model.rounds }, (_, n) => option(String(n + 1), String(n + 1)));
+  const numbers = upTo(model.rounds, (n) => option(String(n + 1), String(n + 1)));
   return [
     oneOf("model", TEXT.model, run.models),
     ...(model.rounds ? [{ key: "hashinground", label: t(TEXT.round), shown: true,
@@ -278,7 +276,7 @@ function choices(run, look) {
   ];
 }
 
-function units(run, look) {
+export function units(run, look) {
   const { rounds, kinds, chunk } = modelOf(run, look);
   const n = look.hashingstep;
   return rounds ? [t(TEXT.step, { n, name: t(TEXT[`step${n}`]) }),
@@ -287,7 +285,7 @@ function units(run, look) {
 }
 
 /** What is locked with a click: of a cell its query, of a key in sight itself. */
-function completes(run, look, { key, to, ...patch }, { add }) {
+export function completes(run, look, { key, to, ...patch }, { add }) {
   const out = { ...patch, ...(patch.hashinground === "all" ? { hashingstep: STEPS } : {}),
     ...(patch.model ? { head: null } : {}) };
   const pos = to ?? patch.pos;
@@ -306,65 +304,47 @@ function positions(run, look) {
   }) : [];
 }
 
-const table = (run, look) => ({ caption: t(TEXT.caption), columns: t(TEXT.columns).split("|"),
+export const table = (run, look) => ({ caption: t(TEXT.caption), columns: t(TEXT.columns).split("|"),
   rows: positions(run, look).map(([i, token, ...rest]) =>
     [i, shown(token), ...rest.with(4, rest[4] === null ? null : nameOf(run, rest[4]))]),
   here: look.pos.at(-1) ?? null });
 
-const lines = (run, look) => ({ rows: positions(run, look),
+export const lines = (run, look) => ({ rows: positions(run, look),
   columns: ["position", "token", "bucket", "place", "chunk", "may_look_at", "looks_hardest_at", "weight"] });
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const { model, layer, head, rounds, round, turn, seen, detail, matrix } = sceneOf(run, look);
   const n = run.length;
   if (!model.rounds) return { tokens: run.tokens };
-  const pairs = { shape: [n, n], axes: ["query", "key"] };
+  const pairs = (data, unit) => filed(data, ["query", "key"], unit, [n, n]);
   return {
     tokens: run.tokens,
-    buckets: { shape: [rounds.length, n], data: Int32Array.from(rounds.flatMap(({ buckets }) => Array.from(buckets))),
-      axes: ["round", "position"] },
-    order: { shape: [n], data: round.order, axes: ["place"], unit: "position" },
-    chunk: { shape: [1], data: Int32Array.of(round.chunk), unit: "places" },
-    seen: { ...pairs, data: seen },
+    buckets: filed(rounds.flatMap(({ buckets }) => [...buckets]), ["round", "position"], undefined, [rounds.length, n]),
+    order: filed(round.order, "place", "position"),
+    chunk: { shape: [1], data: [round.chunk], unit: "places" },
+    seen: pairs(seen),
     looked_at: [`${model.key}, layer ${layer + 1}, head ${head + 1}, ${turn < 0 ? "all rounds" : `round ${turn + 1}`}`],
-    ...(detail?.rotated ? { rotated: { shape: detail.rotated.shape, data: detail.rotated.data,
-      axes: ["position", "coordinate"],
-      unit: "of a vector of length 1" } } : {}),
-    ...(matrix ? { weights: { ...pairs, data: matrix.map((w) => (w === w ? w : 0)), unit: "weight" } } : {}),
+    ...(detail?.rotated ? { rotated: filed(detail.rotated.data, ["position", "coordinate"],
+      "of a vector of length 1", detail.rotated.shape) } : {}),
+    ...(matrix ? { weights: pairs(matrix.map((w) => (w === w ? w : 0)), "weight") } : {}),
   };
 }
 
-export default {
-  looks: { model: "choice", head: "head", pos: "positions", hashingstep: "step", hashinground: "choice",
-    hashingplane: "choice" },
-  hovers: true,
-  aside: "pos",
-  resets: ["model", "head", "pos", "hashingstep", "hashinground", "hashingplane"],
-  input: ["pos"],
-  stays: ["model", "head", "pos"],
-  question: { en: "How does it find alike vectors without comparing all?", zh: "不逐一比较，怎样找到相似的向量？" },
-  label: TEXT.board,
-  read,
-  bounds,
-  lacks,
-  takes,
-  completes,
-  scene,
-  moves,
-  sentence: (run, look) => sentence(sceneOf(run, look)),
-  table,
-  lines,
-  arrays,
-  legend,
-  below,
-  choices,
-  units,
-  named: (run, look) => ["hashing", look.model, look.head, look.hashinground === "all" ? "all"
-    : `round${look.hashinground}`,
-    `step${look.hashingstep}`],
-  clock: (run, look) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null),
-  same: (was, run) => was.tokens.join("") === run.tokens.join(""),
-  kept: (run, value) => ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>
-    query === run.query) }),
-  waits: (run, look) => Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address),
-};
+export const looks = { model: "choice", head: "head", pos: "positions", hashingstep: "step", hashinground: "choice",
+  hashingplane: "choice" };
+export const hovers = true;
+export const aside = "pos";
+export const resets = ["model", "head", "pos", "hashingstep", "hashinground", "hashingplane"];
+export const input = ["pos"];
+export const stays = ["model", "head", "pos"];
+export const question = { en: "How does it find alike vectors without comparing all?", zh: "不逐一比较，怎样找到相似的向量？" };
+export const label = TEXT.board;
+export const sentence = (run, look) => sentenceOf(sceneOf(run, look));
+export const named = (run, look) => ["hashing", look.model, look.head, look.hashinground === "all" ? "all"
+  : `round${look.hashinground}`,
+  `step${look.hashingstep}`];
+export const clock = (run, look) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null);
+export const same = (was, run) => was.tokens.join("") === run.tokens.join("");
+export const kept = (run, value) => ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>
+  query === run.query) });
+export const waits = (run, look) => Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address);

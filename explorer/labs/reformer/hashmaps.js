@@ -1,6 +1,7 @@
 // The last two steps of hashing: chunks with the weights inside one, and the whole map back in its own order. A scene,
 // `s`, is made by hashing.js.
 
+import { upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { shown } from "../../widgets/lib/maps.js";
 import { shade } from "../../widgets/lib/pen.js";
@@ -48,7 +49,7 @@ export const chunks = {
     const taken = [];
     // Its own chunk is named first, then the one before, others where they have room.
     const near = (chunk) => [own - 1, own].indexOf(chunk);
-    for (const chunk of Array.from({ length: round.chunks }, (_, n) => n).sort((a, b) => near(b) - near(a))) {
+    for (const chunk of upTo(round.chunks, (n) => n).sort((a, b) => near(b) - near(a))) {
       const [[x0, x1], role] = [edge(chunk), chunk === own ? "query" : chunk === own - 1 ? "key" : null];
       const how = { align: "center", weight: chunk === own ? 700 : role ? 650 : 400, colour: role ?? "ink3" };
       const long = t(TEXT.chunkN, { n: chunk + 1 });
@@ -132,9 +133,8 @@ function inside(s, { map, own }) {
   const box = { x0: map.x, x1: map.x + map.w, y0: map.y, y1: map.y + map.h };
   pen.cells(box, { data: within(s, map), rows: map.rows, columns: map.columns });
   if (map.unit >= 6) {
-    const columns = Array.from({ length: map.columns - 1 },
-        (_, c) => `M${map.x + (c + 1) * map.unit},${map.y}v${map.h}`);
-    const rows = Array.from({ length: map.rows - 1 }, (_, r) => `M${map.x},${map.y + (r + 1) * map.unit}h${map.w}`);
+    const columns = upTo(map.columns - 1, (c) => `M${map.x + (c + 1) * map.unit},${map.y}v${map.h}`);
+    const rows = upTo(map.rows - 1, (r) => `M${map.x},${map.y + (r + 1) * map.unit}h${map.w}`);
     pen.path([...columns, ...rows].join(""), { line: "panel", alpha: 0.28 });
   }
   const border = map.x + (map.begin - map.first) * map.unit;
@@ -208,7 +208,7 @@ export const back = {
     const band = clamp(unit, big ? 12 : 7, big ? 26 : 16); // the sequence along both axes
     const gap = unit > 5 ? 0.5 : 0;
     const map = { x: names + band, y: top + band + 3, side, unit };
-    const spots = Array.from({ length: run.length }, (_, i) =>
+    const spots = upTo(run.length, (i) =>
       ({ ...SPOT, x: map.x + i * unit + gap, y: top, w: Math.max(0.5, unit - 2 * gap), h: band }));
     const beside = map.x + side + (big ? 60 : 44);
     const info = narrow ? { x: 0, y: map.y + side + 24, w: width } : { x: beside, y: top, w: width - beside };
@@ -218,10 +218,9 @@ export const back = {
     const tall = narrow ? 1000 : Math.max(120, high - from - 6);
     const sized = (across) => Math.min((info.w - apart * (across - 1)) / across, big ? 220 : narrow ? 96 : 150,
       (tall - apart * (Math.ceil(count / across) - 1)) / Math.ceil(count / across));
-    const ways = narrow ? [Math.min(count, 5)] : Array.from({ length: count }, (_, n) => n + 1);
+    const ways = narrow ? [Math.min(count, 5)] : upTo(count, (n) => n + 1);
     const per = ways.reduce((best, across) => (sized(across) > sized(best) + 0.5 ? across : best), ways[0] ?? 1);
-    const tiles = Array.from({ length: count },
-        (_, n) => ({ x: info.x + (n % per) * (sized(per) + apart), side: sized(per),
+    const tiles = upTo(count, (n) => ({ x: info.x + (n % per) * (sized(per) + apart), side: sized(per),
       y: from + Math.floor(n / per) * (sized(per) + apart), turn: n < model.rounds ? n : -1 }));
     return { spots, band, top, map, info, tiles, need: count ? tiles.at(-1).y + sized(per) + 12 : from };
   },

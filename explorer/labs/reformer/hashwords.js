@@ -3,6 +3,7 @@
 
 import { t } from "../../widgets/lib/lang.js";
 import { parts, shown } from "../../widgets/lib/maps.js";
+import { number } from "../../widgets/lib/stripwords.js";
 import { ranked, share, sight } from "./hashnumbers.js";
 
 export const TEXT = {
@@ -129,7 +130,6 @@ const SAY = {
 
 /** “l”·28 */
 export const nameOf = (run, position) => `“${shown(run.tokens[position])}”·${position}`;
-export const number = (x) => x.toFixed(2).replace("-", "−");
 export const percent = (part) => {
   if (!Number.isFinite(part)) return "–"; // of no pairs at all
   const points = 100 * part;
@@ -138,7 +138,7 @@ export const percent = (part) => {
 export const roundsText = (n) => (n === 1 ? t(TEXT.round1) : t(TEXT.roundsN, { n }));
 
 /** What stands under the picture, as parts. scene: see hashing.js. */
-export function sentence(scene) {
+export function sentenceOf(scene) {
   const { run, model } = scene;
   if (!model.rounds) {
     const pairs = ((run.length * (run.length - 1)) / 2).toLocaleString("en");

@@ -2,11 +2,10 @@
 // are answered here; the map of another number of buckets is asked for. The value is made by
 // explorer/figures/missed.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { el } from "../../widgets/lib/dom.js";
-import { t } from "../../widgets/lib/lang.js";
+import { filed } from "../../widgets/lib/arrays.js";
+import { plain, t } from "../../widgets/lib/lang.js";
 import { shown } from "../../widgets/lib/maps.js";
-import { ramp } from "../../widgets/lib/pen.js";
+import { around, ramp } from "../../widgets/lib/pen.js";
 import { pooled, triangle } from "./triangle.js";
 
 const TEXT = {
@@ -59,9 +58,8 @@ const digits = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w.toPrecision(1))
 const met = (first, rounds) => first > 0 && first <= rounds;
 
 // ── what so many rounds see, worked out from the round in which each pair first meets ──
-async function read(value) {
-  const [log, first, table, pairs] = await Promise.all(["log_full", "first", "table", "pairs"]
-    .map((name) => unpack(value[name])));
+export function read(value) {
+  const { log_full: log, first, table, pairs } = value;
   const length = value.tokens.length;
   const weights = new Float32Array(length * length).fill(Number.NaN); // NaN: a query may not look
   for (let q = 1; q < length; q += 1)
@@ -137,7 +135,7 @@ function place(run, { width, big, tall }) {
     height: other.y + side + below + font / 3 };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const at = place(run, pen);
   const now = { ...look, ...look.over };
   pen.group(0, 0, () => maps(run, now, pen, at, [look.pos].flat()));
@@ -166,19 +164,20 @@ function maps(run, look, pen, at, locked) {
     write(x, y - line - 0.8 * font, t(TEXT[which]), { colour: "ink", weight: 650 });
     write(x, y - 0.8 * font, which === "full" ? t(TEXT.everything)
       : t(TEXT.setting, { r: rounds, b: look.missedbuckets }));
-    triangle(pen, { x0: x, x1: x + side, y0: y, y1: y + side },
+    const box = { x0: x, x1: x + side, y0: y, y1: y + side };
+    triangle(pen, box,
       { ...pooled(length, (row, key) => data[row * length + key], MANY), gamma: 0.8 });
     pen.path(`M${x},${y}V${y + side}H${x + side}Z`, { line: "control" });
     const square = (row, column, one) => {
       const [mx, my] = [x + (number(column) + 0.5) * cell, y + (number(row) + 0.5) * cell];
-      return { x0: mx - one / 2, x1: mx + one / 2, y0: my - one / 2, y1: my + one / 2 };
+      return around({ x0: mx, x1: mx, y0: my, y1: my }, one / 2);
     };
     const spots = new Map(gone.map(([row, key]) => [`${number(row)},${number(key)}`, [row, key]]));
     for (const [row, key] of spots.values())
       pen.rect(square(row, key, Math.max(cell, big ? 6 : 4)), { line: "bad", width: big ? 2.5 : cell < 6 ? 1.2 : 1.8 });
     for (const row of new Set([...locked.filter((one) => one !== null && one < length), q])) {
       const top = y + number(row) * cell;
-      pen.rect({ x0: x - 1, x1: x + (number(row) + 1) * cell + 1, y0: top - 1, y1: top + cell + 1 },
+      pen.rect(around({ x0: x, x1: x + (number(row) + 1) * cell, y0: top, y1: top + cell }, 1),
         { line: "query", width: row === q ? (big ? 3 : 2) : 1 });
     }
     const ring = square(q, k, Math.max(cell, font * 0.6) + (big ? 8 : 6));
@@ -201,17 +200,10 @@ function maps(run, look, pen, at, locked) {
         write(px, y + side + line * 0.7, name(n)[0], { ...name(n)[1], align: "center" });
     }
     if (label) write(mid, y + side + line * 0.7, label, { align: "center", colour: "key", weight: 650 });
-    pen.hit({
-      x0: x, x1: x + side, y0: y, y1: y + side,
-      at(px, py) {
-        const [row, column] = [Math.floor((py - y) / cell) * by, Math.floor((px - x) / cell) * by];
-        const pair = heaviest(run, rounds, [row, column], [by, by]);
-        const box = { x0: x + (column / by) * cell, x1: x + (column / by + 1) * cell, y0: y + (row / by) * cell,
-          y1: y + (row / by + 1) * cell };
-        return { ...box, look: { pos: pair?.[0] ?? Math.min(row, length - 1) },
-          ...(pair ? { card: () => [pairOf(run, rounds, pair).map((part) => part.text ?? part).join("")
-                .trim()] } : {}) };
-      },
+    pen.grid(box, size, size, (row, column) => {
+      const pair = heaviest(run, rounds, [row * by, column * by], [by, by]);
+      return { look: { pos: pair?.[0] ?? Math.min(row * by, length - 1) },
+        ...(pair ? { card: () => [plain(pairOf(run, rounds, pair)).trim()] } : {}) };
     });
   }
   // What each query misses.
@@ -232,26 +224,21 @@ function maps(run, look, pen, at, locked) {
     { line: "query", width: big ? 3 : 2 });
   write(strip.x, strip.y + side + line * 0.7, "0");
   write(strip.x + strip.width, strip.y + side + line * 0.7, "100 %", { align: "right" });
-  const row = (py) => Math.min(length - 1, Math.floor((py - strip.y) / cell) * by);
-  const box = (n) =>
-    ({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y + number(n) * cell, y1: strip.y + (number(n) + 1) * cell,
-      look: { pos: n }, card: () => [tag(n), `${percent(100 * lost[n])} %`] });
-  pen.hit({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y, y1: strip.y + side, at: (_, py) => box(row(py)) });
+  pen.grid({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y, y1: strip.y + side }, size, 1, (row) => {
+    const n = Math.min(length - 1, row * by);
+    return { look: { pos: n }, card: () => [tag(n), `${percent(100 * lost[n])} %`] };
+  });
 }
 
-const legend = () => [
+export const legend = () => [
   { text: t(TEXT.weights), mark: ramp("weights", 90, 24, 0.8) },
   { text: t(TEXT.gone, { n: LEAST }), mark: { line: "bad", width: 2 } },
   { text: t(TEXT.sunk), mark: { fill: "sunk", line: "control" } },
 ];
 
-function below(run) {
-  const said = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model),
-      n: run.length.toLocaleString("en"), chunk: run.chunk, seed: run.seed });
-  return [el("p",
-      { class: "tfe-note tfe-controls", text: said + (run.trained ? "" : t(TEXT.unhashed)) + (run.by > 1
-          ? t(TEXT.pooled, { n: run.by }) : "") })];
-}
+export const below = (run) => [t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model),
+  n: run.length.toLocaleString("en"), chunk: run.chunk, seed: run.seed }) + (run.trained ? "" : t(TEXT.unhashed)) +
+  (run.by > 1 ? t(TEXT.pooled, { n: run.by }) : "")];
 
 // ── in words and numbers ──
 /** What is told of a pair under so many rounds. */
@@ -267,7 +254,7 @@ function pairOf(run, rounds, [q, k]) {
     ...(after === undefined ? [] : [{ role: "key", text: t(TEXT.key) + name(k) }, after])];
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const [rounds, column] = [look.missedrounds, buckets(run, look)];
   const one = rounds === 1;
   const gone = percent(run.table[here(run, rounds, column)]);
@@ -279,7 +266,7 @@ function sentence(run, look) {
   return [says, ...pairOf(run, rounds, telling(run, query(run, look), rounds))];
 }
 
-function table(run, look) {
+export function table(run, look) {
   const { kinds } = run;
   const round = (value) => Number(value.toFixed(5));
   const rows = Array.from(run.table, (gone, i) => [Math.floor(i / kinds.length) + 1, kinds[i % kinds.length],
@@ -288,49 +275,36 @@ function table(run, look) {
     here: here(run, look.missedrounds, buckets(run, look)) };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const { map, lost } = seen(run, look.missedrounds);
-  const [square, grid] = [[run.length, run.length], [run.rounds, run.kinds.length]];
-  const pairs = { shape: square, axes: ["query", "key"] };
+  const pairs = (data, unit) => filed(data, ["query", "key"], unit, [run.length, run.length]);
+  const shares = (data, unit) => filed(data, ["rounds", "kinds"], unit, [run.rounds, run.kinds.length]);
   const none = (one) => Float32Array.from(one, (w) => (w === w ? w : 0));
   return {
-    full: { ...pairs, data: none(run.weights), unit: "weight" },
-    hashed: { ...pairs, data: none(map), unit: "weight" },
-    first_round: { ...pairs, data: run.first, unit: "round, 0 for none" },
-    lost: { shape: [run.length], data: lost, axes: ["query"], unit: "share of the weight" },
-    rounds_buckets: { shape: [2], data: Int32Array.of(look.missedrounds, run.chosen) },
-    missed_percent: { shape: grid, data: run.table, axes: ["rounds", "kinds"], unit: "% of the weight" },
-    pairs_percent: { shape: grid, data: run.pairs, axes: ["rounds", "kinds"], unit: "% of the pairs" },
-    kinds: { shape: [run.kinds.length], data: Int32Array.from(run.kinds), unit: "buckets" },
-    tokens: run.tokens,
+    full: pairs(none(run.weights), "weight"), hashed: pairs(none(map), "weight"),
+    first_round: pairs(run.first, "round, 0 for none"), lost: filed(lost, "query", "share of the weight"),
+    rounds_buckets: { shape: [2], data: [look.missedrounds, run.chosen] },
+    missed_percent: shares(run.table, "% of the weight"), pairs_percent: shares(run.pairs, "% of the pairs"),
+    kinds: { shape: [run.kinds.length], data: run.kinds, unit: "buckets" }, tokens: run.tokens,
   };
 }
 
-export default {
-  looks: { missedrounds: "step", missedbuckets: "choice", head: "head", pos: "positions" },
-  hovers: true,
-  aside: "pos",
-  resets: ["pos", "missedrounds", "missedbuckets"],
-  follows: ["model"],
-  wish: (get) => ({ model: get("model"), head: /^\d+\.\d+$/.test(get("head") ?? "") ? get("head") : null,
-      buckets: /^\d{1,3}$/.test(get("missedbuckets") ?? "") ? Number(get("missedbuckets")) : null }),
-  read,
-  bounds: ({ rounds, ran, trained, kinds, chosen, layers, heads, layer, head, length, pos }) => ({
-    missedrounds: { steps: rounds, pick: Math.min(rounds, ran[0] || trained || 4) },
-    missedbuckets: { names: kinds.map(String), pick: String(kinds.includes(ran[1]) ? ran[1] : chosen) },
-    head: { layers, heads, pick: `${layer + 1}.${head + 1}` },
-    pos: { count: length, pick: pos },
-  }),
-  scene,
-  sentence,
-  table,
-  arrays,
-  legend,
-  below,
-  title: (run, look) => t(TEXT.title, { n: percent(run.table[here(run, look.missedrounds, buckets(run, look))]) }),
-  choices: (run) =>
-    [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true,
-      options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }],
-  clock: (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }),
-      texts: TEXT }),
-};
+export const looks = { missedrounds: "step", missedbuckets: "choice", head: "head", pos: "positions" };
+export const hovers = true;
+export const aside = "pos";
+export const resets = ["pos", "missedrounds", "missedbuckets"];
+export const follows = ["model"];
+export const wish = (get) => ({ model: get("model"), head: /^\d+\.\d+$/.test(get("head") ?? "") ? get("head") : null,
+    buckets: /^\d{1,3}$/.test(get("missedbuckets") ?? "") ? Number(get("missedbuckets")) : null });
+export const bounds = ({ rounds, ran, trained, kinds, chosen, layers, heads, layer, head, length, pos }) => ({
+  missedrounds: { steps: rounds, pick: Math.min(rounds, ran[0] || trained || 4) },
+  missedbuckets: { names: kinds.map(String), pick: String(kinds.includes(ran[1]) ? ran[1] : chosen) },
+  head: { layers, heads, pick: `${layer + 1}.${head + 1}` },
+  pos: { count: length, pick: pos },
+});
+export const title = (run, look) => t(TEXT.title, { n: percent(run.table[here(run, look.missedrounds, buckets(run, look))]) });
+export const choices = (run) =>
+  [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true,
+    options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }];
+export const clock = (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }),
+    texts: TEXT });

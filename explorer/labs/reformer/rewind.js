@@ -2,7 +2,6 @@
 // long the vectors are that went in and that came back, and how far apart the two are. The value is made by
 // deeper/rewind.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { NAME, shown } from "../../widgets/lib/maps.js";
 import { raised, tiny } from "../../widgets/lib/signs.js";
@@ -60,9 +59,9 @@ const PACE = 700; // ms that a step stands while it plays
 const listed = (name) => t(TEXT[name]).split("|");
 const counted = (layers) => (layers === 1 ? t(TEXT.one) : t(TEXT.many, { n: layers }));
 
-async function read(value) {
-  const [forward, again] = await Promise.all([value.forward, value.again].map(unpack));
-  return { ...value, forward: forward.data, again: again.data, layers: forward.shape[0], positions: forward.shape[1] };
+export function read(value) {
+  const { forward: { data, shape: [layers, positions] }, again } = value;
+  return { ...value, forward: data, again: again.data, layers, positions };
 }
 
 const position = ({ pos, over }) => [over?.pos ?? pos].flat().at(-1) ?? null;
@@ -74,7 +73,7 @@ function stands({ layers }, step, layer) {
   return step === layer + 1 ? "held" : null;
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const { layers, positions, forward, again } = run;
   const { big, narrow, width, tall } = pen;
   const [step, pos] = [look.rewindstep, position(look)];
@@ -203,7 +202,7 @@ function tokens({ tokens: all, positions }, pen, { pos, px, from, font, y }) {
 const nameOf = (run, pos) => ({ role: "query", text: t(TEXT.position) + NAME(run.tokens[pos], pos, "query").text });
 const plainName = (run, pos) => NAME(run.tokens[pos], pos, "query").text;
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const { layers, single, double, positions, forward, again } = run;
   const [step, pos] = [look.rewindstep, position(look)];
   const layer = step <= layers ? step : Math.max(1, 2 * layers - step + 1);
@@ -218,14 +217,14 @@ function sentence(run, look) {
   return [...said, ...here].map((one) => (one.role || typeof one === "string" ? one : one.text));
 }
 
-const table = ({ single, double }) =>
+export const table = ({ single, double }) =>
   ({ caption: t(TEXT.caption), columns: listed("columns"),
     rows: single.map((off, i) => [i + 1, tiny(off), tiny(double[i])]) });
 
-const lines = ({ tokens: all, positions, forward, again }) => ({ columns: listed("lines"), rows: Array.from(forward,
+export const lines = ({ tokens: all, positions, forward, again }) => ({ columns: listed("lines"), rows: Array.from(forward,
   (norm, i) => [Math.floor(i / positions) + 1, i % positions, all[i % positions], norm, again[i]]) });
 
-function arrays({ layers, positions, forward, again, single, double, tokens: all }) {
+export function arrays({ layers, positions, forward, again, single, double, tokens: all }) {
   const norms = { shape: [layers, positions], axes: ["layer", "position"], unit: "length of the vector" };
   const off = { shape: [layers], axes: ["layer"], unit: "largest difference" };
   return { forward: { ...norms, data: forward }, again: { ...norms, data: again },
@@ -233,32 +232,26 @@ function arrays({ layers, positions, forward, again, single, double, tokens: all
     double: { ...off, data: Float64Array.from(double) }, tokens: all };
 }
 
-export default {
-  looks: { rewindstep: "step", pos: "positions" },
-  hovers: true,
-  aside: "pos",
-  follows: ["model", "head"],
-  question: TEXT.question,
-  label: TEXT.board,
-  read,
-  wish(get) {
-    const [, layer] = /^(\d{1,2})\.\d{1,2}$/.exec(get("head") ?? "") ?? [];
-    return { model: get("model"), layer: layer > 0 ? layer - 1 : null };
-  },
-  bounds: ({ layers, positions }) => ({ rewindstep: { steps: 2 * layers, first: 0 }, pos: { count: positions } }),
-  scene,
-  sentence,
-  table,
-  lines,
-  arrays,
-  units: (run) => t(TEXT.follows, { model: t(run.model), n: run.positions.toLocaleString("en"),
-    layers: counted(run.layers) }),
-  legend: () => [
-    { text: t(TEXT.went), mark: { shades: ["ink2", "panel", "ink2", "panel", "ink2"], wide: 20, tall: 2 } },
-    { text: t(TEXT.came), mark: { fill: "out", wide: 20, tall: 4 } },
-    { text: "float32", mark: { fill: "cat-2", radius: 99, wide: 10, tall: 10 } },
-    { text: "float64", mark: { fill: "cat-1", wide: 9, tall: 9 } },
-  ],
-  clock: (run) => ({ key: "rewindstep", pace: PACE, texts: TEXT,
-    says: (at) => t(TEXT.at, { i: at, n: 2 * run.layers }) }),
-};
+export const looks = { rewindstep: "step", pos: "positions" };
+export const hovers = true;
+export const aside = "pos";
+export const follows = ["model", "head"];
+export const question = TEXT.question;
+export const label = TEXT.board;
+
+export function wish(get) {
+  const [, layer] = /^(\d{1,2})\.\d{1,2}$/.exec(get("head") ?? "") ?? [];
+  return { model: get("model"), layer: layer > 0 ? layer - 1 : null };
+}
+
+export const bounds = ({ layers, positions }) => ({ rewindstep: { steps: 2 * layers, first: 0 }, pos: { count: positions } });
+export const units = (run) => t(TEXT.follows, { model: t(run.model), n: run.positions.toLocaleString("en"),
+  layers: counted(run.layers) });
+export const legend = () => [
+  { text: t(TEXT.went), mark: { shades: ["ink2", "panel", "ink2", "panel", "ink2"], wide: 20, tall: 2 } },
+  { text: t(TEXT.came), mark: { fill: "out", wide: 20, tall: 4 } },
+  { text: "float32", mark: { fill: "cat-2", radius: 99, wide: 10, tall: 10 } },
+  { text: "float64", mark: { fill: "cat-1", wide: 9, tall: 9 } },
+];
+export const clock = (run) => ({ key: "rewindstep", pace: PACE, texts: TEXT,
+  says: (at) => t(TEXT.at, { i: at, n: 2 * run.layers }) });

@@ -2,10 +2,10 @@
 // alone, coloured by what each of its letters cost. The value is made by explorer/figures/spelling.py; a position of
 // the first word stands for its letter.
 
-import { unpack } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { among } from "../../widgets/lib/looking.js";
 import { ink, ramp, shade } from "../../widgets/lib/pen.js";
+import { sign } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   word: { en: "Said twice", zh: "说两遍" },
@@ -36,9 +36,8 @@ const TEXT = {
   sheet: { en: "Every letter: what is said, and the loss of the right one", zh: "每个字母：说出的内容，以及正确字母的损失" },
 };
 const WORST = 8; // bits where the scale of the loss ends
-const SIGNS = { " ": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥" };
 
-const shown = (letter) => SIGNS[letter] ?? letter;
+const shown = (letter) => sign(letter.codePointAt(0));
 const bits = (run, i) => run.runs[0].nats[i] / Math.LN2;
 const wrong = (run, one, i) => one.said[i] !== run.letters[i];
 
@@ -47,11 +46,9 @@ function probability(nats) {
   return p > 0.9995 && p < 1 ? "> 0.999" : p < 0.0005 ? "< 0.001" : p.toFixed(3);
 }
 
-async function read(value) {
+export function read(value) {
   if (!value.runs?.length) return null;
-  const runs =
-    await Promise.all(value.runs.map(async (one) =>
-      ({ ...one, said: Array.from(one.said), nats: (await unpack(one.nats)).data })));
+  const runs = value.runs.map((one) => ({ ...one, said: Array.from(one.said), nats: one.nats.data }));
   return { ...value, letters: Array.from(value.given), runs, alone: value.mode === "text" };
 }
 
@@ -71,7 +68,7 @@ function card(run, i) {
 }
 
 // ── the figure ──
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const high = run.alone ? characters(run, look, pen) : letters(run, look, pen);
   // Other views point at positions of the first word too.
   if (!run.alone)
@@ -161,8 +158,7 @@ function characters(run, look, pen) {
     pen.rect(place, { fill: ground });
     pen.text(x + own / 2, y + tall / 2, shown(letter), { ...style, colour: ink(ground) });
     if (chosen.includes(i))
-      pen.rect({ x0: x - 1, x1: x + own + 1, y0: y, y1: y + tall },
-      { line: "query", width: pen.big ? 4 : 2.5, radius: 2 });
+      pen.rect({ x0: x - 1, x1: x + own + 1, y0: y, y1: y + tall }, { line: "query", width: pen.big ? 4 : 2.5, radius: 2 });
     pen.hit({ ...place, look: { pos: run.first + i }, card: () => card(run, i) });
     x += own;
     if (letter === "\n") [x, y] = [0, y + tall];
@@ -170,14 +166,14 @@ function characters(run, look, pen) {
   return y + tall;
 }
 
-function legend(run) {
+export function legend(run) {
   if (run.alone) return [{ text: t(TEXT.bits, { worst: WORST }), mark: ramp("surprise", 90, 16) }];
   return [{ text: t(TEXT.right), mark: { fill: "out", tall: 3 } },
     { text: t(TEXT.wrong), mark: { fill: "bad-soft", hatch: "panel", line: "bad" } }];
 }
 
 // ── in words and numbers ──
-function sentence(run, look) {
+export function sentence(run, look) {
   const [i, n] = [locked(run, look).at(-1), run.letters.length];
   const joined = (parts) => parts.join(t(TEXT.comma));
   const [alone] = run.runs;
@@ -193,7 +189,7 @@ function sentence(run, look) {
       { i: i + 1, letter, pos: run.first + i, each: joined(run.runs.map((one) => t(TEXT.says, said(one)))) })];
 }
 
-function table(run, look) {
+export function table(run, look) {
   const models = run.runs.flatMap((one) => ["said", "nats"].map((name) => t(TEXT[name], { model: t(one.name) })));
   const rows = run.letters.map((letter, i) => [i + 1, run.first + i, shown(letter),
       ...run.runs.flatMap((one) => [shown(one.said[i]), Number(one.nats[i].toFixed(6))])]);
@@ -201,35 +197,29 @@ function table(run, look) {
     here: locked(run, look).at(-1) ?? null };
 }
 
-const arrays = (run) => ({
+export const arrays = (run) => ({
   given: run.letters,
   models: run.runs.map((one) => one.key),
   ...Object.fromEntries(run.runs.flatMap((one) => [[`${one.key}_says`, one.said],
         [`${one.key}_nats`, { shape: [one.nats.length], data: one.nats, axes: ["letter"], unit: "nats" }]])),
 });
 
-export default {
-  looks: { pos: "positions", model: "choice" },
-  across: "model",
-  read,
-  bounds: ({ first, letters: all, pick, runs }) => {
-    const names = runs.map((one) => one.key);
-    return { pos: { first, count: first + all.length, pick: pick?.pos },
-      model: { names, pick: names.includes(pick?.model) ? pick.model : names[0] } };
-  },
-  move(run, look, key, by) {
-    const keys = run.runs.map((one) => one.key);
-    if (key === "model") return { model: keys[among(keys.indexOf(look.model) + by, 0, keys.length - 1)] };
-    const i = locked(run, look).at(-1) ?? (by > 0 ? -1 : run.letters.length);
-    return { pos: run.first + among(i + by, 0, run.letters.length - 1) };
-  },
-  scene,
-  sentence,
-  table,
-  arrays,
-  legend,
-  title: (run) => t(run.alone ? TEXT.text : TEXT.word),
-  units: (run) => t(run.alone ? TEXT.textUnits : TEXT.wordUnits),
-  question: (run) => (run.alone ? TEXT.textQuestion : TEXT.wordQuestion),
-  same: (was, run) => was.mode === run.mode && was.given === run.given,
+export const looks = { pos: "positions", model: "choice" };
+export const across = "model";
+export const bounds = ({ first, letters: all, pick, runs }) => {
+  const names = runs.map((one) => one.key);
+  return { pos: { first, count: first + all.length, pick: pick?.pos },
+    model: { names, pick: names.includes(pick?.model) ? pick.model : names[0] } };
 };
+
+export function move(run, look, key, by) {
+  const keys = run.runs.map((one) => one.key);
+  if (key === "model") return { model: keys[among(keys.indexOf(look.model) + by, 0, keys.length - 1)] };
+  const i = locked(run, look).at(-1) ?? (by > 0 ? -1 : run.letters.length);
+  return { pos: run.first + among(i + by, 0, run.letters.length - 1) };
+}
+
+export const title = (run) => t(run.alone ? TEXT.text : TEXT.word);
+export const units = (run) => t(run.alone ? TEXT.textUnits : TEXT.wordUnits);
+export const question = (run) => (run.alone ? TEXT.textQuestion : TEXT.wordQuestion);
+export const same = (was, run) => was.mode === run.mode && was.given === run.given;

@@ -2,14 +2,13 @@
 // and what a head looked at when it was made, and below each digit stands where every head looks, on the mean. The
 // value: drawn.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
-import { el } from "../../widgets/lib/dom.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { KINDS, headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { keysOf } from "../../pictures/patternmath.js";
-import { colour, shades } from "../../widgets/lib/pen.js";
-import { rgb } from "../../widgets/lib/raster.js";
+import { around, cellIn, colour, shades } from "../../widgets/lib/pen.js";
+import { border, rgb } from "../../widgets/lib/raster.js";
 import { weight } from "../../widgets/lib/signs.js";
 import { dark } from "../../widgets/lib/theme.js";
 import { TEXT, card, costsOf, factorName, legendOf, sentenceOf, tileCard, whatOf } from "./digitwords.js";
@@ -31,20 +30,17 @@ const made = (run) => Math.min(...run.models.map((model) => model.count));
 const factorOf = (model, look) => model.factors?.[headOf(look.head)[0] - 1]?.[headOf(look.head)[1] - 1] ?? "";
 let head = "1.1"; // of the run before, while the next one grows
 
-async function read(value, { again, away }) {
+export function read(value, { again, away }) {
   if (!value.models?.length) return null;
   head = value.pick?.head ?? head;
-  const [whole, ...models] = await Promise.all([value.whole && unpack(value.whole),
-    ...value.models.map(async (model) => {
-      const [symbols, costs, offsets] = await Promise.all([model.symbols, model.nats, model.offsets]
-        .map((packed) => packed && unpack(packed)));
-      const roots = offsets && Float32Array.from(offsets.data, (raw) => (raw ? (raw - 1) / 254 : Number.NaN));
-      return { ...model, symbols: symbols.data, nats: costs.data, length: symbols.data.length, masks: new Map(),
-        offsets: roots && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most),
-          0) },
-        rows: looksOf(again, value.kept?.[model.key] ?? (away ? {} : null)) };
-    })]);
-  return { ...value, models, head, whole: whole?.data ?? null };
+  const models = value.models.map((model) => {
+    const { symbols: { data: symbols }, nats: { data: nats }, offsets } = model;
+    const roots = offsets && Float32Array.from(offsets.data, (raw) => (raw ? (raw - 1) / 254 : Number.NaN));
+    return { ...model, symbols, nats, length: symbols.length, masks: new Map(),
+      offsets: roots && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most), 0) },
+      rows: looksOf(again, value.kept?.[model.key] ?? (away ? {} : null)) };
+  });
+  return { ...value, models, head, whole: value.whole?.data ?? null };
 }
 
 // ── what is looked at ──
@@ -149,25 +145,6 @@ function coloursOf(model, { upto, locked, view, costs, worst }) {
   return data;
 }
 
-/** The border of a mask as a path, drawn inside of its pixels so that neighbours keep theirs. */
-function border(mask, side, { x0, y0, cell }, width) {
-  const inside = (row, column) => row >= 0 && column >= 0 && row < side && column < side &&
-    mask[row * side + column] > 0;
-  const inset = width / 2;
-  let d = "";
-  for (let row = 0; row < side; row += 1) {
-    for (let column = 0; column < side; column += 1) {
-      if (!inside(row, column)) continue;
-      const [x, y] = [x0 + column * cell, y0 + row * cell];
-      if (!inside(row - 1, column)) d += `M${x},${y + inset}h${cell}`;
-      if (!inside(row + 1, column)) d += `M${x},${y + cell - inset}h${cell}`;
-      if (!inside(row, column - 1)) d += `M${x + inset},${y}v${cell}`;
-      if (!inside(row, column + 1)) d += `M${x + cell - inset},${y}v${cell}`;
-    }
-  }
-  return d;
-}
-
 function digit(pen, box, run, look, now, i) {
   const { side } = run;
   const { x0, y0, cell } = box;
@@ -180,10 +157,11 @@ function digit(pen, box, run, look, now, i) {
   let upto = Math.max(!finished(run) && surprise ? 0 : model.given, model.count);
   if (played) upto = Math.min(upto, Math.max(position + 1, model.given));
   const image = new ImageData(coloursOf(model, { upto, locked, view, costs: surprise, worst: run.worst }), side, side);
-  pen.pixels({ x0, y0, x1: x0 + size, y1: y0 + size }, { image, radius: 4 });
-  const spot = (p) => [x0 + (p % side) * cell, y0 + Math.floor(p / side) * cell];
+  const whole = { x0, y0, x1: x0 + size, y1: y0 + size };
+  pen.pixels(whole, { image, radius: 4 });
+  const square = (p) => cellIn(whole, side, side, Math.floor(p / side), p % side);
   const squares = (which, wide) => Array.from(model.symbols.keys()).filter(which).map((p) => {
-    const [x, y] = spot(p).map((one) => one + (cell - wide) / 2);
+    const [x, y] = [p % side, Math.floor(p / side)].map((n, at) => [x0, y0][at] + n * cell + (cell - wide) / 2);
     return `M${x},${y}h${wide}v${wide}h${-wide}z`;
   }).join("");
   // What is not made is not blank: dots on the ground.
@@ -195,7 +173,8 @@ function digit(pen, box, run, look, now, i) {
   const inner = Math.max(2, Math.round(cell * 0.4));
   for (const [given, ink, fill] of [[true, 1, "ink"], [true, 0, GROUND()], [false, 1, "out"], [false, 0, "out-soft"]])
     pen.path(squares((p) => covered(p) && p < model.given === given && model.symbols[p] === ink, inner), { fill });
-  const outline = (mask, line, width) => pen.path(border(mask, side, box, width), { line, width, cap: "square" });
+  const outline = (mask, line, width) =>
+    pen.group(x0, y0, () => pen.path(border(mask, side, side, cell, width / 2), { line, width }));
   if (surprise) outline(model.symbols.map((ink, p) => (p < upto ? ink : 0)), "ink2", 1);
   for (const { mask, line } of view.edges) outline(mask, line, Math.max(1.25, cell / 7));
   if (look.digitsghost && run.whole) {
@@ -209,11 +188,8 @@ function digit(pen, box, run, look, now, i) {
     pen.line(x0, y, x0 + size, y, { line: "ink", width: 2 });
   }
   const frame = (p, line, width) => {
-    const [x, y] = spot(p);
     for (const [more, ink] of [[width + 2, "panel"], [width, line]])
-      pen.rect({ x0: x - more / 2 - 0.5, y0: y - more / 2 - 0.5, x1: x + cell + more / 2 + 0.5,
-        y1: y + cell + more / 2 + 0.5 },
-      { line: ink, width: more });
+      pen.rect(around(square(p), more / 2 + 0.5), { line: ink, width: more });
   };
   const thick = Math.max(2, cell / 5);
   const others = front ? (model.count < model.length ? [model.count] : [])
@@ -222,25 +198,14 @@ function digit(pen, box, run, look, now, i) {
   if (view.best && view.best.where !== locked) frame(view.best.where, "key", thick);
   if (locked !== null && surprise) frame(locked, "query", thick); // what it cost stays in view
   else if (locked !== null) {
-    const [x, y] = spot(locked);
-    pen.rect({ x0: x - 1.5, y0: y - 1.5, x1: x + cell + 1.5, y1: y + cell + 1.5 }, { fill: "panel" });
-    pen.rect({ x0: x, y0: y, x1: x + cell, y1: y + cell }, { fill: "query" });
+    pen.rect(around(square(locked), 1.5), { fill: "panel" });
+    pen.rect(square(locked), { fill: "query" });
   }
-  pen.rect({ x0, y0, x1: x0 + size, y1: y0 + size }, { line: "control", radius: 4 });
-  const at = (p) => {
-    const [x, y] = spot(p);
-    return { x0: x, y0: y, x1: x + cell, y1: y + cell, pos: p, drags: p < model.count, look: p < model.count
-      ? { model: model.key, pos: p } : undefined,
-      card: () => card(run, now, i, p) };
-  };
-  pen.hit({
-    x0, y0, x1: x0 + size, y1: y0 + size,
-    at(x, y) {
-      const [column, row] = [Math.floor((x - x0) / cell), Math.floor((y - y0) / cell)];
-      return column >= 0 && row >= 0 && column < side && row < side ? at(row * side + column) : null;
-    },
-    of: (p) => (model.key === modelOf(run, look).key && p < model.count ? at(p) : null),
-  });
+  pen.rect(whole, { line: "control", radius: 4 });
+  const at = (p) => ({ ...square(p), pos: p, drags: p < model.count, card: () => card(run, now, i, p),
+    look: p < model.count ? { model: model.key, pos: p } : undefined });
+  pen.grid(whole, side, side, (row, column) => at(row * side + column),
+    { of: (p) => (model.key === modelOf(run, look).key && p < model.count ? at(p) : null) });
 }
 
 // ── all heads, on the mean ──
@@ -282,8 +247,7 @@ function tiles(pen, x, y, width, run, look, model, most) {
       const own = model.key === look.model;
       if (layer === chosen[0] && head === chosen[1] && !Number(look.digitsroll))
         for (const [width_, line, more] of [[1, "panel", 2], [own ? 3 : 1.5, "query", own ? 4 : 3]])
-          pen.rect({ x0: box.x0 - more, y0: box.y0 - more, x1: box.x1 + more, y1: box.y1 + more },
-            { line, width: width_, radius: 5 });
+          pen.rect(around(box, more), { line, width: width_, radius: 5 });
       if (one.offsets) pen.hit({ ...box, y1: Math.max(box.y1, y0 + down - gap),
         look: { model: model.key, head: `${layer}.${head}` },
           quiet: true, card: () => tileCard(one, mapOf(one.offsets, layer, head), layer, head) });
@@ -292,7 +256,7 @@ function tiles(pen, x, y, width, run, look, model, most) {
   return top + layers * down;
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const now = seen(run, look, look.over);
   const { big } = pen;
   const shown = pen.narrow ? [modelOf(run, look)] : run.models;
@@ -339,13 +303,13 @@ function scene(run, look, pen) {
  * Every pixel, and of each model what it is, whether it was given, what it cost, and what the pixel in view gives to
  * it.
  */
-function table(run, look) {
+export function table(run, look) {
   const { views, position } = seen(run, look);
   const name = (text, model) => t(text, { name: t(model.name), what: whatOf(look) });
   const columns = [t(TEXT.position), t(TEXT.row), t(TEXT.column), ...run.models.flatMap((model, i) =>
       [TEXT.ofInk, TEXT.ofGiven, TEXT.ofNats, ...(views[i].weights ? [TEXT.ofWeight] : [])].map((text) =>
         name(text, model)))];
-  const rows = Array.from({ length: run.models[0].length }, (_, p) => [p, Math.floor(p / run.side), p % run.side,
+  const rows = upTo(run.models[0].length, (p) => [p, Math.floor(p / run.side), p % run.side,
       ...run.models.flatMap((model, i) => [p < model.count ? model.symbols[p] : null, p < model.given ? 1 : 0,
         p < model.count ? Number(model.nats[p].toFixed(5)) : null,
         ...(views[i].weights ? [views[i].mask[p] ? Number(views[i].weights[p].toFixed(6)) : null] : [])])]);
@@ -353,33 +317,30 @@ function table(run, look) {
   return { caption: t(TEXT.caption, { costs }), columns, rows, here: position };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const { views, position } = seen(run, look);
-  const of = (Type, data, unit) => ({ shape: [run.side, run.side], data: Type.from(data), axes: ["row", "column"],
-    unit });
-  const each = run.models.flatMap((model, i) => {
-    const { offsets } = model;
+  const of = (Type, data, unit) => filed(Type.from(data), ["row", "column"], unit, [run.side, run.side]);
+  const each = run.models.flatMap(({ key, symbols, nats, offsets }, i) => {
     const { mask, weights } = views[i];
-    return [
-      ["pixels", of(Uint8Array, model.symbols, "1 where there is ink")], ["nats", of(Float32Array, model.nats, "nats")],
-      ...(offsets ? [["mean_by_displacement", { shape: offsets.shape, data: offsets.roots.map((root) => root * root),
-        axes: ["layer", "head", "row, the last is the pixel's own", "column, the middle is the pixel's own"],
-          unit: "mean weight" }]] : []),
-      ...(mask ? [["allowed", of(Uint8Array, mask, "1 where it may look")]] : []),
-      ...(weights ? [["weights", of(Float32Array, weights, "weight")]] : []),
-    ].map(([name, one]) => [`${model.key}_${name}`, one]);
+    return Object.entries({
+      pixels: of(Uint8Array, symbols, "1 where there is ink"), nats: of(Float32Array, nats, "nats"),
+      mean_by_displacement: offsets && filed(offsets.roots.map((root) => root * root),
+        ["layer", "head", "row, the last is the pixel's own", "column, the middle is the pixel's own"], "mean weight",
+        offsets.shape),
+      allowed: mask && of(Uint8Array, mask, "1 where it may look"), weights: weights && of(Float32Array, weights, "weight"),
+    }).filter(([, one]) => one).map(([name, one]) => [`${key}_${name}`, one]);
   });
   return {
     ...Object.fromEntries(each),
     ...(run.whole ? { whole: of(Uint8Array, run.whole, "1 where there is ink") } : {}),
-    given_pixels: { shape: [1], data: Int32Array.of(run.models[0].given) },
+    given_pixels: { shape: [1], data: [run.models[0].given] },
     looked_at: [`position ${position ?? "none"}, ${whatOf(look)}`],
   };
 }
 
 // ── what one chooses ──
 /** A pixel, a head, a rollout or costs: what is chosen last is looked at. */
-function completes(run, look, patch, { add }) {
+export function completes(run, look, patch, { add }) {
   const { pos } = patch;
   // What was made stands there whole.
   if (look.plays && pos === made(run) - 1) return { pos: null, digitswhole: 1 };
@@ -392,9 +353,9 @@ function completes(run, look, patch, { add }) {
   };
 }
 
-function choices(run, look) {
+export function choices(run, look) {
   const count = run.models[0].layers;
-  const layers = Array.from({ length: count }, (_, n) =>
+  const layers = upTo(count, (n) =>
     ({ value: String(n + 1), label: n + 1 < count ? String(n + 1) : t(TEXT.through, { n: count }) }));
   const option = (value, label) => ({ value, label: t(label, { head: look.head.replace(".", "·") }) });
   return [
@@ -407,61 +368,56 @@ function choices(run, look) {
   ];
 }
 
-function below(run, look) {
-  const say = (text) => el("p", { class: "tfe-note tfe-controls", text });
+export function below(run, look) {
   const what = !finished(run) ? t(TEXT.growing) : trouble(run) ||
     t(Number(look.digitsroll) ? TEXT.noteRoll : TEXT.note);
-  return [...(run.models.some(({ unusual }) => unusual) ? [say(t(TEXT.unusual))] : []), say(t(TEXT.headsNote)),
-    say(what)];
+  return [run.models.some(({ unusual }) => unusual) && t(TEXT.unusual), t(TEXT.headsNote), what];
 }
 
-export default {
-  looks: { model: "choice", head: "head", digitsroll: "choice", digitssee: "choice", digitsghost: "flag",
-    digitswhole: "flag",
-    pos: "positions" },
-  question: { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" },
-  label: TEXT.board,
-  hovers: true,
-  resets: ["model", "head", "digitsroll", "digitssee", "digitsghost", "digitswhole", "pos"],
-  input: ["pos", "digitswhole", "digitsroll"],
-  grown: { digitswhole: "1" },
-  follows: ["pos", "head"],
-  read,
-  bounds(run, look) {
-    const [model, pick, count] = [modelOf(run, look), run.pick ?? {}, made(run)];
-    const last = count ? count - 1 : undefined;
-    return {
-      model: modelsOf(run),
-      head: { layers: model.layers, heads: model.heads, pick: run.head },
-      digitsroll: { names: ["", ...Array.from({ length: model.layers }, (_, n) => String(n + 1))] },
-      digitssee: { names: ["", "surprise"] },
-      pos: { count, pick: finished(run) && !look.digitswhole ? pick.pos : last },
-    };
-  },
-  completes,
-  /** A pixel or a head that another view chose is looked at, whatever stood here in its place. */
-  follow(run, look, changed, get) {
-    const stale = [["digitswhole", "pos"], ["digitsroll", "head"]]
-      .filter(([own, other]) => changed.includes(other) && get(other) !== null && !changed.includes(own) &&
-        get(own) !== null);
-    return stale.length ? Object.fromEntries(stale.map(([own]) => [own, null])) : null;
-  },
-  scene,
-  sentence: (run, look, over) => sentenceOf(run, look, seen(run, look, over)),
-  table,
-  arrays,
-  legend: (run, look) => legendOf(run, look, seen(run, look)),
-  choices,
-  below,
-  clock(run) {
-    const of = run.models[0].length;
-    return { pace: PACE, stride: run.side, says: (p) => t(TEXT.count, { n: p + 1, of }), texts: TEXT };
-  },
-  waits(run, look) {
-    const { played, position, surprise, held } = seen(run, look);
-    return finished(run) && !played && !surprise && position !== null && lacks(run, look, held);
-  },
-  keeps: (run) => ({ kept: Object.fromEntries(run.models.map(({ key, rows }) => [key, rows.held()])) }),
-  named: (run, look) => [look.model, `position ${seen(run, look).position ?? "none"}`, whatOf(look)],
-  same: (was, run) => Boolean(run.same) && was.same === run.same,
-};
+export const looks = { model: "choice", head: "head", digitsroll: "choice", digitssee: "choice", digitsghost: "flag",
+  digitswhole: "flag",
+  pos: "positions" };
+export const question = { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" };
+export const label = TEXT.board;
+export const hovers = true;
+export const resets = ["model", "head", "digitsroll", "digitssee", "digitsghost", "digitswhole", "pos"];
+export const input = ["pos", "digitswhole", "digitsroll"];
+export const grown = { digitswhole: "1" };
+export const follows = ["pos", "head"];
+
+export function bounds(run, look) {
+  const [model, pick, count] = [modelOf(run, look), run.pick ?? {}, made(run)];
+  const last = count ? count - 1 : undefined;
+  return {
+    model: modelsOf(run),
+    head: { layers: model.layers, heads: model.heads, pick: run.head },
+    digitsroll: { names: ["", ...Array.from({ length: model.layers }, (_, n) => String(n + 1))] },
+    digitssee: { names: ["", "surprise"] },
+    pos: { count, pick: finished(run) && !look.digitswhole ? pick.pos : last },
+  };
+}
+
+/** A pixel or a head that another view chose is looked at, whatever stood here in its place. */
+export function follow(run, look, changed, get) {
+  const stale = [["digitswhole", "pos"], ["digitsroll", "head"]]
+    .filter(([own, other]) => changed.includes(other) && get(other) !== null && !changed.includes(own) &&
+      get(own) !== null);
+  return stale.length ? Object.fromEntries(stale.map(([own]) => [own, null])) : null;
+}
+
+export const sentence = (run, look, over) => sentenceOf(run, look, seen(run, look, over));
+export const legend = (run, look) => legendOf(run, look, seen(run, look));
+
+export function clock(run) {
+  const of = run.models[0].length;
+  return { pace: PACE, stride: run.side, says: (p) => t(TEXT.count, { n: p + 1, of }), texts: TEXT };
+}
+
+export function waits(run, look) {
+  const { played, position, surprise, held } = seen(run, look);
+  return finished(run) && !played && !surprise && position !== null && lacks(run, look, held);
+}
+
+export const keeps = (run) => ({ kept: Object.fromEntries(run.models.map(({ key, rows }) => [key, rows.held()])) });
+export const named = (run, look) => [look.model, `position ${seen(run, look).position ?? "none"}`, whatOf(look)];
+export const same = (was, run) => Boolean(run.same) && was.same === run.same;

@@ -165,7 +165,7 @@ function growth(pen, x, y, width, now) {
   return y + top + tall + bottom;
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const now = seen(look);
   const { big } = pen;
   const one = pen.width < LEAST && !big;
@@ -195,7 +195,7 @@ function proof(now) {
   return t(more || missing ? TEXT.refuted : two ? TEXT.proved : TEXT.provedOne, values);
 }
 
-function sentence({ trained: { layers, heads } }, look) {
+export function sentence({ trained: { layers, heads } }, look) {
   const now = seen(look);
   const { patterns, side, kind, use, position } = now;
   const counts = known(patterns[kind], use, position, layers, heads);
@@ -206,14 +206,14 @@ function sentence({ trained: { layers, heads } }, look) {
     t(TEXT.sayGrowth, { a: side, b: 2 * side, ...ratio })];
 }
 
-function table(run, look) {
+export function table(run, look) {
   const now = seen(look);
   return { caption: t(TEXT.caption), columns: [t(TEXT.rows),
       ...KINDS.map((kind) => t(TEXT.pairsOf, { name: t(NAMES[kind]) }))],
     rows: SIDES.map((s) => [s, ...KINDS.map((kind) => pairsAt(now, kind, s))]), here: SIDES.indexOf(now.side) };
 }
 
-function arrays({ trained: { layers, heads } }, look) {
+export function arrays({ trained: { layers, heads } }, look) {
   const now = seen(look);
   const found = searched(now, "end");
   const counts = (rows, more) => ({ shape: [rows.length, rows[0].length], data: Int32Array.from(rows.flat()),
@@ -230,14 +230,8 @@ function arrays({ trained: { layers, heads } }, look) {
   };
 }
 
-export default {
-  ...shared,
-  question: TEXT.question,
-  label: TEXT.board,
-  scene,
-  sentence,
-  table,
-  arrays,
-  choices: () => [{ key: "patternuse", label: t(TEXT.usesLabel), shown: true,
-    options: USES.map((value) => ({ value, label: t(USE_NAMES[value]) })) }],
-};
+export const common = shared;
+export const question = TEXT.question;
+export const label = TEXT.board;
+export const choices = () => [{ key: "patternuse", label: t(TEXT.usesLabel), shown: true,
+  options: USES.map((value) => ({ value, label: t(USE_NAMES[value]) })) }];

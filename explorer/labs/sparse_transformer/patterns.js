@@ -5,7 +5,7 @@
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { KINDS, LATER, counted, path, reach } from "../../pictures/patternmath.js";
-import { colour } from "../../widgets/lib/pen.js";
+import { around, colour } from "../../widgets/lib/pen.js";
 import { count as whole } from "../../widgets/lib/signs.js";
 import { NAMES, PAIRS, causal, chosen, codesOf, doubled, searched, seen, share, shared, times } from "./connected.js";
 
@@ -115,7 +115,7 @@ function image(pen, box, { kind, side, position }, { codes, steps, route }) {
     if (shapes[name].length) pen.path(shapes[name].join(""), { ...style, name });
   const [x, y] = corner(position);
   for (const [more, fill] of [[pen.big ? 4 : 3, "panel"], [pen.big ? 3 : 2, "query"]])
-    pen.rect({ x0: x - more, y0: y - more, x1: x + inner + more, y1: y + inner + more }, { fill, radius: 2 });
+    pen.rect(around({ x0: x, y0: y, x1: x + inner, y1: y + inner }, more), { fill, radius: 2 });
   // Row and column of the position, so that it can be named.
   const style = { size: pen.type(12), colour: "query", weight: 650 };
   pen.text(x0 - 6, y + inner / 2, Math.floor(position / side), { ...style, align: "right" });
@@ -220,7 +220,7 @@ function matrix(pen, { x0, y0, size, how }, now, route, { steps, done }, kind) {
   const thick = big ? 3 : 2;
   const box = { x0, y0, x1: x0 + size, y1: y0 + size };
   pen.pixels(box, { image: colours(now, kind, steps, done, how), smooth: how.count * how.cell !== how.pixels });
-  pen.rect({ x0: x0 - 1, y0: y0 - 1, x1: box.x1 + 1, y1: box.y1 + 1 }, { line: "line" });
+  pen.rect(around(box, 1), { line: "line" });
   pen.text(box.x1, y0 - letter * 0.9, t(TEXT.key), { size: letter, colour: "key", align: "right", weight: 600 });
   pen.text(x0 - letter, y0, t(TEXT.query), { size: letter, colour: "query", align: "right", weight: 600, turn: -90 });
   const wide = Math.max(cell, big ? 5 : 3);
@@ -245,8 +245,8 @@ function matrix(pen, { x0, y0, size, how }, now, route, { steps, done }, kind) {
   const half = Math.max(cell + 4, big ? 16 : 10) / 2;
   for (const [more, line] of [[half + 2.5, "panel"], [half + thick / 2, "ink"]])
     for (const [hx, hy] of hops)
-      pen.rect({ x0: hx - more, y0: hy - more, x1: hx + more, y1: hy + more },
-      { line, width: 2, radius: 3, name: line === "ink" ? "hop" : "" });
+      pen.rect(around({ x0: hx, y0: hy, x1: hx, y1: hy }, more),
+        { line, width: 2, radius: 3, name: line === "ink" ? "hop" : "" });
   const room = pen.measure(String(route[0]), { size: letter, weight: 650 });
   const nx = Math.max(x0 + room / 2, x0 + at(route[0]));
   if (nx + room / 2 < box.x1 - letter * 3)
@@ -256,7 +256,7 @@ function matrix(pen, { x0, y0, size, how }, now, route, { steps, done }, kind) {
 // ── all of it ──
 const lookOf = (look, over) => ({ ...look, ...over });
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const now = seen(lookOf(look, look.over));
   const { length, side } = now;
   const one = pen.width < LEAST && !pen.big;
@@ -347,24 +347,15 @@ function stats(pen, { length, side, patterns }, kind, x, y, size) {
 /** What can be pointed at: the pixels of an image, or the pairs of a matrix. */
 function cells(pen, now, kind, { x0, y0, size, count, image: ofImage = false }) {
   const { position, far } = now;
-  const cell = size / count;
-  pen.hit({
-    x0, y0, x1: x0 + size, y1: y0 + size,
-    at(x, y) {
-      const [column, row] = [Math.floor((x - x0) / cell), Math.floor((y - y0) / cell)];
-      if (column < 0 || row < 0 || column >= count || row >= count) return null;
-      const spot = { x0: x0 + column * cell, y0: y0 + row * cell, x1: x0 + (column + 1) * cell,
-        y1: y0 + (row + 1) * cell,
-        still: true };
-      const told = (query, key) => () => [cardText(now, kind, query, key)];
-      const p = row * count + column;
-      if (!ofImage) return { ...spot, look: { pattern: kind, patternpos: row, patternto: column < row ? column : null },
-        card: told(row, column), does: t(TEXT.doesPair) };
-      // An earlier position is the start of a path to the one that is locked; a later one would be locked itself.
-      return p < position
-        ? { ...spot, look: { pattern: kind, patternto: p }, card: told(position, p), does: t(TEXT.doesBefore) }
-        : { ...spot, look: { pattern: kind, patternpos: p, patternto: far }, card: told(p, p), does: t(TEXT.does) };
-    },
+  pen.grid({ x0, y0, x1: x0 + size, y1: y0 + size }, count, count, (row, column) => {
+    const p = row * count + column;
+    const box = (look, query, key, does) =>
+      ({ still: true, look: { pattern: kind, ...look }, card: () => [cardText(now, kind, query, key)], does: t(does) });
+    if (!ofImage)
+      return box({ patternpos: row, patternto: column < row ? column : null }, row, column, TEXT.doesPair);
+    // An earlier position is the start of a path to the one that is locked; a later one would be locked itself.
+    return p < position ? box({ patternto: p }, position, p, TEXT.doesBefore)
+      : box({ patternpos: p, patternto: far }, p, p, TEXT.does);
   });
 }
 
@@ -379,7 +370,7 @@ function cardText({ patterns, side, length }, kind, query, key) {
   return t(kind === "full" ? TEXT.cardFull : TEXT.cardOne, { i, j, how });
 }
 
-function sentence(run, look, over) {
+export function sentence(run, look, over) {
   const now = seen(lookOf(look, over));
   const { kind, side, position, far } = now;
   const { codes, steps, route } = viewOf(now, kind);
@@ -401,7 +392,7 @@ function sentence(run, look, over) {
 }
 
 /** One line for each pattern. */
-function table(run, look) {
+export function table(run, look) {
   const now = seen(look);
   const { patterns, length, kind: here } = now;
   const found = searched(now);
@@ -420,7 +411,7 @@ function table(run, look) {
 }
 
 /** Every pair. */
-function lines(run, look) {
+export function lines(run, look) {
   const now = seen(look);
   const { patterns, length } = now;
   const found = searched(now, "end");
@@ -433,7 +424,7 @@ function lines(run, look) {
   return { columns, rows };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const now = seen(look);
   const { patterns, length, side, l, c } = now;
   const found = searched(now, "end");
@@ -449,7 +440,7 @@ function arrays(run, look) {
 }
 
 /** Sizes that are chosen at once. */
-function below({ trained }, look, lock) {
+export function below({ trained }, look, lock) {
   const { side, l, c } = seen(look);
   const same = side === trained.side && l === trained.stride && c === trained.summary;
   const small = side === 12 && l === 12 && c === 3;
@@ -463,7 +454,7 @@ function below({ trained }, look, lock) {
       }))];
 }
 
-function legend(run, look) {
+export function legend(run, look) {
   const now = seen(look);
   const missing = Object.values(searched(now))
     .some(({ done, missing: lost, tally }) => done === now.length && (lost || tally.length > 3));
@@ -475,26 +466,19 @@ function legend(run, look) {
     .map(([name, mark]) => ({ text: t(TEXT[name]), mark: { ...mark, radius: 2, wide: 12 } }));
 }
 
-export default {
-  ...shared,
-  question: TEXT.question,
-  label: TEXT.board,
-  hovers: true,
-  scene,
-  sentence,
-  table,
-  lines,
-  arrays,
-  below,
-  legend,
-  units(run, look) {
-    const { side, length, l, c } = seen(look);
-    return t(TEXT.units, { side, n: whole(length), l, c });
-  },
-  choices: () => [
-    { key: "pattern", label: t(TEXT.kind), options: KINDS.map((value) => ({ value, label: t(NAMES[value]) })) },
-    { key: "patternside", label: t(TEXT.side), step: 1 },
-    { key: "patternstride", label: t(TEXT.stride), step: 1 },
-    { key: "patternsummary", label: t(TEXT.summary), step: 1 },
-  ],
-};
+export const common = shared;
+export const question = TEXT.question;
+export const label = TEXT.board;
+export const hovers = true;
+
+export function units(run, look) {
+  const { side, length, l, c } = seen(look);
+  return t(TEXT.units, { side, n: whole(length), l, c });
+}
+
+export const choices = () => [
+  { key: "pattern", label: t(TEXT.kind), options: KINDS.map((value) => ({ value, label: t(NAMES[value]) })) },
+  { key: "patternside", label: t(TEXT.side), step: 1 },
+  { key: "patternstride", label: t(TEXT.stride), step: 1 },
+  { key: "patternsummary", label: t(TEXT.summary), step: 1 },
+];

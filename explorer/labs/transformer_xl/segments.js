@@ -2,9 +2,9 @@
 // travels; below it the segment in view enlarged, with the share of attention that crosses its border. The value is
 // made by explorer/figures/segments.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { KINDS, headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
+import { KINDS, headOf, modelOf, modelsOf, oneOf, sameText } from "../../widgets/lib/looking.js";
 import { byCharacter, looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { count as whole, named, sign, weight } from "../../widgets/lib/signs.js";
@@ -69,17 +69,14 @@ const finished = (run) => run.state !== "running";
 const placeOf = (look) => (look.head === "mean" ? [null, null] : headOf(look.head));
 const charName = (model, position) => named(model.codes[position] ?? 0, position);
 
-async function read(value, { again }) {
+export function read(value, { again }) {
   if (!value.models?.length) return null;
-  const models = await Promise.all(value.models.map(async (model) => {
+  const models = value.models.map((model) => {
     const codes = Array.from(model.text, (letter) => letter.codePointAt(0));
-    const found = { ...model, chars: codes.map(sign), codes, length: codes.length };
-    if (!model.across) return found;
-    const [across, remembered, travelled] = await Promise.all([model.across, model.remembered, model.travelled]
-      .map(unpack));
-    return { ...found, across: across.data, remembered: remembered.data, slots: remembered.shape[1],
-      travelled: travelled.data };
-  }));
+    const [across, remembered, travelled] = [model.across, model.remembered, model.travelled].map((one) => one?.data);
+    return { ...model, chars: codes.map(sign), codes, length: codes.length, across, remembered, travelled,
+      slots: model.remembered?.shape[1] };
+  });
   return { ...value, models, looks: looksOf(again, value.kept) };
 }
 
@@ -107,7 +104,7 @@ function seen(run, look) {
 function shareAt(model, layer, head, position) {
   const of = (h) => model.across[((layer - 1) * model.heads + h) * model.length + position];
   if (head !== null) return of(head - 1);
-  return Array.from({ length: model.heads }, (_, h) => of(h)).reduce((a, b) => a + b, 0) / model.heads;
+  return upTo(model.heads, (h) => of(h)).reduce((a, b) => a + b, 0) / model.heads;
 }
 
 const heldName = (run) => (run.intervention === "foreign" && run.book ? t(TEXT.foreignOf, { book: t(run.book) })
@@ -144,7 +141,7 @@ function place(run, { model, first }, pen) {
   };
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const it = seen(run, look);
   const at = place(run, it, pen);
   const draw = {
@@ -269,8 +266,7 @@ function enlarged({ run, model, first, end, held, layer: chosenLayer, head: chos
     if (end < first + run.segment) pen.rect({ x0: at.zx(end) + 1, x1: stop, y0: top, y1: base }, { fill: "sunk" });
     if (!at.narrow) [["1", top + at.font * 0.5], ["0", base + 1]].forEach(([text, y]) => label(stop + 3, y, text));
     if (!held) continue;
-    const line = (head) => Array.from({ length: end - first },
-      (_, i) => `${i ? "L" : "M"}${at.zx(first + i + 0.5).toFixed(1)},${(base - Math.min(1, shareAt(model, layer, head, first + i)) * (at.row - 2)).toFixed(1)}`)
+    const line = (head) => upTo(end - first, (i) => `${i ? "L" : "M"}${at.zx(first + i + 0.5).toFixed(1)},${(base - Math.min(1, shareAt(model, layer, head, first + i)) * (at.row - 2)).toFixed(1)}`)
       .join("");
     pen.path(`${line(null)}L${at.zx(end - 0.5)},${base}L${at.zx(first + 0.5)},${base}Z`, { fill: "key", alpha: 0.16 });
     for (let head = 1; head <= model.heads; head += 1)
@@ -355,8 +351,7 @@ function locks(draw) {
 function cone({ run, model, position, pen, at, label, wideOf }, between) {
   const from = (k) => model.travelled[k * model.length + position];
   const edge = at.x(position + 0.5);
-  const corners = Array.from({ length: at.n + 1 },
-    (_, k) => [k ? at.x(from(k)) : edge, at.level(at.n - k) + at.strip / 2]);
+  const corners = upTo(at.n + 1, (k) => [k ? at.x(from(k)) : edge, at.level(at.n - k) + at.strip / 2]);
   const line = `M${corners.map(([x, y]) => `${x.toFixed(1)},${y}`).join("L")}`;
   pen.path(`${line}H${edge}Z`, { fill: "query", alpha: 0.1 });
   pen.path(line, { line: "query", width: at.big ? 3 : 2 });
@@ -428,7 +423,7 @@ function card({ run, model, first, end, held, layer: chosen, head }, pos, layer)
   ];
 }
 
-function legend(run, look) {
+export function legend(run, look) {
   const kept = run.intervention !== "cut" && modelOf(run, look).memory > 0;
   return [
     { text: t(TEXT.computed), mark: { fill: "out-soft", line: "out", wide: 18 } },
@@ -475,13 +470,12 @@ const SAY = {
   then: { en: "; {knows}", zh: "；{knows}" },
 };
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const { model, position, first, end, held, layer, head, weights } = seen(run, look);
   const { layers } = run;
   if (!finished(run)) return [t(SAY.read, { done: whole(model.length), of: whole(run.of), segment: run.segment })];
-  const over = position === undefined ? Array.from({ length: end - first }, (_, i) => first + i) : [position];
-  const shares = Array.from({ length: layers },
-    (_, l) => weight(over.reduce((sum, p) => sum + shareAt(model, l + 1, null, p), 0) / Math.max(1, over.length)))
+  const over = position === undefined ? upTo(end - first, (i) => first + i) : [position];
+  const shares = upTo(layers, (l) => weight(over.reduce((sum, p) => sum + shareAt(model, l + 1, null, p), 0) / Math.max(1, over.length)))
     .join(t(SAY.comma));
   const nothing = t(first === 0 && model.memory > 0 && run.intervention !== "cut" ? SAY.begins
     : model.memory === 0 ? SAY.none : SAY.cut, { name: t(model.name) });
@@ -503,9 +497,9 @@ function sentence(run, look) {
   return ["head", weights ? "most" : why && "trouble", "then"].filter(Boolean).flatMap((key) => parts(SAY[key], told));
 }
 
-function table(run, look) {
+export function table(run, look) {
   const { model, weights, position } = seen(run, look);
-  const heads = model.across ? Array.from({ length: run.layers * model.heads }, (_, i) => i) : [];
+  const heads = model.across ? upTo(run.layers * model.heads, (i) => i) : [];
   const columns = [t(TEXT.position), t(TEXT.positions), t(TEXT.number),
     ...heads.map((i) => t(TEXT.head, { head: `${Math.floor(i / model.heads) + 1}·${(i % model.heads) + 1}` })),
     ...(heads.length ? [t(TEXT.knows)] : []), ...(weights ? [t(TEXT.weight, { head: look.head })] : [])];
@@ -519,79 +513,73 @@ function table(run, look) {
   return { caption: t(TEXT.caption, { model: t(model.name) }), columns, rows, here: position ?? null };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const { model, weights, position } = seen(run, look);
-  const ints = (data, shape, more = {}) => ({ shape, data: Int32Array.from(data), ...more });
+  const one = (number) => ({ shape: [1], data: [number] });
   return {
     ...(model.across ? {
-      share_to_memory: { shape: [run.layers, model.heads, model.length], data: model.across,
-        axes: ["layer", "head", "character"], unit: "share of attention" },
-      knows_from: ints(model.travelled, [run.layers + 1, model.length],
-        { axes: ["layers passed", "character"], unit: "character" }),
-      remembered: ints(model.remembered, [Math.ceil(model.length / run.segment), model.slots],
-        { axes: ["segment", "slot"], unit: "state j has read character j − 1, state 0 what stands before the text" }),
+      share_to_memory: filed(model.across, ["layer", "head", "character"], "share of attention",
+        [run.layers, model.heads, model.length]),
+      knows_from: filed(Int32Array.from(model.travelled), ["layers passed", "character"], "character",
+        [run.layers + 1, model.length]),
+      remembered: filed(Int32Array.from(model.remembered), ["segment", "slot"],
+        "state j has read character j − 1, state 0 what stands before the text",
+        [Math.ceil(model.length / run.segment), model.slots]),
     } : {}),
-    characters: model.codes.map((code) => String.fromCodePoint(code)), segment: ints([run.segment], [1]),
-      memory: ints([model.memory], [1]), given: ints([run.given], [1]),
+    characters: model.codes.map((code) => String.fromCodePoint(code)), segment: one(run.segment),
+    memory: one(model.memory), given: one(run.given),
     ...(weights ? byCharacter(weights, model.length) : {}),
     looked_at: [`${model.key}, head ${look.head}, position ${position ?? "none"}`],
   };
 }
 
-/** Is the text the same up to what is locked? */
-function same(was, run, { pos }) {
-  const until = Math.max(was.given, ...pos.map((position) => position + 1));
-  return was.given === run.given && was.models[0].text.slice(0, until) === run.models[0].text.slice(0, until);
+export const same = (was, run, { pos }) => sameText(was, run, pos, ({ models: [{ codes }] }) => codes);
+
+export const looks = { model: "choice", head: "head", pos: "positions" };
+export const question = { en: "What is remembered, and how far back does it reach?", zh: "什么被记住，又能追溯多远？" };
+export const label = TEXT.board;
+export const hovers = true;
+export const resets = ["model", "head", "pos"];
+
+export function bounds(run, look) {
+  const model = modelOf(run, look);
+  return {
+    model: modelsOf(run),
+    head: { layers: run.layers, heads: model.heads || Infinity, names: ["mean"], pick: run.pick?.head ?? "mean" },
+    pos: { count: finished(run) ? model.length : run.of, pick: finished(run) ? run.pick?.pos : undefined },
+  };
 }
 
-export default {
-  looks: { model: "choice", head: "head", pos: "positions" },
-  question: { en: "What is remembered, and how far back does it reach?", zh: "什么被记住，又能追溯多远？" },
-  label: TEXT.board,
-  hovers: true,
-  resets: ["model", "head", "pos"],
-  read,
-  bounds(run, look) {
-    const model = modelOf(run, look);
-    return {
-      model: modelsOf(run),
-      head: { layers: run.layers, heads: model.heads || Infinity, names: ["mean"], pick: run.pick?.head ?? "mean" },
-      pos: { count: finished(run) ? model.length : run.of, pick: finished(run) ? run.pick?.pos : undefined },
-    };
-  },
-  /** ← and → go from segment to segment, at the same place in it. */
-  move(run, look, key, by) {
-    const { model, number, of, position = 0, first } = seen(run, look);
-    if (key === "pos") return number + by < 0 || number + by >= of ? {}
-      : { pos: Math.min(model.length - 1, (number + by) * run.segment + position - first) };
-    return { head: look.head === "mean" ? (by > 0 ? "1.1" : `${run.layers}.${model.heads}`)
-      : KINDS.head.move(look.head, by, { layers: run.layers, heads: model.heads }) };
-  },
-  scene,
-  sentence,
-  table,
-  arrays,
-  legend,
-  units: (run, look) => [t(modelOf(run, look).name), t(modelOf(run, look).about),
-    ...(run.state === "stale" ? [t(TEXT.from)] : [])].join(" · "),
-  choices(run, look) {
-    const one = look.head === "mean" ? (run.pick?.head?.includes(".") ? run.pick.head : "1.1") : look.head;
-    const heads = { key: "head", label: t(TEXT.heads),
-      options: [{ value: one, label: t(TEXT.head, { head: one.replace(".", "·") }) },
-        { value: "mean", label: t(TEXT.mean) }] };
-    return [oneOf("model", TEXT.model, run.models), ...(finished(run) ? [heads] : [])];
-  },
-  clock(run, look) {
-    if (!finished(run)) return null;
-    const { model, of, position = 0, first } = seen(run, look);
-    const at = (second) => Math.min(model.length - 1,
-      Math.min(of - 1, Math.floor(second / PACE)) * run.segment + position - first);
-    const texts = { before: TEXT.before, after: TEXT.next, play: TEXT.play };
-    return { key: "pos", seconds: of * PACE, at, when: (pos) => Math.floor((pos ?? 0) / run.segment) * PACE,
-      says: (pos) => t(TEXT.place, { n: Math.floor(pos / run.segment) + 1, of }), texts };
-  },
-  waits: (run, look) => (({ weights, position, layer, model }) => finished(run) && position !== undefined &&
-    layer !== null && Boolean(model.look) && !weights && !run.looks.trouble())(seen(run, look)),
-  keeps: (run) => ({ kept: run.looks.held() }),
-  same,
-};
+/** ← and → go from segment to segment, at the same place in it. */
+export function move(run, look, key, by) {
+  const { model, number, of, position = 0, first } = seen(run, look);
+  if (key === "pos") return number + by < 0 || number + by >= of ? {}
+    : { pos: Math.min(model.length - 1, (number + by) * run.segment + position - first) };
+  return { head: look.head === "mean" ? (by > 0 ? "1.1" : `${run.layers}.${model.heads}`)
+    : KINDS.head.move(look.head, by, { layers: run.layers, heads: model.heads }) };
+}
+
+export const units = (run, look) => [t(modelOf(run, look).name), t(modelOf(run, look).about),
+  ...(run.state === "stale" ? [t(TEXT.from)] : [])].join(" · ");
+
+export function choices(run, look) {
+  const one = look.head === "mean" ? (run.pick?.head?.includes(".") ? run.pick.head : "1.1") : look.head;
+  const heads = { key: "head", label: t(TEXT.heads),
+    options: [{ value: one, label: t(TEXT.head, { head: one.replace(".", "·") }) },
+      { value: "mean", label: t(TEXT.mean) }] };
+  return [oneOf("model", TEXT.model, run.models), ...(finished(run) ? [heads] : [])];
+}
+
+export function clock(run, look) {
+  if (!finished(run)) return null;
+  const { model, of, position = 0, first } = seen(run, look);
+  const at = (second) => Math.min(model.length - 1,
+    Math.min(of - 1, Math.floor(second / PACE)) * run.segment + position - first);
+  const texts = { before: TEXT.before, after: TEXT.next, play: TEXT.play };
+  return { key: "pos", seconds: of * PACE, at, when: (pos) => Math.floor((pos ?? 0) / run.segment) * PACE,
+    says: (pos) => t(TEXT.place, { n: Math.floor(pos / run.segment) + 1, of }), texts };
+}
+
+export const waits = (run, look) => (({ weights, position, layer, model }) => finished(run) && position !== undefined &&
+  layer !== null && Boolean(model.look) && !weights && !run.looks.trouble())(seen(run, look));
+export const keeps = (run) => ({ kept: run.looks.held() });

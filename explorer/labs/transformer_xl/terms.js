@@ -1,11 +1,12 @@
 // The relative score in its four terms on the run's own numbers: four maps that add up to a fifth, and its softmax. One
 // cell is told of in all. The value is made by explorer/figures/terms.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { filed } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { ramp } from "../../widgets/lib/pen.js";
+import { around, cellIn, ramp } from "../../widgets/lib/pen.js";
 import { count, sign } from "../../widgets/lib/signs.js";
+import { number } from "../../widgets/lib/stripwords.js";
 
 const MAPS = ["content", "position", "global_content", "global_position", "scores", "weights"];
 const SIGNS = { position: "+", global_content: "+", global_position: "+", scores: "=", weights: "→" };
@@ -44,24 +45,19 @@ const TEXT = {
   distance: { en: "distance", zh: "距离" },
 };
 
-/** 1.234 -> "1.23", with a real minus sign and no minus before a zero. */
-const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
 const shown = (name) => Array.from(name, (letter) => sign(letter.codePointAt(0))).join("");
 
-async function read(value) {
+export function read(value) {
   if (!value.content) return null;
-  const names = [...MAPS, "allowed", "elsewhere", "u", "v"];
-  const arrays = await Promise.all([...names.map((name) => value[name]), value.queries.positions, value.keys.positions]
-    .map(unpack));
-  const values = Object.fromEntries(names.map((name, i) => [name, arrays[i].data]));
-  const [rows, columns] = arrays[0].shape;
+  const values = Object.fromEntries([...MAPS, "allowed", "elsewhere", "u", "v"].map((name) => [name, value[name].data]));
+  const [rows, columns] = value[MAPS[0]].shape;
   const most = (lists) =>
     Math.max(1e-6, ...lists.map((list) => list.reduce((top, one) => Math.max(top, Math.abs(one)), 0)));
   const maps =
     Object.fromEntries(MAPS.map((name) =>
       [name, values[name].map((one, i) => (values.allowed[i] ? one : Number.NaN))]));
   const [queries, keys] = ["queries", "keys"]
-    .map((which, i) => ({ names: value[which].names.map(shown), positions: arrays[names.length + i].data }));
+    .map((which) => ({ names: value[which].names.map(shown), positions: value[which].positions.data }));
   return { ...value, values, maps, rows, columns, queries, keys,
     limit: most(MAPS.slice(0, 5).map((name) => values[name])), bias: most([values.u, values.v]) };
 }
@@ -78,7 +74,7 @@ function told(run, { tcell, over }) {
 /** "e·412"; what is no character of the text has no number. */
 const tag = ({ names, positions }, i) => `${names[i]}${positions[i] >= 0 ? `·${positions[i]}` : ""}`;
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const { big, narrow } = pen;
   const [font, columns] = [big ? 20 : 12, narrow ? 2 : 3];
   const [line, left, between] = [Math.round(font * 1.45), narrow ? 44 : big ? 96 : 58, narrow ? 24 : big ? 48 : 34];
@@ -130,8 +126,7 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
   if (run.memory_until > 0 && run.memory_until < run.columns)
     pen.line(border, y - 3, border, y + tall + 4, { line: "ink", width: big ? 3 : 1.8 });
   // The row that is told of, and its cell.
-  pen.rect({ x0: x - 1, x1: x + wide + 1, y0: y + q * ch - 1, y1: y + (q + 1) * ch + 1 },
-    { line: "query", width: big ? 2 : 1.2 });
+  pen.rect(around(cellIn(box, run.rows, 1, q, 0), 1), { line: "query", width: big ? 2 : 1.2 });
   const [mx, my, rw, rh] = [x + (k + 0.5) * cw, y + (q + 0.5) * ch, Math.max(cw, font * 0.7) / 2,
     Math.max(ch, font * 0.7) / 2];
   for (const [grow, colour, width] of [[2, "panel", big ? 7 : 5], [1, "key", big ? 4 : 2.5]])
@@ -158,18 +153,11 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
     if ((to - from) * cw > size + 4 && Math.abs(middle - lx) > half + 8 + size / 2)
       text(middle, y + tall + line, words, { colour: "ink3", align: "center" });
   }
-  pen.hit({
-    ...box,
-    at(px, py) {
-      const [row, column] = [Math.floor((py - y) / ch), Math.floor((px - x) / cw)];
-      if (row < 0 || column < 0 || row >= run.rows || column >= run.columns) return null;
-      return { x0: x + column * cw, x1: x + (column + 1) * cw, y0: y + row * ch, y1: y + (row + 1) * ch, still: true,
-        look: { tcell: [run.rows - 1 - row, own(run, row) - column] } };
-    },
-  });
+  pen.grid(box, run.rows, run.columns, (row, column) =>
+    ({ still: true, look: { tcell: [run.rows - 1 - row, own(run, row) - column] } }));
 }
 
-function legend(run) {
+export function legend(run) {
   return [
     { text: t(TEXT.signed, { n: number(run.limit) }), mark: ramp("signed", 72, 9) },
     { text: t(TEXT.scale), mark: ramp("weights", 72, 9, 0.8) },
@@ -177,7 +165,7 @@ function legend(run) {
   ];
 }
 
-function below(run) {
+export function below(run) {
   const piece = (role, text, sub) => el("span", { class: role ? `tfe-${role}` : null }, el("i", { text }), sub &&
     el("sub", { text: sub }));
   const distance = () => [piece("key", "W"), piece("key", "R", "i−j")];
@@ -189,7 +177,7 @@ function below(run) {
   const more = (run.left_off ? t(TEXT.off, { n: run.left_off }) : "") + (run.other
     ? t(TEXT.other, { other: t(run.other) }) : "");
   return [el("p", { class: "tfe-terms-equation", role: "img", "aria-label": t(TEXT.equation) }, equation),
-    el("p", { class: "tfe-note tfe-controls", text: follows + more })];
+    follows + more];
 }
 
 const SAY = {
@@ -202,7 +190,7 @@ const SAY = {
     zh: "{q}，{k}，距离 {d}：{sum} = {score}，权重 {w}；最大的一项是“{largest}”。{rest}" },
 };
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const [q, k] = told(run, look);
   const place = q * run.columns + k;
   const name = ({ names, positions }, i) => (positions[i] < 0 ? `“${names[i]}”`
@@ -221,7 +209,7 @@ function sentence(run, look) {
     rest: run.left_off ? t(SAY.rest, { n: run.left_off, off: run.values.elsewhere[q].toFixed(2) }) : "" });
 }
 
-function table(run, look) {
+export function table(run, look) {
   const rows = [];
   const [q, k] = told(run, look);
   let here = null;
@@ -236,55 +224,46 @@ function table(run, look) {
     columns: [t(TEXT.query), t(TEXT.key), t(TEXT.distance), ...MAPS.map((name) => t(TEXT[name]))], rows, here };
 }
 
-function arrays(run) {
-  const shape = [run.rows, run.columns];
-  const axes = ["query", "key"];
-  const line = (data, axis) => ({ shape: [data.length], data, axes: [axis] });
-  const maps =
-    MAPS.map((name) =>
-    [name, { shape, data: run.values[name], axes, unit: name === "weights" ? "weight" : "score, divided by √d" }]);
+export function arrays(run) {
+  const pairs = (data, unit) => filed(data, ["query", "key"], unit, [run.rows, run.columns]);
+  const { values, queries, keys } = run;
   return {
-    ...Object.fromEntries(maps), allowed: { shape, data: Uint8Array.from(run.values.allowed), axes },
-      elsewhere: line(run.values.elsewhere, "query"), u: line(run.values.u, "d"), v: line(run.values.v, "d"),
-    query_positions: line(Int32Array.from(run.queries.positions), "query"),
-      key_positions: line(Int32Array.from(run.keys.positions), "key"), says: run.queries.names, carries: run.keys.names,
+    ...Object.fromEntries(MAPS.map((name) =>
+      [name, pairs(values[name], name === "weights" ? "weight" : "score, divided by √d")])),
+    allowed: pairs(Uint8Array.from(values.allowed)), elsewhere: filed(values.elsewhere, "query"),
+    u: filed(values.u, "d"), v: filed(values.v, "d"), query_positions: filed(Int32Array.from(queries.positions), "query"),
+    key_positions: filed(Int32Array.from(keys.positions), "key"), says: queries.names, carries: keys.names,
   };
 }
 
-export default {
-  looks: { head: "head", tqueries: "choice", tcell: "pair" },
-  follows: ["model", "pos"],
-  wish: (get) => Object.fromEntries(["model", "head", "pos", "tqueries"].map((key) => [key, get(key)])),
-  question: { en: "Which of the four terms decides where a query looks?", zh: "四项之中，哪一项决定查询看哪里？" },
-  label: TEXT.board,
-  hovers: true,
-  along: "tcell",
-  aside: "key",
-  read,
-  /** On arrival the key that the last query gives most, but its own. */
-  bounds(run) {
-    const last = run.values.weights.subarray((run.rows - 1) * run.columns, run.rows * run.columns - 1);
-    const best = last.reduce((most, w, k) => (w > last[most] ? k : most), Math.max(0, last.length - 1));
-    return {
-      head: { layers: run.layers, heads: run.heads, pick: `${run.layer + 1}.${run.head + 1}` },
-      tqueries: { names: ["16", "32", "64"], pick: "32" },
-      tcell: { counts: [run.rows, run.columns], pick: [0, Math.max(0, run.columns - 1 - best)] },
-    };
-  },
-  /** ← and → go through queries at the same distance. */
-  move(run, { tcell: [back, before] }, key, by) {
-    if (key === "head") return null;
-    if (key === "key") return { tcell: [back, Math.max(0, Math.min(own(run, run.rows - 1 - back), before - by))] };
-    const next = Math.max(0, Math.min(run.rows - 1, back - by));
-    return { tcell: [next, Math.min(own(run, run.rows - 1 - next), before)] };
-  },
-  scene,
-  sentence,
-  table,
-  arrays,
-  legend,
-  below,
-  choices: () => [{ key: "tqueries", label: t(TEXT.queries), options: ["16", "32", "64"].map((n) => ({ value: n, label: t(n === "16" ? { en: "16 queries",
-    zh: "16 个查询" } : { en: n, zh: n }) })) }],
-  same: (was, run) => was.rows === run.rows,
-};
+export const looks = { head: "head", tqueries: "choice", tcell: "pair" };
+export const follows = ["model", "pos"];
+export const wish = (get) => Object.fromEntries(["model", "head", "pos", "tqueries"].map((key) => [key, get(key)]));
+export const question = { en: "Which of the four terms decides where a query looks?", zh: "四项之中，哪一项决定查询看哪里？" };
+export const label = TEXT.board;
+export const hovers = true;
+export const along = "tcell";
+export const aside = "key";
+
+/** On arrival the key that the last query gives most, but its own. */
+export function bounds(run) {
+  const last = run.values.weights.subarray((run.rows - 1) * run.columns, run.rows * run.columns - 1);
+  const best = last.reduce((most, w, k) => (w > last[most] ? k : most), Math.max(0, last.length - 1));
+  return {
+    head: { layers: run.layers, heads: run.heads, pick: `${run.layer + 1}.${run.head + 1}` },
+    tqueries: { names: ["16", "32", "64"], pick: "32" },
+    tcell: { counts: [run.rows, run.columns], pick: [0, Math.max(0, run.columns - 1 - best)] },
+  };
+}
+
+/** ← and → go through queries at the same distance. */
+export function move(run, { tcell: [back, before] }, key, by) {
+  if (key === "head") return null;
+  if (key === "key") return { tcell: [back, Math.max(0, Math.min(own(run, run.rows - 1 - back), before - by))] };
+  const next = Math.max(0, Math.min(run.rows - 1, back - by));
+  return { tcell: [next, Math.min(own(run, run.rows - 1 - next), before)] };
+}
+
+export const choices = () => [{ key: "tqueries", label: t(TEXT.queries), options: ["16", "32", "64"].map((n) => ({ value: n, label: t(n === "16" ? { en: "16 queries",
+  zh: "16 个查询" } : { en: n, zh: n }) })) }];
+export const same = (was, run) => was.rows === run.rows;

@@ -2,6 +2,7 @@
 // a new run. Columns are steps, a node's height is its rank in its step, and below each column stands what the stop
 // token got. The value is made by explorer/labs/translation/deeper/beam.py.
 
+import { upTo } from "../../widgets/lib/arrays.js";
 import { tableOf } from "../../widgets/lib/tables.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
@@ -91,20 +92,20 @@ const TEXT = {
     zh: "节点|步|名次|词元|父节点|log p|累计|得分|下一个 P(</s>)|结果" },
 };
 
-const named = ({ beam, endless }) => `${beam}${endless ? ".endless" : ""}`;
+const searchOf = ({ beam, endless }) => `${beam}${endless ? ".endless" : ""}`;
 
-function read(value, { away = false }) {
+export function read(value, { away = false }) {
   return { ...value, away, tree: tree(value) };
 }
 
-function bounds(run, { balpha }) {
+export function bounds(run, { balpha }) {
   const plain = run.plainBeam === 1 ? WIDER : run.plainBeam;
   const last = balpha === undefined ? run.tree.steps : run.tree.outcome(balpha).last;
-  const widths = Array.from({ length: 8 }, (_, i) => i + 1);
+  const widths = upTo(8, (i) => i + 1);
   return {
-    btree: { names: run.away ? [named(run)] : widths.flatMap((beam) =>
-      [named({ beam }), named({ beam, endless: true })]),
-      pick: run.away ? named(run) : named({ beam: plain }) },
+    btree: { names: run.away ? [searchOf(run)] : widths.flatMap((beam) =>
+      [searchOf({ beam }), searchOf({ beam, endless: true })]),
+      pick: run.away ? searchOf(run) : searchOf({ beam: plain }) },
     balpha: { least: 0, most: MOST, pick: run.alpha },
     bstep: { count: last + 1, pick: last },
     bnode: { count: run.step.length },
@@ -143,7 +144,7 @@ function about(run, now, node) {
 }
 
 // ── the tree ──
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const now = seen(run, look);
   const k = pen.big ? HALL : 1;
   const { step, last, it } = now;
@@ -239,7 +240,7 @@ function scene(run, look, pen) {
   return pen.size(Math.max(pen.width, wide), base + foot, keep);
 }
 
-const legend = () => [
+export const legend = () => [
   { text: t(TEXT.inFront), mark: { fill: "out", wide: 18, tall: 3 } },
   { text: t(TEXT.isKept), mark: { fill: "ink2", wide: 18, tall: 2 } },
   { text: t(TEXT.fallen), mark: { fill: colour("ink2", 0.35), wide: 18, tall: 2 } },
@@ -248,7 +249,7 @@ const legend = () => [
 ];
 
 // ── under it ──
-function below(run, look) {
+export function below(run, look) {
   const now = seen(run, look);
   const detail = el("p", { class: "tfe-units", "aria-live": "polite",
     text: now.node === null ? t(TEXT.point) : `${about(run, now, now.node).join(" · ")}.` });
@@ -265,7 +266,7 @@ function below(run, look) {
 }
 
 /** The finished ones, best first. */
-function beside(run, look) {
+export function beside(run, look) {
   const now = seen(run, look);
   const rows = now.held.map((node, i) =>
     [i + 1, run.texts[node] || soFar(run, node), number(run.total[node]), run.step[node],
@@ -279,14 +280,14 @@ function beside(run, look) {
     el("p", { class: "tfe-note", text: [other, t(TEXT.honest)].filter(Boolean).join(" ") })];
 }
 
-function choices(run, look) {
+export function choices(run, look) {
   const [beam, endless] = look.btree.split(".");
-  const other = (one, stop) => named({ beam: one, endless: stop });
+  const other = (one, stop) => searchOf({ beam: one, endless: stop });
   const slope = { key: "balpha", label: t(TEXT.alpha), step: 0.1, say: (a) => a.toFixed(1) };
   if (run.away) return [slope];
   return [
     { key: "btree", label: t(TEXT.beam), shown: true,
-      options: Array.from({ length: 8 }, (_, i) => ({ value: other(i + 1, endless), label: String(i + 1) })) },
+      options: upTo(8, (i) => ({ value: other(i + 1, endless), label: String(i + 1) })) },
     { key: "btree", label: t(TEXT.stop), shown: true,
       options: [["allowed", false], ["forbidden", true]].map(([name, stop]) =>
         ({ value: other(beam, stop), label: t(TEXT[name]) })) },
@@ -295,7 +296,7 @@ function choices(run, look) {
 }
 
 // ── in words and numbers ──
-function sentence(run, look) {
+export function sentence(run, look) {
   const { it, step, a, last, ranking, held: [leading] } = seen(run, look);
   const count = it.count(step, a);
   const values = { step, last, a: a.toFixed(1), n: count.all, fell: count.fell, finished: count.finished,
@@ -333,16 +334,16 @@ function nodesOf(run, look, fate) {
       run.stop[node] === null ? null : Number(Math.exp(run.stop[node]).toPrecision(5)), fate(what[node], when[node])]);
 }
 
-const table = (run, look) => ({ caption: t(TEXT.nodes), columns: t(TEXT.nodeColumns).split("|"), here: look.bnode,
+export const table = (run, look) => ({ caption: t(TEXT.nodes), columns: t(TEXT.nodeColumns).split("|"), here: look.bnode,
   rows: nodesOf(run, look, (what, at) => t(TEXT[what], { at })).map((row) =>
     row.map((cell, i) => (i === 3 ? shown(cell) : cell))) });
 
-const lines = (run, look) => ({
+export const lines = (run, look) => ({
   columns: ["node", "step", "rank", "piece", "parent", "log_p", "sum", "score", "p_stop_next", "fate"],
   rows: nodesOf(run, look, (what, at) => (what === "fell" ? `fell ${at}` : what)),
 });
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const ints = (list) => ({ shape: [list.length], data: Int32Array.from(list), axes: ["node"] });
   const nats = (list) => ({ shape: [list.length], data: Float64Array.from(list, (x) => x ?? Number.NaN),
     axes: ["node"], unit: "nats" });
@@ -355,45 +356,36 @@ function arrays(run, look) {
 
 const title = (run) => (run.endless ? TEXT.endlessTitle : TEXT.title);
 
-export default {
-  looks: { btree: "choice", balpha: "number", bstep: "position", bnode: "position" },
-  wish(get) {
-    const [, beam, endless] = /^([1-8])(\.endless)?$/.exec(get("btree") ?? "") ?? [];
-    return beam ? { beam: Number(beam), endless: Boolean(endless) } : null;
-  },
-  label: TEXT.board,
-  question: title,
-  units: title,
-  resets: ["bstep", "bnode"],
-  read,
-  bounds,
-  /**
-   * The last step is the one that stands there; a locked node is let go of by a second click; another search begins at
-   * its end.
-   */
-  completes(run, look, patch, _how) {
-    const { last } = run.tree.outcome(look.balpha);
-    return { ...patch, ...(patch.bstep >= last ? { bstep: null } : {}),
-      ...(patch.bnode === look.bnode ? { bnode: null } : {}),
-      ...(patch.btree ? { bstep: null, bnode: null } : {}) };
-  },
-  move(run, look, key, by) {
-    if (key !== "bnode") return null;
-    const nodes = run.tree.at[look.bstep];
-    const here = nodes.indexOf(seen(run, look).node);
-    return { bnode: nodes[here < 0 ? 0 : Math.max(0, Math.min(nodes.length - 1, here + by))] };
-  },
-  scene,
-  sentence,
-  table,
-  lines,
-  arrays,
-  legend,
-  below,
-  beside,
-  wide: () => true,
-  choices,
-  clock: (run, look) => ({ key: "bstep", pace: 700, says: (n) => `${n} / ${seen(run, look).last}`,
-    texts: { seek: TEXT.seek } }),
-  named: (run) => ["beam", run.beam, run.endless ? "endless" : ""],
-};
+export const looks = { btree: "choice", balpha: "number", bstep: "position", bnode: "position" };
+
+export function wish(get) {
+  const [, beam, endless] = /^([1-8])(\.endless)?$/.exec(get("btree") ?? "") ?? [];
+  return beam ? { beam: Number(beam), endless: Boolean(endless) } : null;
+}
+
+export const label = TEXT.board;
+export const resets = ["bstep", "bnode"];
+
+/**
+ * The last step is the one that stands there; a locked node is let go of by a second click; another search begins at
+ * its end.
+ */
+export function completes(run, look, patch, _how) {
+  const { last } = run.tree.outcome(look.balpha);
+  return { ...patch, ...(patch.bstep >= last ? { bstep: null } : {}),
+    ...(patch.bnode === look.bnode ? { bnode: null } : {}),
+    ...(patch.btree ? { bstep: null, bnode: null } : {}) };
+}
+
+export function move(run, look, key, by) {
+  if (key !== "bnode") return null;
+  const nodes = run.tree.at[look.bstep];
+  const here = nodes.indexOf(seen(run, look).node);
+  return { bnode: nodes[here < 0 ? 0 : Math.max(0, Math.min(nodes.length - 1, here + by))] };
+}
+
+export const wide = () => true;
+export const clock = (run, look) => ({ key: "bstep", pace: 700, says: (n) => `${n} / ${seen(run, look).last}`,
+  texts: { seek: TEXT.seek } });
+export const named = (run) => ["beam", run.beam, run.endless ? "endless" : ""];
+export { title as question, title as units };

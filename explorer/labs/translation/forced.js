@@ -1,11 +1,11 @@
 // How likely is your own German? Teacher forcing: every given word goes in, whatever the model would have said, and
 // each is scored. The value is made by explorer/labs/translation/deeper/forced.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { lang, t } from "../../widgets/lib/lang.js";
 import { NAME, number, ordinal, parts, shown } from "../../widgets/lib/maps.js";
-import { ink, ramp, shade } from "../../widgets/lib/pen.js";
+import { around, cellIn, ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { bus, request } from "../../widgets/lib/state.js";
 
 const LINKED = 600; // characters of a text that travel in the address
@@ -55,10 +55,10 @@ const TEXT = {
 };
 const [WORD, BAR, RANK, SAID, CELL, ROW] = [132, 132, 52, 148, 24, 24]; // px
 
-async function read(value) {
-  const cross = await unpack(value.cross);
+export function read(value) {
+  const [layers, heads] = value.cross.shape;
   const worst = value.logp.reduce((best, p, i) => (p < value.logp[best] ? i : best), 0);
-  return { ...value, cross, worst, layers: cross.shape[0], heads: cross.shape[1] };
+  return { ...value, worst, layers, heads };
 }
 
 /** (word, source) weights of a head, or the mean of a layer's heads. */
@@ -85,8 +85,7 @@ function chips(run, look, pen) {
     if (x + wide + label + 20 > pen.width && x > 2) [x, y] = [2, y + high + 5];
     const box = { x0: x, x1: x + wide + label + 18, y0: y, y1: y + high };
     pen.rect(box, { fill: heat(run, i), line: "control", radius: 6 });
-    if (i === look.fword) pen.rect({ x0: box.x0 - 2, x1: box.x1 + 2, y0: y - 2, y1: y + high + 2 },
-      { line: "query", width: 2.5, radius: 7 });
+    if (i === look.fword) pen.rect(around(box, 2), { line: "query", width: 2.5, radius: 7 });
     pen.text(x + 7, y + high / 2, text, { size, colour: ink(heat(run, i)) });
     pen.text(x + wide + 11, y + high / 2 + 2, i, { size: small, colour: ink(heat(run, i)) });
     pen.hit({ ...box, look: { fword: i }, card: null, still: true });
@@ -95,7 +94,7 @@ function chips(run, look, pen) {
   return y + high + 10;
 }
 
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const by = pen.big ? 1.7 : 1;
   const size = 12 * by;
   const [word, bar, rank, said, cell, high] = [WORD, BAR, RANK, SAID, CELL, ROW].map((one) => one * by);
@@ -133,21 +132,16 @@ function scene(run, look, pen) {
   for (let j = 1; j < m; j += 1) grid += `M${map + j * cell},${top}V${box.y1}`;
   for (let i = 1; i < n; i += 1) grid += `M${map},${top + i * high}H${box.x1}`;
   if (grid) pen.path(grid, { line: "panel", alpha: 0.35 });
-  pen.rect({ x0: map - 2, x1: box.x1 + 2, y0: top + look.fword * high - 2, y1: top + (look.fword + 1) * high + 2 },
-    { line: "query", width: 2.5 });
-  pen.hit({ ...box, at(x, y) {
-    const [i, j] = [Math.min(n - 1, Math.floor((y - top) / high)), Math.min(m - 1, Math.floor((x - map) / cell))];
-    return { x0: map + j * cell, x1: map + (j + 1) * cell, y0: top + i * high, y1: top + (i + 1) * high,
-      look: { fword: i },
-      card: () => [`“${shown(run.target.pieces[i])}” (${i}) → “${shown(run.source.pieces[j])}” (${j})`,
-        t(TEXT.weight, { w: number(weights[i * m + j]) })] };
-  } });
+  pen.rect(around(cellIn(box, n, 1, look.fword, 0), 2), { line: "query", width: 2.5 });
+  pen.grid(box, n, m, (i, j) => ({ look: { fword: i },
+    card: () => [`“${shown(run.target.pieces[i])}” (${i}) → “${shown(run.source.pieces[j])}” (${j})`,
+      t(TEXT.weight, { w: number(weights[i * m + j]) })] }));
   pen.size(wide, pen.big ? five(run, look, pen, box.y1) : box.y1 + 8);
 }
 
 const chance = (p) => (p >= 0.01 ? p.toFixed(2) : p >= 1e-4 ? p.toFixed(4) : p.toExponential(0).replace("-", "−"));
 
-function sentence(run, { fword }) {
+export function sentence(run, { fword }) {
   const total = run.logp.reduce((sum, p) => sum + p, 0);
   const gap = total - run.ownLogP;
   const factor = Math.exp(Math.min(Math.abs(gap), 30));
@@ -177,7 +171,7 @@ function expected(run, fword) {
   return { listed, title: parts(TEXT.five, { before, word: NAME(piece, fword, "query") }) };
 }
 
-function beside(run, { fword }) {
+export function beside(run, { fword }) {
   const { listed, title } = expected(run, fword);
   const row = ({ text, p, place, given }) => el("li", { class: given ? "given" : null },
     el("span", { class: "place", text: String(place) }),
@@ -206,7 +200,7 @@ function five(run, { fword }, pen, y) {
   return y + 48 + 30 * listed.length;
 }
 
-function table(run, { fword }) {
+export function table(run, { fword }) {
   const rows = run.target.pieces.map((piece, i) => [i, piece, run.logp[i],
     Number(Math.exp(run.logp[i]).toPrecision(4)), run.ranks[i],
     run.favourites[i][0], run.probabilities[i][0]]);
@@ -218,7 +212,7 @@ const sentenceOf = () => JSON.stringify([...new URLSearchParams(request.get())].
   !ASIDE.includes(key)));
 
 /** What stands above: the German is typed here. write(patch, kept): into the address, and what is too long for it. */
-function above(write) {
+export function above(write) {
   let [dirty, most, language] = [false, Infinity, ""];
   let source = sentenceOf();
   const name = el("span", { class: "tfe-label" });
@@ -269,50 +263,40 @@ function above(write) {
   return { nodes: [explained, form], set };
 }
 
-export default {
-  looks: { fword: "position", fhead: "head" },
-  follows: ["german"],
-  wish(get) {
-    const german = get("german");
-    return german === null ? null : german === "*" ? { own: true } : { german };
-  },
-  above,
-  title: () => TEXT.title,
-  question: TEXT.title,
-  units: () => t(TEXT.title),
-  label: TEXT.board,
-  across: "fword",
-  read,
-  bounds: (run) => ({
-    fword: { count: run.logp.length, pick: run.worst },
-    fhead: { layers: run.layers, heads: run.heads, names: Array.from({ length: run.layers },
-      (_, layer) => String(layer + 1)), pick: String(run.layers) },
-  }),
-  move: (run, { fword }, key, by) => (key === "fword" ? { fword: Math.max(0,
-    Math.min(run.logp.length - 1, fword + by)) } : null),
-  scene,
-  sentence,
-  beside,
-  table,
-  legend: () => [{ text: t(TEXT.nats, { least: 0, most: WORST }), mark: ramp("surprise", 60, 7) }],
-  choices: (run) => [{ key: "fhead", label: t(TEXT.attention),
-    options: Array.from({ length: run.layers }, (_, layer) => [
-    { value: String(layer + 1), label: t(TEXT.mean, { layer: layer + 1 }) },
-    ...Array.from({ length: run.heads }, (__, h) => ({ value: `${layer + 1}.${h + 1}`,
-      label: t(TEXT.one, { name: `${layer + 1}·${h + 1}` }) })),
-  ]).flat() }],
-  below: (run) => (run.german.length > LINKED ? [el("p",
-    { class: "tfe-note", text: t(TEXT.unlinked, { n: LINKED }) })] : []),
-  arrays(run) {
-    const reals = (list) => ({ shape: [list.length], data: Float32Array.from(list), axes: ["word"], unit: "nats" });
-    return {
-      source: run.source.pieces, target: run.target.pieces, log_probabilities: reals(run.logp),
-      ranks: { shape: [run.ranks.length], data: Int32Array.from(run.ranks), axes: ["word"] },
-      favourites: run.favourites.map((row) => row.join(" ")),
-      probabilities: { shape: [run.probabilities.length, run.probabilities[0].length],
-        data: Float32Array.from(run.probabilities.flat()), axes: ["word", "rank"] },
-      cross: { shape: run.cross.shape, data: run.cross.data, axes: ["layer", "head", "word", "source"],
-        unit: "weight" },
-    };
-  },
-};
+export const looks = { fword: "position", fhead: "head" };
+export const follows = ["german"];
+
+export function wish(get) {
+  const german = get("german");
+  return german === null ? null : german === "*" ? { own: true } : { german };
+}
+
+export const title = () => TEXT.title;
+export const question = TEXT.title;
+export const units = () => t(TEXT.title);
+export const label = TEXT.board;
+export const across = "fword";
+export const bounds = (run) => ({
+  fword: { count: run.logp.length, pick: run.worst },
+  fhead: { layers: run.layers, heads: run.heads, names: upTo(run.layers, (layer) => String(layer + 1)), pick: String(run.layers) },
+});
+export const move = (run, { fword }, key, by) => (key === "fword" ? { fword: Math.max(0,
+  Math.min(run.logp.length - 1, fword + by)) } : null);
+export const legend = () => [{ text: t(TEXT.nats, { least: 0, most: WORST }), mark: ramp("surprise", 60, 7) }];
+export const choices = (run) => [{ key: "fhead", label: t(TEXT.attention),
+  options: upTo(run.layers, (layer) => [
+  { value: String(layer + 1), label: t(TEXT.mean, { layer: layer + 1 }) },
+  ...Array.from({ length: run.heads }, (__, h) => ({ value: `${layer + 1}.${h + 1}`,
+    label: t(TEXT.one, { name: `${layer + 1}·${h + 1}` }) })),
+]).flat() }];
+export const below = (run) => (run.german.length > LINKED ? [el("p",
+  { class: "tfe-note", text: t(TEXT.unlinked, { n: LINKED }) })] : []);
+
+export const arrays = ({ source, target, logp, ranks, favourites, probabilities, cross: { data, shape } }) => ({
+  source: source.pieces, target: target.pieces,
+  log_probabilities: filed(Float32Array.from(logp), "word", "nats"), ranks: filed(ranks, "word"),
+  favourites: favourites.map((row) => row.join(" ")),
+  probabilities: filed(Float32Array.from(probabilities.flat()), ["word", "rank"], undefined,
+    [probabilities.length, probabilities[0].length]),
+  cross: filed(data, ["layer", "head", "word", "source"], "weight", shape),
+});

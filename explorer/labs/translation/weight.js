@@ -2,7 +2,7 @@
 // with, softmax(q Kᵀ / √d_head) V for one row (Vaswani et al., 2017, eq. 1). The value is made by
 // explorer/figures/weight.py.
 
-import { unpack } from "../../widgets/lib/arrays.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { NAME, ordinal, parts, shown, signed } from "../../widgets/lib/maps.js";
@@ -98,18 +98,14 @@ const sum = (list) => list.reduce((a, b) => a + b, 0);
 const widest = (...lists) => Math.max(1e-6, ...lists.flatMap((list) => Array.from(list, Math.abs)));
 const tint = (value, limit) => shade("signed", 0.5 + value / (2 * limit));
 
-async function read(value, { away = false }) {
-  const names = ["query", "key", "values"];
-  const arrays = await Promise.all(names.map((name) => unpack(value[name])));
-  return { ...value, ...Object.fromEntries(names.map((name, i) => [name, arrays[i]])), away };
-}
+export const read = (value, { away = false }) => ({ ...value, away });
 
 const head = ({ layer, head: number_ }) => `${layer + 1}.${number_ + 1}`;
 /** The position of a key: where the future is hidden the keys begin before the text, at −1. */
 const numbered = (run, j) => j - (run.kind === "decoder" ? 1 : 0);
-const named = (text, index) => `\u2068“${shown(text)}”\u2069 (${signed(index)})`;
-const query = (run, i) => named(run.queries[i], i);
-const key = (run, j) => named(run.keys[j], numbered(run, j));
+const quoted = (text, index) => `\u2068“${shown(text)}”\u2069 (${signed(index)})`;
+const query = (run, i) => quoted(run.queries[i], i);
+const key = (run, j) => quoted(run.keys[j], numbered(run, j));
 
 /**
  * All on the way to a weight: products (d,), dots, scores, raised, weights (key,), output (d,); −∞ and 0 where a key is
@@ -119,7 +115,7 @@ function worked(run, { row, col }) {
   const [n, d] = run.key.shape;
   const root = run.scaled ? Math.sqrt(d) : 1;
   const [q, k] = [Float64Array.from(run.query.slice(row)), Float64Array.from(run.key.slice(col))];
-  const allowed = Array.from({ length: n }, (_, j) => (!run.causal || j <= row) && !run.hidden.includes(j));
+  const allowed = upTo(n, (j) => (!run.causal || j <= row) && !run.hidden.includes(j));
   const dots = Float64Array.from({ length: n }, (_, j) => run.key.slice(j).reduce((all, x, e) => all + x * q[e], 0));
   const scores = dots.map((dot, j) => (allowed[j] ? dot / root : -Infinity));
   const most = Math.max(...scores); // taken off before the exponential: the weights are the same, and no number grows out of bounds
@@ -130,7 +126,7 @@ function worked(run, { row, col }) {
     (_, e) => sum(list.map((j) => weights[j] * run.values.slice(j)[e])));
   return { row, col, n, d, root, q, k, products: q.map((x, e) => x * k[e]), allowed, dots, scores, most, raised,
     weights, taken, together,
-    output: together(Array.from({ length: n }, (_, j) => j)) };
+    output: together(upTo(n, (j) => j)) };
 }
 
 /**
@@ -138,7 +134,7 @@ function worked(run, { row, col }) {
  * not allowed.
  */
 function chosen({ n, col, allowed, weights }, room) {
-  const all = Array.from({ length: n }, (_, j) => j);
+  const all = upTo(n, (j) => j);
   if (n <= room + 1) return all; // a row that says “1 other” is no shorter
   const ranked = all.filter((j) => allowed[j] && j !== col).sort((a, b) => weights[b] - weights[a]);
   const shut = all.filter((j) => !allowed[j] && j !== col).slice(0, 2);
@@ -146,7 +142,7 @@ function chosen({ n, col, allowed, weights }, room) {
 }
 
 // ── the five boards; each says how high it is ──
-function scene(run, look, pen) {
+export function scene(run, look, pen) {
   const [font, small] = pen.big ? [20, 20] : [13, 12];
   const at = { font, small, line: Math.round(font * 1.5) };
   pen.size(pen.width, BOARDS[STEPS[look.wstep - 1]](run, worked(run, look), pen, at));
@@ -163,10 +159,8 @@ function strip(pen, { x0, y0, y1 }, values, { limit, label, small }) {
       pen.text(x0 + (e + 0.5) * cell, (y0 + y1) / 2, number(value),
         { size: small, align: "center", colour: ink(fill) });
   });
-  pen.hit({ x0, x1: pen.width, y0, y1, at(x) {
-    const e = Math.min(values.length - 1, Math.floor((x - x0) / cell));
-    return { ...box(e), card: () => [`${label}[${e}] = ${number(values[e], 4)}`] };
-  } });
+  pen.grid({ x0, x1: pen.width, y0, y1 }, 1, values.length, (_, e) =>
+    ({ ...box(e), card: () => [`${label}[${e}] = ${number(values[e], 4)}`] }));
 }
 
 /** The numbers of the elements under a strip. */
@@ -318,10 +312,10 @@ function average(run, it, pen, { font, small, line }) {
 const BOARDS = { multiply, sum: added, mask, softmax, average };
 
 // ── in words and numbers ──
-const question = (run, { wstep }) => QUESTION[STEPS[wstep - 1]];
+export const question = (run, { wstep }) => QUESTION[STEPS[wstep - 1]];
 
 /** The shapes of a step, in the colours of their roles. */
-function below(run, { wstep }) {
+export function below(run, { wstep }) {
   const [[n, d], by] = [run.key.shape, run.scaled ? ` ÷ √${run.key.shape[1]}` : ""];
   const [q, k, v] = [["query", "q"], ["key", "k"], ["out", "V"]].map(([role, text]) =>
     el("b", { class: `tfe-${role}`, text }));
@@ -334,10 +328,10 @@ function below(run, { wstep }) {
   };
   const follows = t(TEXT.follows, { kind: t(KINDS[run.kind] ?? run.kind), layer: run.layer + 1, head: run.head + 1 });
   return [el("p", { class: "tfe-units" }, el("code", {}, shapes[STEPS[wstep - 1]])),
-    el("p", { class: "tfe-note tfe-controls", text: follows })];
+    follows];
 }
 
-function sentence(run, look) {
+export function sentence(run, look) {
   const it = worked(run, look);
   const { products, scores, weights, col, d } = it;
   const step = STEPS[look.wstep - 1];
@@ -367,7 +361,7 @@ function sentence(run, look) {
   return parts(SAY[step + other], { ...names, d, ...values });
 }
 
-function table(run, look) {
+export function table(run, look) {
   const it = worked(run, look);
   const four = (value) => (Number.isFinite(value) ? Number(value.toFixed(4)) : "−∞");
   const rows_ = run.keys.map((_, j) => [key(run, j), ...[it.dots, it.scores, it.raised,
@@ -376,7 +370,7 @@ function table(run, look) {
     here: it.col };
 }
 
-function lines(run, look) {
+export function lines(run, look) {
   const it = worked(run, look);
   return {
     columns: ["query_index", "query", "key_index", "key", "dot", "score", "raised", "weight"],
@@ -385,55 +379,47 @@ function lines(run, look) {
   };
 }
 
-function arrays(run, look) {
+export function arrays(run, look) {
   const it = worked(run, look);
-  const list = (name, axis, unit) => [name, { shape: [it[name].length], data: it[name], axes: [axis], unit }];
+  const { key, values } = run;
   return {
-    query: { shape: [it.d], data: it.q, axes: ["d_head"] },
-    key: { shape: [it.d], data: it.k, axes: ["d_head"] },
-    ...Object.fromEntries([list("products", "d_head", "query × key"), list("dots", "key", "query · key"),
-      list("scores", "key", run.scaled ? "query · key / √d_head" : "query · key"), list("weights", "key", "weight"),
-      list("output", "d_head", "weight × value")]),
-    keys: { ...run.key, axes: ["key", "d_head"] },
-    values: { ...run.values, axes: ["key", "d_head"] },
-    pieces: run.keys,
+    query: filed(it.q, "d_head"), key: filed(it.k, "d_head"), products: filed(it.products, "d_head", "query × key"),
+    dots: filed(it.dots, "key", "query · key"),
+    scores: filed(it.scores, "key", run.scaled ? "query · key / √d_head" : "query · key"),
+    weights: filed(it.weights, "key", "weight"), output: filed(it.output, "d_head", "weight × value"),
+    keys: filed(key.data, ["key", "d_head"], undefined, key.shape),
+    values: filed(values.data, ["key", "d_head"], undefined, values.shape), pieces: run.keys,
   };
 }
 
-export default {
-  looks: { kind: "choice", head: "head", row: "position", col: "position", wstep: "step" },
-  hears: "looked",
-  /** Without a lock the last cell stays. */
-  heard: ({ row, col, ...of }) => ({ kind: of.kind, head: head(of), ...(row === null ? {} : { row: String(row) }),
-    ...(col === null ? {} : { col: String(col) }) }),
-  wish(get) {
-    const [layer, number_] = (get("head") ?? "").split(".").map((one) => Number(one) - 1);
-    return get("kind") && number_ >= 0 ? { kind: get("kind"), layer, head: number_ } : undefined;
-  },
-  label: TEXT.board,
-  question,
-  units: question,
-  resets: ["wstep"],
-  read,
-  bounds: (run) => ({
-    kind: { names: Object.keys(KINDS), pick: run.kind },
-    head: { layers: run.layers, heads: run.heads, pick: head(run) },
-    row: { count: run.queries.length, pick: run.row ?? 0 },
-    col: { count: run.keys.length, pick: run.col ?? 0 },
-    wstep: { steps: STEPS.length, pick: 1 },
-  }),
-  /** Another head or key is locked in the map too, as a whole cell. */
-  completes: (run, { row, col, ...look }, patch) =>
-    ("wstep" in patch ? patch : { kind: run.kind, head: look.head, stat: null, row, col, ...patch }),
-  move: (run, look, name) => (run.away && name === "head" ? {} : null),
-  scene,
-  sentence,
-  table,
-  lines,
-  arrays,
-  below,
-  named: (run, look) => [run.kind, head(run), `weight-${look.row}-${look.col}`],
-  keeps: (run, { row, col }) => ({ row, col }),
-  choices: () => [{ key: "wstep", label: t(TEXT.steps), options: STEPS.map((step, i) =>
-    ({ value: i + 1, label: t(TEXT[step]) })) }],
-};
+export const looks = { kind: "choice", head: "head", row: "position", col: "position", wstep: "step" };
+export const hears = "looked";
+
+/** Without a lock the last cell stays. */
+export const heard = ({ row, col, ...of }) => ({ kind: of.kind, head: head(of), ...(row === null ? {} : { row: String(row) }),
+  ...(col === null ? {} : { col: String(col) }) });
+
+export function wish(get) {
+  const [layer, number_] = (get("head") ?? "").split(".").map((one) => Number(one) - 1);
+  return get("kind") && number_ >= 0 ? { kind: get("kind"), layer, head: number_ } : undefined;
+}
+
+export const label = TEXT.board;
+export const resets = ["wstep"];
+export const bounds = (run) => ({
+  kind: { names: Object.keys(KINDS), pick: run.kind },
+  head: { layers: run.layers, heads: run.heads, pick: head(run) },
+  row: { count: run.queries.length, pick: run.row ?? 0 },
+  col: { count: run.keys.length, pick: run.col ?? 0 },
+  wstep: { steps: STEPS.length, pick: 1 },
+});
+
+/** Another head or key is locked in the map too, as a whole cell. */
+export const completes = (run, { row, col, ...look }, patch) =>
+  ("wstep" in patch ? patch : { kind: run.kind, head: look.head, stat: null, row, col, ...patch });
+export const move = (run, look, name) => (run.away && name === "head" ? {} : null);
+export const named = (run, look) => [run.kind, head(run), `weight-${look.row}-${look.col}`];
+export const keeps = (run, { row, col }) => ({ row, col });
+export const choices = () => [{ key: "wstep", label: t(TEXT.steps), options: STEPS.map((step, i) =>
+  ({ value: i + 1, label: t(TEXT[step]) })) }];
+export { question as units };

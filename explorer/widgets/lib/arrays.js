@@ -14,9 +14,15 @@ async function bytes(packed) {
   return out.buffer;
 }
 
+/** [make(0), make(1) … make(n − 1)] */
+export const upTo = (n, make = (i) => i) => Array.from({ length: n }, (_, i) => make(i));
+
+/** A list of numbers as a file holds it, with what its axis and its numbers are. */
+export const filed = (data, axis, unit, shape = [data.length]) => ({ shape, data, axes: [axis].flat(), unit });
+
 /**
  * @param {{dtype: string, shape: number[], scale?: number, data?: string, url?: string}} packed
- * @returns {Promise<{shape: number[], data: Float32Array, slice: (...index: number[]) => Float32Array}>} values = raw ×
+ * @returns {Promise<{shape: number[], data: Float32Array, packed: object, slice: (...index: number[]) => Float32Array}>} values = raw ×
  * scale
  */
 export async function unpack(packed) {
@@ -28,6 +34,7 @@ export async function unpack(packed) {
   return {
     shape,
     data,
+    packed,
     /** The sub-array behind the leading indices, without a copy: slice(layer, head) is the flat (query × key) map. */
     slice(...index) {
       const size = shape.slice(index.length).reduce((a, b) => a * b, 1);
@@ -38,4 +45,13 @@ export async function unpack(packed) {
       return data.subarray(at * size, (at + 1) * size);
     },
   };
+}
+
+/** A value with its arrays unpacked, however deep they lie. */
+export async function opened(value) {
+  if (!value || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  if (value.dtype) return unpack(value);
+  if (Array.isArray(value)) return typeof value[0] === "object" ? Promise.all(value.map(opened)) : value;
+  const each = Object.entries(value).map(async ([key, one]) => [key, await opened(one)]);
+  return Object.fromEntries(await Promise.all(each));
 }

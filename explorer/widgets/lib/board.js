@@ -5,7 +5,7 @@
 import { el, onPage, refill, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
 import { fitted, hallScale, keys, tallest } from "./keys.js";
-import { lang, onLang, t } from "./lang.js";
+import { lang, onLang, plain, t } from "./lang.js";
 import { KINDS, looking } from "./looking.js";
 import { Pen, asSvg, onCanvas } from "./pen.js";
 import { player } from "./rollplay.js";
@@ -45,7 +45,6 @@ const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16,
 export const nodes = (parts) =>
   parts.map((part) => (typeof part === "string" ? document.createTextNode(part)
     : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
-export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
 
 /**
  * @param {HTMLElement} root
@@ -238,7 +237,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     desk.setAttribute("aria-label", t(picture.label ?? TEXT.board, { title: title.textContent }));
     choose();
     transports();
-    swap(below, picture.below?.(run, look, lock, ask) ?? []);
+    swap(below, (picture.below?.(run, look, lock, ask) ?? []).filter(Boolean).map((one) =>
+      (typeof one === "string" ? el("p", { class: "tfe-note tfe-controls", text: one }) : one)));
     side();
     const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
     words.setAttribute("aria-live", sound.playing || run.state === "running" ? "off" : "polite");

@@ -1,5 +1,6 @@
 // What a visitor takes along: pictures, a page that opens offline, and the numbers. All of it is made in the browser.
 
+import { upTo } from "./arrays.js";
 import { el } from "./dom.js";
 import { lang, onLang, t } from "./lang.js";
 import { CONFIG, escape as html } from "./plot.js";
@@ -75,26 +76,17 @@ const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
  * texts become '<U', whole numbers in a list '<i4', others '<f8'
  */
 export function npy(array) {
-  let shape;
-  let kind;
-  let body;
-  if (typeof array === "string" || Array.isArray(array)) {
-    const texts = (Array.isArray(array) ? array : [array])
-        .map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
+  const types = { Float32Array: "<f4", Float64Array: "<f8", Int32Array: "<i4", Uint8Array: "|u1" };
+  let [shape, data, kind] = [array.shape, array.data, null];
+  if (!shape) {
+    const texts = [array].flat().map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
     const width = Math.max(1, ...texts.map((text) => text.length));
-    const points = new Uint32Array(texts.length * width);
-    texts.forEach((text, i) => points.set(text, i * width));
-    shape = Array.isArray(array) ? [array.length] : [];
-    kind = `<U${width}`;
-    body = new Uint8Array(points.buffer);
-  } else {
-    const types = { Float32Array: "<f4", Float64Array: "<f8", Int32Array: "<i4", Uint8Array: "|u1" };
-    const { data: given } = array;
-    const data = Array.isArray(given) ? (given.every(Number.isInteger) ? Int32Array : Float64Array).from(given) : given;
-    shape = array.shape;
-    kind = types[data.constructor.name];
-    body = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  }
+    data = new Uint32Array(texts.length * width);
+    texts.forEach((text, i) => data.set(text, i * width));
+    [shape, kind] = [Array.isArray(array) ? [array.length] : [], `<U${width}`];
+  } else if (Array.isArray(data)) data = (data.every(Number.isInteger) ? Int32Array : Float64Array).from(data);
+  kind ??= types[data.constructor.name];
+  const body = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (!little) throw new Error("this machine stores numbers the other way round");
   const tuple = `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
   let header = `{'descr': '${kind}', 'fortran_order': False, 'shape': ${tuple}, }`;
@@ -106,6 +98,10 @@ export function npy(array) {
   return out;
 }
 
+/** Whole numbers as bytes, the lowest first: [how many bytes, number] each. */
+const bytes = (...numbers) => Uint8Array.from(numbers.flatMap(([size, number]) =>
+  upTo(size, (at) => (number >>> (8 * at)) & 255)));
+
 /** Files in a zip archive, stored, not compressed. @param {Record<string, Uint8Array>} files @returns {Blob} */
 export function zip(files) {
   const parts = [];
@@ -114,38 +110,16 @@ export function zip(files) {
   for (const [name, body] of Object.entries(files)) {
     const title = new TextEncoder().encode(name);
     // version 2.0, names in UTF-8, stored, 1 January 1980
-    const facts = [20, 0x0800, 0, 0, 0x21];
-    const sum = crc(body);
-    const local = new DataView(new ArrayBuffer(30));
-    local.setUint32(0, 0x04034b50, true);
-    facts.forEach((fact, i) => local.setUint16(4 + 2 * i, fact, true));
-    const entry = new DataView(new ArrayBuffer(46));
-    entry.setUint32(0, 0x02014b50, true);
-    entry.setUint16(4, 20, true);
-    facts.forEach((fact, i) => entry.setUint16(6 + 2 * i, fact, true));
-    for (const [view, offset] of [
-      [local, 14],
-      [entry, 16],
-    ]) {
-      view.setUint32(offset, sum, true);
-      view.setUint32(offset + 4, body.length, true);
-      view.setUint32(offset + 8, body.length, true);
-      view.setUint16(offset + 12, title.length, true);
-    }
-    entry.setUint32(42, at, true);
-    parts.push(local.buffer, title, body);
-    central.push(entry.buffer, title);
+    const facts = [[2, 20], [2, 0x0800], [2, 0], [2, 0], [2, 0x21], [4, crc(body)], [4, body.length], [4, body.length],
+      [2, title.length]];
+    parts.push(bytes([4, 0x04034b50], ...facts, [2, 0]), title, body);
+    central.push(bytes([4, 0x02014b50], [2, 20], ...facts, [2, 0], [2, 0], [2, 0], [2, 0], [4, 0], [4, at]), title);
     at += 30 + title.length + body.length;
   }
   const size = central.reduce((sum, part) => sum + part.byteLength, 0);
-  const end = new DataView(new ArrayBuffer(22));
   const count = Object.keys(files).length;
-  end.setUint32(0, 0x06054b50, true);
-  end.setUint16(8, count, true);
-  end.setUint16(10, count, true);
-  end.setUint32(12, size, true);
-  end.setUint32(16, at, true);
-  return new Blob([...parts, ...central, end.buffer], { type: "application/zip" });
+  const end = bytes([4, 0x06054b50], [2, 0], [2, 0], [2, count], [2, count], [4, size], [4, at], [2, 0]);
+  return new Blob([...parts, ...central, end], { type: "application/zip" });
 }
 
 /** Named arrays as numpy.load reads them, without pickle; `lab_and_paper` among them says where they come from. */
@@ -188,40 +162,26 @@ export function exportBar(makers, { onTable } = {}) {
   const named = (kind) => (kind in TEXTS ? t(TEXTS[kind]) : kind);
   const title = el("span", { class: "tfe-export-title" });
   const said = el("span", { class: "tfe-export-said", role: "status" });
-  const buttons = Object.entries(makers).map(([kind, make]) =>
-    el("button", {
-      type: "button",
-      class: "tfe-button tfe-export",
-      "data-kind": kind,
-      onclick: async (event) => {
-        const button = event.currentTarget;
-        button.disabled = true;
-        said.textContent = "";
-        try {
-          await make();
-        } catch (error) {
-          said.textContent = t(TEXTS.failed, { kind: named(kind), why: error.message });
-        } finally {
-          button.disabled = false;
-          button.focus();
-        }
-      },
-    }),
-  );
+  const button = (kind, onclick, more) =>
+    el("button", { type: "button", class: "tfe-button tfe-export", "data-kind": kind, onclick, ...more });
+  const buttons = Object.entries(makers).map(([kind, make]) => button(kind, async ({ currentTarget: own }) => {
+    own.disabled = true;
+    said.textContent = "";
+    try {
+      await make();
+    } catch (error) {
+      said.textContent = t(TEXTS.failed, { kind: named(kind), why: error.message });
+    } finally {
+      own.disabled = false;
+      own.focus();
+    }
+  }));
   let open = false;
-  const table = onTable
-    ? el("button", {
-        type: "button",
-        class: "tfe-button tfe-export",
-        "data-kind": "table",
-        "aria-expanded": "false",
-        onclick: () => {
-          open = !open;
-          table.setAttribute("aria-expanded", String(open));
-          onTable(open);
-        },
-      })
-    : null;
+  const table = onTable ? button("table", () => {
+    open = !open;
+    table.setAttribute("aria-expanded", String(open));
+    onTable(open);
+  }, { "aria-expanded": "false" }) : null;
   const node = el("div", { class: "tfe-exports", role: "group" }, title, buttons, table, said);
   const paint = () => {
     title.textContent = t(TEXTS.take);

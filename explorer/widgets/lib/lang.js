@@ -68,6 +68,9 @@ export function parts(text, values) {
     });
 }
 
+/** A sentence in parts as a text. */
+export const plain = (sentence) => sentence.map((part) => part.text ?? part).join("");
+
 /** Calls fn after every change of language; returns a function that stops it. */
 export function onLang(fn) {
   listeners.add(fn);

@@ -2,6 +2,7 @@
 // a link names something that is there. The bounds of a key come from the picture: {count, pick}, {steps, first},
 // {layers, heads, names}, {rows, columns}, {counts}, {names}, {least, most}.
 
+import { opened, upTo } from "./arrays.js";
 import { t } from "./lang.js";
 import { headIn, positionsIn } from "./state.js";
 
@@ -13,8 +14,7 @@ const many = (pick) => (pick === undefined || pick === null ? [] : [pick].flat()
 /** Layer and head of "2.3", both from 1. */
 export const headOf = (head) => head.split(".").map(Number);
 /** [layer, head] of all heads. */
-export const headsOf = (layers, heads) => Array.from({ length: layers * heads },
-  (_, i) => [Math.floor(i / heads) + 1, (i % heads) + 1]);
+export const headsOf = (layers, heads) => upTo(layers * heads, (i) => [Math.floor(i / heads) + 1, (i % heads) + 1]);
 /** The head that lies so many layers, or heads of its layer, from another one in their grid. */
 export function headBeside(head, key, by, layers, heads) {
   const [l, h] = headOf(head);
@@ -28,9 +28,22 @@ export const modelsOf = (run) => ({ names: run.models.map(({ key }) => key), pic
 export const oneOf = (key, label, list) =>
   ({ key, label: t(label), options: list.map(({ key: value, name }) => ({ value, label: t(name) })) });
 
+/** Is a text, in characters or pieces, the same up to what is locked in it? of(run): the text. */
+export function sameText(was, run, pos, of) {
+  const [one, other] = [of(was), of(run)];
+  const until = Math.max(was.given, ...pos.map((at) => at + 1));
+  return was.given === run.given && upTo(until).every((at) => one[at] === other[at]);
+}
+
 /** A list of places with one more or one fewer, in order. */
 export const flipped = (list, at) => (list.includes(at) ? list.filter((one) => one !== at) : [...list, at])
   .sort((a, b) => a - b);
+
+/** A picture is what its module exports, and what that has in common with others; it reads values with their arrays. */
+export function pictureOf({ common, ...own }) {
+  const picture = { ...common, ...own };
+  return { ...picture, read: async (value, how) => picture.read(await opened(value), how) };
+}
 
 export const KINDS = {
   /** A place from 0. */

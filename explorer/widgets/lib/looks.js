@@ -1,6 +1,7 @@
 // Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at them:
 // explorer/looks.py.
 
+import { filed, upTo } from "./arrays.js";
 import { t } from "./lang.js";
 import { inTurn } from "./turns.js";
 
@@ -64,8 +65,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
 
   const addressOf = (look, layer, head, first, length) =>
     rowsAt(look, layer, head, first, Math.min(rows, length - first));
-  const whole = (look, layer, head, length) => Array.from({ length: Math.ceil(length / rows) },
-    (_, n) => addressOf(look, layer, head, n * rows, length));
+  const whole = (look, layer, head, length) => upTo(Math.ceil(length / rows), (n) => addressOf(look, layer, head, n * rows, length));
 
   return {
     /**
@@ -112,7 +112,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
  * 1, the last none yet.
  */
 export function byCharacter(weights, length) {
-  const of = (data, axis) => ({ shape: [data.length], data: Float32Array.from(data), axes: [axis], unit: "weight" });
+  const of = (data, axis) => filed(Float32Array.from(data), axis, "weight");
   const own = Float32Array.from({ length }, (_, p) => (p + 1 < Math.min(length, weights.length) ? weights[p + 1] : 0));
   return { weights: of(own, "character"), weight_of_start: of(weights.slice(0, 1), "start"),
     ...(weights.length > length ? { weights_of_another_text: of(weights.slice(length), "slot") } : {}) };

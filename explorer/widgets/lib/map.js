@@ -5,8 +5,9 @@
 // A name is {text, at, joined}: what stands there, its number in the text ("3", "960–964"), and whether it continues
 // the word before it.
 
+import { upTo } from "./arrays.js";
 import { pooled, short, signed, number } from "./maps.js";
-import { ink, shade } from "./pen.js";
+import { around, cellIn, ink, shade } from "./pen.js";
 
 const LEAST = 0.1; // weights from here on are printed in their cells
 const GAP = 4; // px between small maps
@@ -17,9 +18,9 @@ const FINE = 4; // px of the finest cells for an audience
 /** What is printed on a weight: black or white, whichever is read better. */
 const inkOn = (weight) => ink(shade("weights", weight));
 /** An outline that is seen on light cells and on dark ones. */
-function outline(pen, { x0, y0, x1, y1 }, role, width) {
-  pen.rect({ x0, y0, x1, y1 }, { line: role, width });
-  pen.rect({ x0: x0 + width, y0: y0 + width, x1: x1 - width, y1: y1 - width }, { line: "panel", width: 1 });
+function outline(pen, box, role, width) {
+  pen.rect(box, { line: role, width });
+  pen.rect(around(box, -width), { line: "panel", width: 1 });
 }
 
 /** Above a map: what its rows and columns are, and the scale of its weights. Returns how high that is. */
@@ -58,7 +59,7 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
   const group = room / columns.length >= thin ? 1 : Math.ceil((thin * columns.length) / room);
   const count = Math.ceil(columns.length / group);
   const cell = Math.min(big ? 120 : 72, room / count);
-  const names = Array.from({ length: count }, (_, j) => {
+  const names = upTo(count, (j) => {
     const [from, to] = [columns[j * group], columns[Math.min(columns.length, (j + 1) * group) - 1]];
     return from === to ? { ...from, text: text(from) } : { text: `${text(from)}…`, at: `${from.at}–${to.at}` };
   });
@@ -150,15 +151,8 @@ export function drawMap(pen, x, y, width, how) {
     outline(pen, by ? { ...column(one), y0, y1 } : whole(one), by ? "key" : "query", thin);
   for (const j of here.slice(0, 1))
     for (const i of locked.rows.slice(0, 1)) outline(pen, { ...column(j), ...row(i) }, by ? "query" : "key", thick);
-  pen.hit({
-    x0, y0, x1, y1,
-    at(px, py) {
-      const [i, j] = [Math.min(map.rows - 1, Math.floor((py - y0) / at.row)),
-        Math.min(map.columns - 1, Math.floor((px - x0) / at.cell))];
-      return { ...column(j), ...row(i),
-        ...how.hit(i, strongestIn(grid, i, j, at.group), at.group > 1 ? of(i, j) : null) };
-    },
-  });
+  pen.grid({ x0, y0, x1, y1 }, map.rows, map.columns, (i, j) =>
+    how.hit(i, strongestIn(grid, i, j, at.group), at.group > 1 ? of(i, j) : null));
   return { width: at.wide, height: y1 + 3 - y, group: at.group };
 }
 
@@ -191,9 +185,9 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
     if (text) pen.text(place_[0], place_[1], text, { size, weight: 700, colour: role, ...place_[2] });
   };
   if (high) pen.line(x0, base - 0.5, x1, base - 0.5, { line: "control" });
-  const all = Array.from({ length: map.columns }, (_, j) => j);
+  const all = upTo(map.columns, (j) => j);
   if (high && by) {
-    const sums = all.map((j) => Array.from({ length: map.rows }, (_, i) => of(i, j))
+    const sums = all.map((j) => upTo(map.rows, (i) => of(i, j))
       .reduce((sum, w) => sum + (w === w ? w : 0), 0));
     const most = Math.max(1, ...sums);
     for (const j of all)
@@ -228,12 +222,15 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
   }
 }
 
-/** A small map: whole, faint and struck through where its head is silenced, ringed where it is the one in view. */
+/**
+ * A small map: whole, faint and struck through where its head is silenced, ringed where it is the one in view. grid: its
+ * weights, or what draws something else into its box.
+ */
 export function drawTile(pen, box, grid, { gone = false, here = false, ...hit }) {
-  pen.cells(box, { ...grid, gamma: 0.8, radius: 4, alpha: gone ? 0.28 : 1 });
+  if (typeof grid === "function") grid(box);
+  else pen.cells(box, { ...grid, gamma: 0.8, radius: 4, alpha: gone ? 0.28 : 1 });
   if (gone) pen.line(box.x0 + 5, box.y1 - 5, box.x1 - 5, box.y0 + 5, { line: "ink", width: 2 });
-  if (here) pen.rect({ x0: box.x0 - 3.5, y0: box.y0 - 3.5, x1: box.x1 + 3.5, y1: box.y1 + 3.5 },
-    { line: "query", width: 2.5, radius: 6 });
+  if (here) pen.rect(around(box, 3.5), { line: "query", width: 2.5, radius: 6 });
   pen.hit({ ...box, ...hit });
 }
 
@@ -253,7 +250,7 @@ export function drawTiles(pen, x, y, room, { layers, heads, grid, one, tall = 0 
   const mark = { size: 12, align: "center" };
   const at = (layer, head) =>
     ({ x0: x + SIDE.row + (head - 1) * (wide + GAP), y0: y + SIDE.top + (layer - 1) * (high + GAP) });
-  const count = (n) => Array.from({ length: n }, (_, i) => i + 1);
+  const count = (n) => upTo(n, (i) => i + 1);
   const seen = count(layers).flatMap((layer) => count(heads).map((head) => ({ layer, head, ...one(layer, head) })));
   const chosen = seen.find(({ here }) => here);
   for (const head of count(heads))
@@ -279,7 +276,6 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
   const left = Math.max(...ends[0].map((n) => pen.measure(signed(n), { size }))) + 8;
   const y0 = y + head(pen, x, y, left + side, left, how) + size + 8;
   const box = { x0: x + left, y0, x1: x + left + side, y1: y0 + side };
-  const [w, h] = [side / grid.columns, side / grid.rows];
   pen.cells(box, { ...grid, data: threshold ? grid.data.map((one) => (one < threshold ? 0 : one)) : grid.data });
   for (const share of pen.narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
     const [row, column] = ends.map(([from, to]) => signed(Math.round(from + share * (to - from))));
@@ -289,18 +285,10 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
       { size, colour: "ink3", align: "right" });
   }
   const [i, j] = [locked.rows[0], locked.columns[0]];
-  const around = (cell) => ({ x0: cell.x0 - 3, y0: cell.y0 - 3, x1: cell.x1 + 3, y1: cell.y1 + 3 });
-  const cellOf = (r, c) => ({ x0: box.x0 + c * w, x1: box.x0 + (c + 1) * w, y0: y0 + r * h, y1: y0 + (r + 1) * h });
-  if (i !== undefined) outline(pen, around({ ...cellOf(i, 0), x0: box.x0, x1: box.x1 }), "query", 2);
-  if (i !== undefined && j !== undefined) outline(pen, around(cellOf(i, j)), "key", 2);
-  pen.hit({
-    ...box,
-    at(px, py) {
-      const [r, c] = [Math.min(grid.rows - 1, Math.floor((py - y0) / h)),
-        Math.min(grid.columns - 1, Math.floor((px - box.x0) / w))];
-      return { ...cellOf(r, c), ...hit(r, c) };
-    },
-  });
+  if (i !== undefined) outline(pen, around(cellIn(box, grid.rows, 1, i, 0), 3), "query", 2);
+  if (i !== undefined && j !== undefined)
+    outline(pen, around(cellIn(box, grid.rows, grid.columns, i, j), 3), "key", 2);
+  pen.grid(box, grid.rows, grid.columns, hit);
   return { width: left + side + 4, height: box.y1 + 4 - y, left };
 }
 
@@ -313,6 +301,6 @@ export function drawStrip(pen, x, y, width, { rows, columns, data, from, to }) {
   pen.cells({ x0: x, y0: y, x1: x + width, y1: y + high }, { rows, columns, data });
   const wide = Math.max(4, ((to - from + 1) / columns) * width);
   const start = x + Math.min((from / columns) * width, width - wide);
-  outline(pen, { x0: start - 2, x1: start + wide + 2, y0: y - 2, y1: y + high + 2 }, "key", 2);
+  outline(pen, around({ x0: start, x1: start + wide, y0: y, y1: y + high }, 2), "key", 2);
   return high + 4;
 }

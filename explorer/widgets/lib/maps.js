@@ -1,6 +1,7 @@
 // What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the
 // sentence.
 
+import { upTo } from "./arrays.js";
 import { parts, t } from "./lang.js";
 import { ordinal, signed, weight } from "./signs.js";
 
@@ -329,7 +330,7 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
     : parts(SAY.not, { q: q(i), k: k(j) }));
   const row = (i) => Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) =>
     !Number.isNaN(w));
-  const column = (j) => Array.from({ length: map.rows }, (_, i) => at(i, j)).filter((w) => !Number.isNaN(w));
+  const column = (j) => upTo(map.rows, (i) => at(i, j)).filter((w) => !Number.isNaN(w));
   const sum = (list) => list.reduce((a, b) => a + b, 0);
   const rank = (list, weight) => 1 + list.filter((w) => w > weight).length;
   const behind = (weight, most) => number(weight) !== number(most); // less than the most, as it is printed
@@ -373,15 +374,8 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
     return [...out, ...parts(name === "max" ? SAY.sumOfLargest : SAY.sum, { sum: number(sum(list)) }), ...least(list)];
   }
 
-  let [i, j, count] = [0, 0, 0];
-  for (let r = 0; r < map.rows; r += 1) {
-    for (let c = 0; c < map.columns; c += 1) {
-      if (Number.isNaN(at(r, c))) continue;
-      count += 1;
-      if (at(r, c) > at(i, j)) [i, j] = [r, c];
-    }
-  }
-  return [...out, ...parts(SAY.none, { n: count, w: number(at(i, j)), q: q(i), k: k(j) })];
+  const { i, j, n } = peakOf(map);
+  return [...out, ...parts(SAY.none, { n, w: number(at(i, j)), q: q(i), k: k(j) })];
 }
 
 /**
@@ -415,7 +409,7 @@ function ofRows(seen, exact, { rows, columns, by, least }) {
   const q = (r) => named(seen, seen.all.queries[exact.first + r], exact.first + r, "query");
   const k = (key) => named(seen, seen.all.keys[key], signed(seen.keyNumber(key)), "key");
   if (!best) return parts(SAY.blockNot, spans);
-  const row = Array.from({ length: n }, (_, key) => exact.at(best.r, key));
+  const row = upTo(n, (key) => exact.at(best.r, key));
   const list = row.filter((w) => !Number.isNaN(w));
   const most = row.reduce((at, w, key) => (row[at] >= w || Number.isNaN(w) ? at : key), 0);
   const rank = 1 + list.filter((w) => w > best.w).length;
@@ -425,6 +419,12 @@ function ofRows(seen, exact, { rows, columns, by, least }) {
   if (weight(best.w) !== weight(row[most])) out.push(...parts(SAY.most,
     { rank: ordinal(rank), n: list.length, w: weight(row[most]), k: k(most) }));
   return [...out, ...parts(SAY.sum, { sum: number(list.reduce((a, b) => a + b, 0)) }), ...least(list)];
+}
+
+/** Where the largest weight of a map stands, and how many there are. */
+function peakOf({ data, columns }) {
+  const best = data.reduce((most, w, at) => (w > data[most] ? at : most), 0);
+  return { i: Math.floor(best / columns), j: best % columns, n: data.filter((w) => !Number.isNaN(w)).length };
 }
 
 /** What is said of blocks alone, each for what it is: a mean of sums. */
@@ -447,8 +447,6 @@ function ofBlocks(seen, map, { rows, columns, by, threshold }) {
       n: list.length, thr: number(threshold) }) : [];
     return [...parts(SAY.block, { ...spans(i, j), ...names }), ...reach];
   }
-  let [i, j, n] = [0, 0, 0];
-  for (let r = 0; r < map.rows; r += 1) for (let c = 0; c < map.columns; c += 1) if (!Number.isNaN(at(r, c)) &&
-    (n += 1) && at(r, c) > at(i, j)) [i, j] = [r, c];
+  const { i, j, n } = peakOf(map);
   return parts(SAY.blockNone, { ...spans(i, j), n });
 }

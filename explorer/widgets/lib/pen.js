@@ -2,6 +2,7 @@
 // at twice its size, and an SVG of vectors in which text is text. Colours are names of tokens ("accent", "cat-3") or
 // "#rrggbb", of the theme of the moment. A box is {x0, y0, x1, y1} in px of the picture, y downwards.
 
+import { upTo } from "./arrays.js";
 import { svg } from "./dom.js";
 import { enlarge, paint, rgb, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
@@ -52,9 +53,18 @@ export function shade(scale, share) {
   return asHex(Array.from(shades(scale).subarray(at, at + 3)));
 }
 
+/** A box that is larger by so many px on every side. */
+export const around = ({ x0, x1, y0, y1 }, by) => ({ x0: x0 - by, x1: x1 + by, y0: y0 - by, y1: y1 + by });
+
+/** Of a box of rows × columns the box of a cell. */
+export function cellIn({ x0, x1, y0, y1 }, rows, columns, row, column) {
+  const [wide, high] = [(x1 - x0) / columns, (y1 - y0) / rows];
+  return { x0: x0 + column * wide, x1: x0 + (column + 1) * wide, y0: y0 + row * high, y1: y0 + (row + 1) * high };
+}
+
 /** For the legend: the mark of a whole scale in so many parts, `wide` px. */
 export const ramp = (scale, wide, parts = 8, gamma = 1) =>
-  ({ shades: Array.from({ length: parts }, (_, n) => shade(scale, (n / (parts - 1)) ** gamma)), wide });
+  ({ shades: upTo(parts, (n) => shade(scale, (n / (parts - 1)) ** gamma)), wide });
 
 let ruler = null;
 const font = ({ size, weight = 400, face = "ui" }) => `${weight} ${size}px ${token(`font-${face}`)}`;
@@ -203,6 +213,20 @@ export class Pen {
    */
   hit(box) {
     this.boxes.push(box);
+  }
+
+  /**
+   * Cells that can be pointed at, rows × columns of a box. cell(row, column): what stands in the box of one beside its
+   * place, or null.
+   */
+  grid(box, rows, columns, cell, more = {}) {
+    const { x0, x1, y0, y1 } = box;
+    this.hit({ ...box, ...more, at(x, y) {
+      const row = Math.min(rows - 1, Math.floor(((y - y0) / (y1 - y0)) * rows));
+      const column = Math.min(columns - 1, Math.floor(((x - x0) / (x1 - x0)) * columns));
+      const found = cell(row, column);
+      return found && { ...cellIn({ x0, x1, y0, y1 }, rows, columns, row, column), ...found };
+    } });
   }
 
   /**

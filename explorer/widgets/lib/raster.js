@@ -159,3 +159,42 @@ function drawn({ data, rows, columns, colours, empty, low = 0, high = 1 }, w, h)
   }
   return pixels;
 }
+
+/** The border of a mask over pixels, `inset` px inside of it, as an SVG path. cell: px of a pixel. */
+export function border(mask, rows, columns, cell, inset) {
+  const inside = (row, column) => row >= 0 && column >= 0 && row < rows && column < columns
+      && mask[row * columns + column] > 0;
+  const next = new Map(); // "column,row" of a corner -> the directions in which the border goes on from it, the inside at its right hand
+  const side = (column, row, dx, dy) => {
+    const name = `${column},${row}`;
+    next.set(name, [...(next.get(name) ?? []), [dx, dy]]);
+  };
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      if (!inside(row, column)) continue;
+      if (!inside(row - 1, column)) side(column, row, 1, 0);
+      if (!inside(row, column + 1)) side(column + 1, row, 0, 1);
+      if (!inside(row + 1, column)) side(column + 1, row + 1, -1, 0);
+      if (!inside(row, column - 1)) side(column, row + 1, 0, -1);
+    }
+  }
+  let path = "";
+  while (next.size) {
+    const start = next.keys().next().value;
+    let [column, row] = start.split(",").map(Number);
+    let from = null; // the direction in which the corner was reached
+    const corners = [];
+    for (let name = start; next.has(name); name = `${column},${row}`) {
+      const ways = next.get(name);
+      const [dx, dy] = ways.pop();
+      if (!ways.length) next.delete(name);
+      corners.push([column, row, from, [dx, dy]]);
+      [column, row, from] = [column + dx, row + dy, [dx, dy]];
+    }
+    corners[0][2] = from;
+    const turns = corners.filter(([, , [ax, ay], [bx, by]]) => ax !== bx || ay !== by)
+      .map(([x, y, [ax, ay], [bx, by]]) => `${x * cell - inset * (ay + by)},${y * cell + inset * (ax + bx)}`);
+    path += `M${turns.join("L")}Z`;
+  }
+  return path;
+}

@@ -28,6 +28,12 @@ export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %",
 export const rounded = (value, digits = 4) => Math.round(value * 10 ** digits) / 10 ** digits;
 export const count = (n) => Math.round(n).toLocaleString("en");
 
+/** The least of some numbers times a power of ten that is not below a value: the end of an axis. */
+export function ceiling(value, steps = [1, 2, 5, 10]) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-6)));
+  return steps.map((one) => Number((one * power).toPrecision(2))).find((one) => one >= value * 0.999);
+}
+
 /** An exponent: "⁻⁷". */
 export const raised = (n) => String(n).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
 

@@ -105,7 +105,7 @@ body{margin:24px auto;max-width:1240px;padding:0 16px}body::before,body::after{d
 <body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html([units, words].filter(Boolean).join(": "))}</noscript><p class="tfe"><small>${html(foot())}</small></p>
 <script>(() => { "use strict";
 ${script.replaceAll("</", "<\\/")}
-const picture = M("${path}").default, texts = ${json(texts)}, kept = new Map(${json(seen)});
+const picture = M("widgets/lib/looking.js").pictureOf(M("${path}")), texts = ${json(texts)}, kept = new Map(${json(seen)});
 const store = { get: (key) => kept.get(key) ?? null, set: (patch) => Object.entries(patch).forEach(([key, one]) => (one === null ? kept.delete(key) : kept.set(key, String(one)))) };
 const view = M("widgets/lib/board.js").board(document.querySelector("main"), picture, { texts, store });
 Promise.resolve(picture.read(${json(held)}, { texts, away: true, again: () => view.update() })).then((run) => view.show(run));
