@@ -229,8 +229,7 @@ function single(run, look, now, pen, x, y) {
   const from = (at, size, count) => Math.max(0, Math.min(count - size, Math.floor((at ?? 0) / size) * size));
   const [r0, c0] = [from(now.rows[0], part.rows, it.rows), from(now.columns[0], part.columns, it.columns)];
   const [rows, columns] = [Math.min(part.rows, it.rows - r0), Math.min(part.columns, it.columns - c0)];
-  const grid = rows === it.rows && columns === it.columns ? full
-    : { rows, columns,
+  const grid = rows === it.rows && columns === it.columns ? full : { rows, columns,
     data: Float32Array.from({ length: rows * columns },
       (_, n) => full.data[(r0 + Math.floor(n / columns)) * it.columns + c0 + (n % columns)]) };
   const inside = (list, start, count) => list.map((one) => one - start).filter((one) => one >= 0 && one < count);
@@ -278,8 +277,7 @@ function long(run, now, pen, x, y) {
     look: { row: i, col: j },
     pos: run.positions ? i * stride(run, it) : undefined,
     down: () => name.includes(".") && run.exact.ask(it, now.layer, now.head, i),
-    card: it.blocks
-      ? () => {
+    card: it.blocks ? () => {
           const w = map.data[i * it.columns + j];
           return [`${it.queryAt(i)} → ${it.keyAt(j)}`, w === w ? t(TEXT.cell, { w: weight(w) }) : t(TEXT.cardMasked)];
         }
@@ -329,8 +327,7 @@ function work(run, now, lock) {
   const jobs = best.map((job) => {
     const name = `${job.layer + 1}.${job.head + 1}`;
     const place = job.row === undefined ? {} : { row: job.row, col: job.col };
-    return el("li", {},
-      chip([el("b", { text: name.replace(".", "·") }), ` ${t(job.name)} `,
+    return el("li", {}, chip([el("b", { text: name.replace(".", "·") }), ` ${t(job.name)} `,
           el("span", { class: "score", text: number(job.score) })], now.name === name,
         () => lock({ head: name, ...place })));
   });
@@ -348,8 +345,7 @@ function work(run, now, lock) {
 function strengths({ it, name, rows, by }) {
   if (!rows.length || by || it.kind.look) return null;
   const map = it.map(name);
-  const top = upTo(map.columns, (j) => [map.data[rows[0] * map.columns + j], j])
-    .filter(([w]) => w >= 0.01);
+  const top = upTo(map.columns, (j) => [map.data[rows[0] * map.columns + j], j]).filter(([w]) => w >= 0.01);
   const line = ([w, j]) => el("li", {}, el("span", { class: "name" }, el("bdi", { text: it.shown(it.key(j)) }),
       el("span", { class: "at", text: `·${it.keyAt(j)}` })),
     el("span", { class: "track" }, el("span", { style: { width: `${100 * w}%` } })), el("span", { text: number(w) }));

@@ -86,8 +86,7 @@ function blocks(it, key, name, exact) {
   const by = pooling(it).replace("×", "x").replaceAll(/\W+/g, "_");
   const [map, n] = [it.map(name), it.all.keys.length];
   const count = (size, of) => upTo(size, (at) => of(at));
-  const rows = exact &&
-    { shape: [exact.count, n],
+  const rows = exact && { shape: [exact.count, n],
     data: Float32Array.from({ length: exact.count * n }, (_, at) => exact.at(Math.floor(at / n), at % n) || 0),
     axes: ["query", "key"], unit: PLAIN };
   return {
@@ -101,8 +100,7 @@ function blocks(it, key, name, exact) {
     keys: Array.from(it.all.keys),
     key_index: { shape: [n], data: whole({ length: n }, (_, k) => it.keyNumber(k)) },
     shown_name: `${key} ${name}, ${pooling(it)}: mean over queries of the sum over keys`,
-    ...(exact ? { exact_rows: rows,
-        exact_rows_query_index: { shape: [exact.count],
+    ...(exact ? { exact_rows: rows, exact_rows_query_index: { shape: [exact.count],
           data: whole({ length: exact.count }, (_, r) => exact.first + r) } } : {}),
   };
 }

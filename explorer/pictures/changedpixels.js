@@ -64,8 +64,7 @@ export function scene(run, look, pen) {
       if (which === "before" || which === "after")
         pen.pixels(box, { image: pair.images[Number(which === "after")], radius: 4 });
       else pen.cells(box, { data: which === "dearer" ? pair.more : pair.change, rows: pair.rows, columns: pair.columns,
-          scale: "signed",
-        low: -run.limits[which], high: run.limits[which], radius: 4 });
+          scale: "signed", low: -run.limits[which], high: run.limits[which], radius: 4 });
       pen.rect(box, { line: "line", radius: 4 });
       point(run, pair, box, pen);
     });

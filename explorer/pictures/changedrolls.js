@@ -121,8 +121,7 @@ function painted(roll, which, box, pen) {
     const far = ({ onset, end, pitch }) => Math.hypot(Math.max(x(onset) - px, px - x(end), 0), Math.abs(y(pitch) - py));
     const note = notes.reduce((best, one) => (far(one) < (best ? far(best) : 6) ? one : best), null);
     return note && { x0: x(note.onset) - 2, x1: x(note.end) + 2, y0: y(note.pitch) - thick / 2 - 2,
-        y1: y(note.pitch) + thick / 2 + 2,
-      card: () => card(roll, note) };
+        y1: y(note.pitch) + thick / 2 + 2, card: () => card(roll, note) };
   } });
 }
 
@@ -148,8 +147,7 @@ export const looks = { heard: "choice", heardat: "position" };
 export const bounds = (run, look) => ({ heard: { names: Object.keys(sounds(run)) },
   heardat: { count: Math.ceil(FINE * secondsOf(run, look)) + 1, pick: null } });
 export const choices = (run) => [{ key: "heard", label: t(TEXT.heard),
-    options: Object.entries(sounds(run)).map(([value, { roll, which }]) =>
-  ({ value, label: run.rolls.length > 1
+    options: Object.entries(sounds(run)).map(([value, { roll, which }]) => ({ value, label: run.rolls.length > 1
       ? t(TEXT.hears, { model: t(run.names[roll.key] ?? roll.key), which: t(TEXT[which]) })
     : t(TEXT[which]) })) }].filter(({ options }) => options.length);
 
@@ -157,8 +155,7 @@ export function clock(run, look) {
   const [one, seconds] = [sounds(run)[look.heard], secondsOf(run, look)];
   const says = (at) => `${(at / FINE).toFixed(1)} / ${seconds.toFixed(1)} s`;
   return one && { seconds, says, sound: run.away || run.mute ? null : one.side.sound.wav,
-      at: (second) => Math.round(FINE * second),
-    when: (at) => (at ?? 0) / FINE };
+      at: (second) => Math.round(FINE * second), when: (at) => (at ?? 0) / FINE };
 }
 
 export function silent(run, draw) {
@@ -185,10 +182,8 @@ export const arrays = (run) => Object.fromEntries(run.rolls.flatMap((roll) => [
     const flags = ["given", "kept"].map((flag) => [`${roll.key}.${which}.${flag}`,
       { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])), axes: ["note"] }]);
     return [[`${roll.key}.${which}.notes`,
-        { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"],
-      unit: "steps, MIDI pitch",
-          data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }],
-          ...flags];
+        { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"], unit: "steps, MIDI pitch",
+          data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }], ...flags];
   }),
   [`${roll.key}.nats`, { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]),
       axes: ["before, after"], unit: "nats" }],

@@ -112,8 +112,7 @@ export function scene(run, look, pen) {
   for (const position of over) through(position, { line: "ink", width: pen.big ? 2 : 1 });
   axis(side, locked.at(-1), { x, gutter, plot, size, foot }, pen);
   const box = (position) => ({ x0: x(position), x1: x(position + 1), y0: strips[0].top, y1: foot, still: true,
-    card: null,
-    look: { pos: position + side.first }, pos: position + side.first });
+    card: null, look: { pos: position + side.first }, pos: position + side.first });
   pen.hit({ x0: gutter, x1: gutter + plot, y0: strips[0].top, y1: foot,
     at: (px) => box(Math.max(0, Math.min(side.count - 1, Math.floor(((px - gutter) / plot) * side.count)))),
     of: (pos) => (pos - side.first >= 0 && pos - side.first < side.count ? box(pos - side.first) : null) });
@@ -134,8 +133,7 @@ function painted(run, side, { which, top }, { x, gutter, plot, tall, size }, pen
   for (const bar of side.bars) {
     const [from, to] = [y(bar[which]), y(0)];
     pen.rect({ x0: x(bar.first), x1: x(bar.end) + (bar.end < side.count ? 0.3 : 0), y0: Math.min(from, to),
-      y1: Math.max(from, to) },
-      { fill: signs ? shade("signed", bar.difference > 0 ? 1 : 0)
+      y1: Math.max(from, to) }, { fill: signs ? shade("signed", bar.difference > 0 ? 1 : 0)
         : shade("surprise", 0.15 + 0.7 * (bar[which] / most)) });
   }
   if (!signs)
@@ -242,8 +240,7 @@ function answering({ answers, first }) {
 export function below(run, look) {
   const side = sideOf(run, look);
   const own = side?.answers ? answering(side) : side?.written ? writing(side.written) : [];
-  const rest = run.rest.map((one) =>
-    el("p", { class: "tfe-note" }, el("b", { text: t(one.name) }),
+  const rest = run.rest.map((one) => el("p", { class: "tfe-note" }, el("b", { text: t(one.name) }),
       ` · ${t(one.unreached ?? TEXT.unreached, { n: number(one.number.before) })}`));
   return own.length || rest.length ? [el("div", { class: "tfe-changed-below tfe-controls" }, ...own, ...rest)] : [];
 }

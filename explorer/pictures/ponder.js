@@ -530,7 +530,6 @@ export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick }, ste
 export const wide = (run) => layout(run) === "columns" && run.count > CROWD;
 export const units = (run) => (run.forced ? say(run, "unitsForced", { n: run.forced }) : say(run, "units", { edge: edge(run) }));
 export const choices = (run) => [{ key: "far", label: say(run, "farther") }];
-export const clock = (run) =>
-  ({ says: (n) => say(run, "count", { n, of: run.steps }),
+export const clock = (run) => ({ says: (n) => say(run, "count", { n, of: run.steps }),
     texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, say(run, name)])) });
 export const same = (was, run) => was.positions.join("\n") === run.positions.join("\n");

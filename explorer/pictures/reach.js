@@ -124,8 +124,7 @@ export function sentence(run, look) {
   const parts = [t(TEXT.chosen), { text: t(TEXT.head, { head: `${layer}·${head}` }), role: "query" },
     t(TEXT.words, { half: characters(halfOf(model, profile)) })];
   if (run.segment && run.segment < far(model)) {
-    const past = profile.reduce((sum, w, n) =>
-      sum + w * Math.max(0,
+    const past = profile.reduce((sum, w, n) => sum + w * Math.max(0,
         Math.min(1, (model.edges[n + 1] - Math.max(model.edges[n], run.segment + 1)) / (model.edges[n + 1] -
             model.edges[n]))), 0);
     parts.push(t(TEXT.beyond, { w: percent(past / (profile.reduce((a, b) => a + b, 0) || 1)), n: count(run.segment) }));
@@ -137,8 +136,7 @@ export function sentence(run, look) {
 export function table(run, look) {
   const model = modelOf(run, look);
   const all = model.profiles ? headsOf(model.layers, model.heads) : [];
-  const rows = (all.length ? model.edges.slice(0, -1) : [])
-    .map((from, n) => [from, model.edges[n + 1] - 1,
+  const rows = (all.length ? model.edges.slice(0, -1) : []).map((from, n) => [from, model.edges[n + 1] - 1,
       ...all.map(([l, h]) => rounded(profileOf(model, l, h)[n]))]);
   return { caption: t(TEXT.caption, { name: t(model.name) }),
     columns: [t(TEXT.from), t(TEXT.to), ...all.map(([l, h]) => t(TEXT.head, { head: `${l}·${h}` }))], rows };

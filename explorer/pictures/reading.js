@@ -383,8 +383,7 @@ export function sentence(run, look) {
   } else told.why = run.looks.trouble() || t(SAY.way);
   const goes = lit && (lit.foreign > 0.0005 ? "foreign" : lit.memory !== null ? "memory" : null);
   const said = ["cost", may && "may", model.heads && (lit ? (lit.best ? "gives" : "givesStart") : "waits"), goes,
-      (lit || !model.heads) && "end",
-    lit && look.pos.length > 1 && "chosen"];
+      (lit || !model.heads) && "end", lit && look.pos.length > 1 && "chosen"];
   return said.filter(Boolean).flatMap((key) => parts(SAY[key], told));
 }
 
@@ -452,8 +451,7 @@ export function clock(run) {
   const of = longest(run);
   const says = (n) => t(TEXT.place, { n: count(n), of: count(of) }) + (run.segment
     ? ` · ${t(TEXT.inSegment, { n: Math.floor((n - 1) / run.segment) + 1 })}` : "");
-  return finished(run) && of
-    ? { key: "read", pace: 1000 / PACE, stride: 16, says, texts: { seek: TEXT.seek } } : null;
+  return finished(run) && of ? { key: "read", pace: 1000 / PACE, stride: 16, says, texts: { seek: TEXT.seek } } : null;
 }
 
 export const waits = (run, look) => finished(run) && modelOf(run, look).heads > 0 && look.pos.length > 0 &&

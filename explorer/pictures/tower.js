@@ -115,8 +115,7 @@ function before(run, pos) {
 }
 
 function card(run, set, pos) {
-  const lines = Array.from(set.best, (_, up) => layersOf(set) - 1 - up)
-    .map((layer) =>
+  const lines = Array.from(set.best, (_, up) => layersOf(set) - 1 - up).map((layer) =>
       `${t(TEXT.layer, { n: layer + 1 })}: ${quoted(set.best[layer][pos])} · ${bitsOf(set, layer, pos).toFixed(2)}`);
   return [`${before(run, pos)} → ${quoted(run.symbols[pos])}`, ...lines];
 }

@@ -189,8 +189,7 @@ export function mount(root, props, _emit, watch) {
   }
 
   const idleWhy = ({ idle }) => (idle
-      && fields[idle[0]] !== props.controls.find(({ field }) => field === idle[0])?.default
-    ? t(idle[1]) : "");
+      && fields[idle[0]] !== props.controls.find(({ field }) => field === idle[0])?.default ? t(idle[1]) : "");
 
   /** A slider; where the default stands for a number of its own, the slider shows that one. */
   function numbered(control) {
@@ -282,8 +281,7 @@ export function mount(root, props, _emit, watch) {
   // ── drawing ──
   const written = (text) => t(text) || t(TEXT.nothing);
   const difference = ({ before, after, scale, digits }) => plus((after - before) * scale, digits);
-  const cells = (row) =>
-    row.verdict ? [written(row.before), written(row.after), t(row.verdict)]
+  const cells = (row) => row.verdict ? [written(row.before), written(row.after), t(row.verdict)]
       : [number(row.before * row.scale, row.digits), number(row.after * row.scale, row.digits), difference(row)];
   const rows = () => value.rows.filter((row) => row.name);
 

@@ -57,8 +57,7 @@ export function mount(root, props, emit, watch) {
     if (big) {
       const grow = (axis, sideways) => ({ ...axis, tickfont: { ...axis?.tickfont, size: letters },
           title: { ...axis?.title, font: { ...axis?.title?.font, size: letters },
-        text: sideways ? within(axis.title?.text,
-            (0.75 * width * ((axis.domain?.[1] ?? 1) - (axis.domain?.[0]
+        text: sideways ? within(axis.title?.text, (0.75 * width * ((axis.domain?.[1] ?? 1) - (axis.domain?.[0]
             ?? 0)) * 20) / letters) : axis?.title?.text } });
       figure.layout.font = { ...figure.layout.font, size: letters };
       for (const key of Object.keys(figure.layout))

@@ -106,8 +106,7 @@ const REST = 90; // ms that the hand rests before what is looked at is asked for
 const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back
 
 /** Tells when the place of a picture comes into view. */
-const seen = (root, tell) =>
-  new IntersectionObserver((entries, self) => {
+const seen = (root, tell) => new IntersectionObserver((entries, self) => {
     if (!entries.at(-1).isIntersecting) return;
     self.disconnect();
     tell();

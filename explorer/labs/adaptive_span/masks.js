@@ -87,8 +87,7 @@ export function masked(before, z, ramp) {
  * way only.
  */
 export function spelled(forced, layers, heads) {
-  const rows = upTo(layers, (l) => Array.from(forced.slice(l * heads, (l + 1) * heads),
-      (z) => Number(z.toFixed(3))));
+  const rows = upTo(layers, (l) => Array.from(forced.slice(l * heads, (l + 1) * heads), (z) => Number(z.toFixed(3))));
   const same = (list) => (list.every((z) => z === list[0]) ? list[0] : null);
   const each = rows.map(same);
   const all = same(each);
@@ -377,8 +376,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), { colour: "key" });
   write(to, top - (big ? 60 : 34) - lifted, t(TEXT.scale), { align: "right" });
   // The mask, where it was as trained, and its two numbers.
-  const shape = (of) =>
-    [0, ...Array.from({ length: 25 },
+  const shape = (of) => [0, ...Array.from({ length: 25 },
       (_, n) => Math.min(span, of) + ((Math.min(span, of + ramp) - Math.min(span, of)) * n) / 24)]
     .map((d, n) => `${n ? "L" : "M"}${x(d).toFixed(1)},${y(soft(of, ramp, d)).toFixed(1)}`).join("");
   pen.path(`${shape(z)}V${bottom}H${left}Z`, { fill: "accent", alpha: 0.1 });
@@ -444,8 +442,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     set: (value) => ({ spans: spelled(forcedBy(run, { ...look.draft, [handle(look)]: value }), ...run.heads) }),
   });
   return run.dynamic ? alongText(run, look, pen, now,
-      { left, right, top: short ? line : lower + strip + 14, size, write, short })
-    : lower + strip + 6;
+      { left, right, top: short ? line : lower + strip + 14, size, write, short }) : lower + strip + 6;
 }
 
 function distanceLines(run, now, d, key) {
@@ -601,8 +598,7 @@ export function arrays(run, look) {
   const [each, far, sides] = [["layer", "head"], "distance, characters", ["before", "after"]];
   const means = sides.filter((name) => run[name]).map((name) => [`mean_weight_by_distance_${name}`,
     filed(run[name].data, [...each, far], "weight", run[name].shape)]);
-  const own = now.row
-    ? sides.map((name) => [`weight_by_distance_${name}`, filed(now.row[name], far, "weight")]) : [];
+  const own = now.row ? sides.map((name) => [`weight_by_distance_${name}`, filed(now.row[name], far, "weight")]) : [];
   return {
     z: filed(run.all.data, [...each, run.dynamic ? "position" : "one for all"], "characters", run.all.shape),
     forced: filed(Uint8Array.from(now.forced, Number), each, undefined, run.heads),

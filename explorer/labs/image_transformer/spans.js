@@ -51,8 +51,7 @@ function seen(run, look) {
   const weights = run.patterns.map((each) => {
     const row = known && run.weights.of(each.look, layer, 1, position, run.length);
     const slots = row ? row.length / each.heads : 0;
-    return row && upTo(each.heads, (h) =>
-      byPixel(each.it, position, row.subarray(h * slots, (h + 1) * slots)));
+    return row && upTo(each.heads, (h) => byPixel(each.it, position, row.subarray(h * slots, (h + 1) * slots)));
   });
   return { at, layer, head: own, position, weights, known, plays, field: Math.round(field),
     picture: Math.round(pic) - 1,
@@ -306,8 +305,7 @@ function heads(run, now, pen, { x: left, y: top, wide: room, size, across }) {
       best.where)}`}`, { size: pen.big ? 20 : 12, room: wide - size });
     const told = best ? [t(TEXT.most, { w: weight(best.most), where: where(it, best.where) })] : [];
     pen.hit({ ...tile, y1: tile.y1 + line, still: true, look: { head: `${layer}.${h}`, field: 0 },
-      add: silencing(each, layer, h),
-      does: t(gone ? TEXT.tileWake : TEXT.tileDo), card: () =>
+      add: silencing(each, layer, h), does: t(gone ? TEXT.tileWake : TEXT.tileDo), card: () =>
         [t(TEXT.head, { layer, head: h }), ...told, ...(gone ? [t(TEXT.gone)] : [])] });
   }
   return from + Math.ceil(each.heads / across) * pitch + 4;
@@ -351,8 +349,7 @@ function fields(run, now, pen, shown, { x: left, y: top, size }) {
 
 export function legend(run, look) {
   const { field } = seen(run, look);
-  const known = upTo(Math.max(1, field), (n) =>
-    colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"));
+  const known = upTo(Math.max(1, field), (n) => colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"));
   return [
     { text: t(TEXT.query), mark: { line: "query", width: 2.5, wide: 12 } },
     field ? { text: t(TEXT.known, { n: field }), mark: { shades: known, wide: 32 } }
@@ -487,7 +484,6 @@ export function waits(run, look) {
 }
 
 export const gather = (run, look) => (seen(run, look).known
-  ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length)))
-    : null);
+  ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length))) : null);
 export const keeps = (run) => ({ weights: run.weights.held() });
 export const files = { "PNG 8×": (run) => ({ name: "pixels", blob: () => bare(run) }) };

@@ -76,8 +76,7 @@ export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick?.pos }
 export const table = (run, look) => ({
   caption: t(TEXT.caption),
   columns: [TEXT.position, TEXT.piece, TEXT.bits, TEXT.given].map((one) => t(one)),
-  rows: run.symbols.map((piece, pos) =>
-    [pos, shown(piece), rounded(run.bits[pos]), pos < run.given ? 1 : 0]),
+  rows: run.symbols.map((piece, pos) => [pos, shown(piece), rounded(run.bits[pos]), pos < run.given ? 1 : 0]),
   here: last(look) ?? null,
 });
 export const legend = () => [

@@ -39,16 +39,14 @@ function rint(value) {
   return value - low === 0.5 ? low + (low % 2) : Math.round(value);
 }
 
-const onGrid = (notes, step) =>
-  notes.map((note) => {
+const onGrid = (notes, step) => notes.map((note) => {
     const onset = rint(note.onset / step);
     return { ...note, onset, end: Math.max(rint(note.end / step), onset + 1) };
   });
 
 /** Played notes on the piano's grid, velocities as kinds 0 … 31, by onset and pitch; no key sounds twice at once. */
 export function notesOf(played) {
-  const sorted = onGrid(played, STEP)
-    .map((note) => ({ ...note, velocity: Math.floor(note.velocity / WIDTH) }))
+  const sorted = onGrid(played, STEP).map((note) => ({ ...note, velocity: Math.floor(note.velocity / WIDTH) }))
     .sort((a, b) => a.pitch - b.pitch || a.onset - b.onset || a.end - b.end);
   const kept = sorted.filter((note, i) => sorted[i + 1]?.pitch !== note.pitch || sorted[i + 1].onset !== note.onset);
   kept.forEach((note, i) => {
@@ -99,8 +97,7 @@ export function playedFrom(events) {
     else velocity = event - VELOCITY;
   }
   for (const [pitch, note] of sounding) close(pitch, Math.max(now, note.onset + 1));
-  return notes
-    .sort((a, b) => a.onset - b.onset || a.pitch - b.pitch)
+  return notes.sort((a, b) => a.onset - b.onset || a.pitch - b.pitch)
     .map((note) => ({ pitch: note.pitch, onset: note.onset * STEP, end: note.end * STEP,
         velocity: Math.max(1, note.velocity * WIDTH) }));
 }

@@ -135,8 +135,7 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   }
 
   // ── the keys that are in view ──
-  const whites = (from, to) => upTo(to - from + 1, (i) => from + i)
-      .filter((pitch) => !isBlack(pitch));
+  const whites = (from, to) => upTo(to - from + 1, (i) => from + i).filter((pitch) => !isBlack(pitch));
 
   /** Lays out as many keys as there is room for, from `wanted` on or as near to it as the last key allows. */
   function lay(wanted) {
@@ -160,8 +159,7 @@ export function keyboard({ onPress, onRelease, onUndo }) {
     const wide = 100 / shown.length;
     const letterOf = new Map([...OFFSETS.keys()].filter((code) => pitchOf(code) !== null)
         .map((code) => [pitchOf(code), letters.get(code)]));
-    const key = (pitch, kind, style) =>
-      el(
+    const key = (pitch, kind, style) => el(
         "span",
         { class: `tfe-motif-key ${kind}`, "data-pitch": pitch, style },
         el("span", { class: "tfe-motif-letter", text: letterOf.get(pitch) ?? "" }),

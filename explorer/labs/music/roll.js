@@ -94,8 +94,7 @@ function place(run, look, pen) {
   }
   const pitches = run.models.flatMap((one) => (one.count ? [one.lowest, one.highest] : []));
   let [bottom, top] = pitches.length ? [Math.min(...pitches) - 2, Math.max(...pitches) + 2] : [55, 79];
-  if (top - bottom < 24)
-    [bottom, top] = [Math.floor((top + bottom) / 2) - 12, Math.floor((top + bottom) / 2) + 12];
+  if (top - bottom < 24) [bottom, top] = [Math.floor((top + bottom) / 2) - 12, Math.floor((top + bottom) / 2) + 12];
   let y = 0;
   const rolls = run.models.map((one) => {
     const above = one === model ? arcs : 0;
@@ -162,8 +161,7 @@ function ground(run, at, i, chosen, marks, pen) {
   const title = { size: pen.big ? 22 : 13, weight: 650, colour: i === chosen ? "accent" : "ink" };
   const x = pen.narrow ? 0 : left;
   pen.text(x, name, t(model.name), title);
-  if (!pen.narrow)
-    pen.text(x + pen.measure(t(model.name), title) + 8, name, t(model.about), { size, colour: "ink3" });
+  if (!pen.narrow) pen.text(x + pen.measure(t(model.name), title) + 8, name, t(model.about), { size, colour: "ink3" });
   if (model.nats !== null)
     pen.text(end, name, `${model.nats.toFixed(2)} ${t(chorale ? TEXT.cells : TEXT.events)}`, { size, align: "right" });
   pen.rect({ x0: left, x1: end, y0, y1 }, { fill: "panel", line: "line" });
@@ -219,8 +217,7 @@ function arcs(at, i, model, note, back, pen, { labels = false, preview = false }
     pen.path(`M${points[0]}C${points.slice(1).join(" ")}`,
       { line: "key", width: (1 + 5 * Math.min(1, 2 * w) ** 0.7) * (at.size / 12), dash: preview ? [4, 3] : undefined,
         alpha: preview ? 0.45 : 0.45 + 0.5 * part });
-    if (!preview)
-      pen.path(line(at, i, model, key), { line: "key", width: roll.thick + 1, alpha: 0.35 + 0.65 * part });
+    if (!preview) pen.path(line(at, i, model, key), { line: "key", width: roll.thick + 1, alpha: 0.35 + 0.65 * part });
     if (labels && w >= LABELLED)
       printed.unshift({ w, x: kx, y: Math.max(ky - roll.thick / 2 - 8, roll.y0 - roll.above + at.size / 2) });
   }
@@ -351,8 +348,7 @@ export function below(run, look) {
   const said = [
     !finished(run) ? t(TEXT.growingNote) : model.heads ? t(TEXT.note) : "",
     finished(run) && t(TEXT.heard, { what: sound ? t(TEXT[sound.source] ?? TEXT.piano)
-        + (sound.whole ? "" : t(TEXT.cut))
-      : t(TEXT.silent) }),
+        + (sound.whole ? "" : t(TEXT.cut)) : t(TEXT.silent) }),
     look.motifs && finished(run) && !(run.repeats[model.key] ?? []).length && t(TEXT.noMotifs),
     run.licence && t(run.licence),
   ];
@@ -370,8 +366,7 @@ export function table(run, look) {
     caption: t(TEXT.caption, { model: t(model.name), head: head.replace(".", "·"), q: noteName(run, model, note) }),
     columns,
     rows: rows.map(({ note: key, w }, n) => [n + 1, pitchName(model.notes[4 * key + 2]),
-        moment(run, model.notes[4 * key]),
-      distance(run, model.notes[4 * note] - model.notes[4 * key]), weight(w)]),
+        moment(run, model.notes[4 * key]), distance(run, model.notes[4 * note] - model.notes[4 * key]), weight(w)]),
   };
 }
 

@@ -125,8 +125,7 @@ function layout(boards, length, pen, size) {
   const roomOf = (count) => {
     const split = upTo(Math.ceil(boards.length / count), (i) => boards.slice(i * count, (i + 1) * count));
     const signs = (row, i) => row.length - 1 + Number(i > 0 && count > 1);
-    return { split,
-      room: Math.min(...split.map((row, i) =>
+    return { split, room: Math.min(...split.map((row, i) =>
         (Math.min(pen.width, 1320) - 2 - row.length * left - signs(row, i) * between) / widthOf(row, length))) };
   };
   const least = (boards.length > ACROSS ? 1.15 : WRITTEN) * size;
@@ -292,12 +291,10 @@ export const bounds = (run) => ({
 
 export function move(run, { sstep }, key, by) {
   const names = Object.keys(STEPS);
-  return key === "sstep"
-    ? { sstep: names[Math.max(0, Math.min(names.length - 1, names.indexOf(sstep) + by))] } : null;
+  return key === "sstep" ? { sstep: names[Math.max(0, Math.min(names.length - 1, names.indexOf(sstep) + by))] } : null;
 }
 
-export const arrays = (run) =>
-  ({ ...Object.fromEntries(TENSORS.map((name) =>
+export const arrays = (run) => ({ ...Object.fromEntries(TENSORS.map((name) =>
         [name, { shape: shape(name, run.length), data: run.values[name], axes: AXES[name], unit: "score" }])),
     makes: run.makes.map((name) => t(name)), has_read: run.reads.map((name) => t(name)) });
 export const legend = (run) => [

@@ -103,8 +103,7 @@ const vectors = {
     let most = 1;
     for (let i = 0; i < run.length; i += 1) most = Math.max(most, Math.hypot(value(i, a), value(i, b)));
     // Decided along an axis of this plane, or by a coordinate that it does not show.
-    const spots = upTo(run.length, (i) =>
-      ({ x: cx + (radius * value(i, a)) / most - dot / 2, w: dot, h: dot, round: 1,
+    const spots = upTo(run.length, (i) => ({ x: cx + (radius * value(i, a)) / most - dot / 2, w: dot, h: dot, round: 1,
       y: cy - (radius * value(i, b)) / most - dot / 2, alpha: [a, b].includes(round.buckets[i] % half) ? 1 : 0.4 }));
     const bars = narrow ? { x: 34, y: side + 52, w: width - 38, h: 150 }
       : { x: side + (big ? 96 : 64), y: size * 3.4, w: width - side - (big ? 100 : 68), h: s.high - size * 10 };
@@ -285,8 +284,7 @@ function piles(s, { x, floor, top, step, unit, count }) {
     s.rect(px, py, wide, unit - gap, { fill: role ?? style.flat, radius: Math.min(3, unit / 5) });
     if (unit >= size * (s.big ? 0.85 : 1.08) && wide >= 10)
       pen.text(px + wide / 2, py + (unit - gap) / 2, shown(run.tokens[i]),
-        { size, face: "mono", weight: 600, align: "center",
-        colour: role ? "panel" : ink(style.flat) });
+        { size, face: "mono", weight: 600, align: "center", colour: role ? "panel" : ink(style.flat) });
   }
   const own = position === null ? null : round.buckets[position];
   const every = [1, 2, 4, 8, 16, 32].find((n) => n * step >= size * 1.9) ?? 64;
@@ -363,8 +361,7 @@ export function ticks(s, x, cell, y) {
   for (let i = 0; i < run.length; i += every) {
     const wide = pen.measure(String(i), { size });
     if (both.every(([one]) => Math.abs(one - i) * cell >= size * 3)) s.text(inside(x(i) + (cell - wide) / 2, wide), y,
-      String(i),
-      { colour: "ink3" });
+      String(i), { colour: "ink3" });
   }
   const middle = both.map(([i]) => x(i) + cell / 2);
   const apart = both.length < 2 || Math.abs(middle[0] - middle[1]) > size * (cell < 9.5 ? 4.2 : 1.7);

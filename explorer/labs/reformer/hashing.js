@@ -61,8 +61,7 @@ export async function read(value) {
     return remembered.get(name);
   };
   const models = value.models.map((model, m) => {
-    const rounded = (layer, head) => kept(`${m} ${layer} ${head}`,
-      () => upTo(model.rounds, (turn) =>
+    const rounded = (layer, head) => kept(`${m} ${layer} ${head}`, () => upTo(model.rounds, (turn) =>
         roundOf(model.buckets.slice(layer, head, turn), model.chunk)));
     const seen = (layer, head, turn) => kept(`${m} ${layer} ${head} ${turn}`,
       () => seenBy(turn < 0 ? rounded(layer, head) : [rounded(layer, head)[turn]], length));
@@ -190,8 +189,7 @@ export function scene(run, look, pen) {
 export function moves(run, was, look) {
   if (was.model !== look.model || !modelOf(run, look).rounds) return 0;
   if (was.hashingstep !== look.hashingstep) return [was.hashingstep, look.hashingstep].sort().join() === "2,3"
-    ? TRAVEL.sorting
-    : TRAVEL.plain;
+    ? TRAVEL.sorting : TRAVEL.plain;
   const other = ["head", "hashinground", ...(look.hashingstep === 1 ? ["hashingplane", "pos"] : [])];
   return other.some((key) => String(was[key]) !== String(look[key])) ? TRAVEL.plain : 0;
 }
@@ -268,8 +266,7 @@ export function choices(run, look) {
     ...(model.rounds ? [{ key: "hashinground", label: t(TEXT.round), shown: true,
       options: model.rounds > 1 ? [...numbers, option("all")] : numbers },
       { key: "hashingstep", label: t(TEXT.steps), options: BOARDS.map((_, n) =>
-        option(n + 1, `${n + 1} ${t(TEXT[`step${n + 1}`])}`)) }]
-        : []),
+        option(n + 1, `${n + 1} ${t(TEXT[`step${n + 1}`])}`)) }] : []),
     ...(look.hashingstep === 1 && model.kinds > 4 && model.rounds
       ? [{ key: "hashingplane", label: t(TEXT.plane), shown: true,
         options: ["deciding", "first"].map((one) => option(one)) }] : []),
@@ -341,8 +338,7 @@ export const question = { en: "How does it find alike vectors without comparing 
 export const label = TEXT.board;
 export const sentence = (run, look) => sentenceOf(sceneOf(run, look));
 export const named = (run, look) => ["hashing", look.model, look.head, look.hashinground === "all" ? "all"
-  : `round${look.hashinground}`,
-  `step${look.hashingstep}`];
+  : `round${look.hashinground}`, `step${look.hashingstep}`];
 export const clock = (run, look) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null);
 export const same = (was, run) => was.tokens.join("") === run.tokens.join("");
 export const kept = (run, value) => ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>

@@ -61,15 +61,13 @@ export const chunks = {
         s.text(middle, at.top - 6, label, how);
       }
       s.rect(x0 - 2, at.top - 2, x1 - x0 + 4, at.tall + 4 + (role ? at.heatTall + 6 : 0),
-          { line: role ?? "control", radius: 4,
-        width: role ? (big ? 3 : 2) : 1, alpha: role ? 1 : 0.6 });
+          { line: role ?? "control", radius: 4, width: role ? (big ? 3 : 2) : 1, alpha: role ? 1 : 0.6 });
     }
     // What the query may look at, and how hard, right under the keys.
     for (let place = map.first; place < map.first + map.columns; place += 1) {
       const key = round.order[place];
       const fill = row && row[key] === row[key]
-          ? shade("weights", row[key]) : position !== null && key < position && !row ? "line"
-        : "sunk";
+          ? shade("weights", row[key]) : position !== null && key < position && !row ? "line" : "sunk";
       s.rect(x(place), at.heat, Math.max(0.6, at.cell - (at.cell > 5 ? 1 : 0)), at.heatTall, { fill });
     }
     const [x0, x1, foot, head] = [x(map.first), x(map.first + map.columns - 1) + at.cell, at.heat + at.heatTall + 3,
@@ -94,8 +92,7 @@ export const chunks = {
           : { look: { pos: i }, card: () => cardOf(s, i) }) };
     };
     pen.hit({ x0: 0, x1: s.width, y0: at.top - 4, y1: at.heat + at.heatTall + 4,
-      of: (i) => (at.spots[i] ? { ...box(i), look: { pos: i } } : null),
-      at(x) {
+      of: (i) => (at.spots[i] ? { ...box(i), look: { pos: i } } : null), at(x) {
         const i = at.spots.findIndex((spot) => x >= spot.x && x <= spot.x + Math.max(spot.w, 1));
         return i < 0 ? null : box(i);
       } });
@@ -103,8 +100,7 @@ export const chunks = {
       const [c, r] = [Math.floor((x - map.x) / map.unit), Math.floor((y - map.y) / map.unit)];
       const query = round.order[map.begin + r];
       const area = { x0: map.x + c * map.unit, x1: map.x + (c + 1) * map.unit, y0: map.y + r * map.unit,
-          y1: map.y + (r + 1) * map.unit,
-        still: true };
+          y1: map.y + (r + 1) * map.unit, still: true };
       if (c < 0) return { ...area, look: { pos: query }, card: () => cardOf(s, query) };
       const key = round.order[map.first + c];
       return { ...area, look: { pos: query, key }, pos: key, card: () => cardOfPair(s, query, key) };
@@ -258,8 +254,7 @@ export const back = {
   point(s, at) {
     const { map } = at;
     s.pen.hit({ x0: map.x - at.band - 4, x1: map.x + map.side - 0.01, y0: at.top - 4, y1: map.y + map.side - 0.01,
-      of: (i) => ({ ...row(i), look: { pos: i } }),
-      at(x, y) {
+      of: (i) => ({ ...row(i), look: { pos: i } }), at(x, y) {
         const [k, q] = [Math.floor((x - map.x) / map.unit), Math.floor((y - map.y) / map.unit)];
         if (q < 0) return k < 0 ? null : { ...row(k), look: { pos: k }, card: () => cardOf(s, k) };
         if (k < 0) return { ...row(q), look: { pos: q }, card: () => cardOf(s, q) };
@@ -301,8 +296,7 @@ function share(s, { x, y, w }) {
   const fits = side + pen.measure(t(TEXT.computed), strong) <= x + w;
   s.text(side, y + large * 0.36, t(fits ? TEXT.computed : TEXT.computedShort), { ...strong, colour: "ink" });
   s.text(side, y + large * 0.36 + size + 8,
-      t(TEXT.ofPairs, { n: count.toLocaleString("en"), of: of.toLocaleString("en") }),
-    { colour: "ink3" });
+      t(TEXT.ofPairs, { n: count.toLocaleString("en"), of: of.toLocaleString("en") }), { colour: "ink3" });
   const bar = y + large + (big ? 16 : 10);
   s.rect(x, bar, w, tall, { fill: "sunk", radius: 3 });
   s.rect(x, bar, Math.max(2, (w * count) / Math.max(1, of)), tall, { fill: "accent", radius: 3 });

@@ -165,8 +165,7 @@ function maps(run, look, pen, at, locked) {
     write(x, y - 0.8 * font, which === "full" ? t(TEXT.everything)
       : t(TEXT.setting, { r: rounds, b: look.missedbuckets }));
     const box = { x0: x, x1: x + side, y0: y, y1: y + side };
-    triangle(pen, box,
-      { ...pooled(length, (row, key) => data[row * length + key], MANY), gamma: 0.8 });
+    triangle(pen, box, { ...pooled(length, (row, key) => data[row * length + key], MANY), gamma: 0.8 });
     pen.path(`M${x},${y}V${y + side}H${x + side}Z`, { line: "control" });
     const square = (row, column, one) => {
       const [mx, my] = [x + (number(column) + 0.5) * cell, y + (number(row) + 0.5) * cell];
@@ -303,8 +302,7 @@ export const bounds = ({ rounds, ran, trained, kinds, chosen, layers, heads, lay
   pos: { count: length, pick: pos },
 });
 export const title = (run, look) => t(TEXT.title, { n: percent(run.table[here(run, look.missedrounds, buckets(run, look))]) });
-export const choices = (run) =>
-  [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true,
+export const choices = (run) => [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true,
     options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }];
 export const clock = (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }),
     texts: TEXT });

@@ -95,8 +95,7 @@ export function scene(run, look, pen) {
   const axis = { x0: narrow ? left : width - off,
     x1: width - pen.measure("8.8\u00a0×\u00a010⁻¹⁶", { size: font }) - 1.5 * font };
   const dx = (value) => axis.x0 + font / 2 + (Math.log10(Math.max(EXACT,
-    Math.min(LARGE, value)) / EXACT) / Math.log10(LARGE / EXACT)) *
-    (axis.x1 - axis.x0 - font);
+    Math.min(LARGE, value)) / EXACT) / Math.log10(LARGE / EXACT)) * (axis.x1 - axis.x0 - font);
   if (!narrow) {
     write(from.x0, above - 0.95 * line, t(TEXT.norms2));
     write(axis.x0, above - 2.05 * line, t(TEXT.off), { colour: "ink", weight: 650 });
@@ -217,8 +216,7 @@ export function sentence(run, look) {
   return [...said, ...here].map((one) => (one.role || typeof one === "string" ? one : one.text));
 }
 
-export const table = ({ single, double }) =>
-  ({ caption: t(TEXT.caption), columns: listed("columns"),
+export const table = ({ single, double }) => ({ caption: t(TEXT.caption), columns: listed("columns"),
     rows: single.map((off, i) => [i + 1, tiny(off), tiny(double[i])]) });
 
 export const lines = ({ tokens: all, positions, forward, again }) => ({ columns: listed("lines"), rows: Array.from(forward,

@@ -15,8 +15,7 @@ import { TEXT, card, costsOf, factorName, legendOf, sentenceOf, tileCard, whatOf
 
 // The factors that a head attends with: pattern and part of it; those of a union one by one.
 const PARTS = { all: ["full", "union"], row: ["strided", "first"], column: ["strided", "second"],
-  strided: ["strided", "union"],
-  block: ["fixed", "first"], summary: ["fixed", "second"], fixed: ["fixed", "union"] };
+  strided: ["strided", "union"], block: ["fixed", "first"], summary: ["fixed", "second"], fixed: ["fixed", "union"] };
 const UNIONS = { strided: ["row", "column"], fixed: ["block", "summary"] };
 const PACE = 1000 / 56; // ms a pixel, when it is played
 const [GAP, MOST] = [20, 14]; // px between two digits, and of a pixel on the page
@@ -375,8 +374,7 @@ export function below(run, look) {
 }
 
 export const looks = { model: "choice", head: "head", digitsroll: "choice", digitssee: "choice", digitsghost: "flag",
-  digitswhole: "flag",
-  pos: "positions" };
+  digitswhole: "flag", pos: "positions" };
 export const question = { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" };
 export const label = TEXT.board;
 export const hovers = true;

@@ -86,8 +86,7 @@ const listed = (all) => (lang() === "zh" ? all.join("，") : all.length < 2 ? al
 
 /** What the head in view, or the rollout, is called. */
 export const whatOf = (look) => (Number(look.digitsroll) ? `${t({ en: "rollout",
-  zh: "累积" })}, ${t(TEXT.through, { n: look.digitsroll })}`
-  : t(TEXT.head, { head: look.head.replace(".", "·") }));
+  zh: "累积" })}, ${t(TEXT.through, { n: look.digitsroll })}` : t(TEXT.head, { head: look.head.replace(".", "·") }));
 
 /**
  * What a model paid for its digit. Both parts and their sum have as many digits as it takes for the sum to be right as
@@ -138,8 +137,7 @@ export function card({ models, side }, { held, positions, surprise }, i, positio
   const model = models[i];
   const known = position < Math.max(model.count, model.given);
   const what = known ? [t(position < model.given ? TEXT.given : TEXT.made),
-    t(model.symbols[position] ? TEXT.cardInk : TEXT.cardBlank)]
-    : [t(TEXT.cardLater)];
+    t(model.symbols[position] ? TEXT.cardInk : TEXT.cardBlank)] : [t(TEXT.cardLater)];
   if (position < model.count) what.push(t(TEXT.cardNats, { n: nats(model.nats[position]) }));
   const lines = [t(TEXT.cardPixel, { q: place(side, position), n: position + 1, of: model.length }), what.join(" · ")];
   const from = positions.at(-1);

@@ -190,8 +190,7 @@ function proof(now) {
   if (found.done < now.length) return t(TEXT.searching, { name, done: whole(found.done), of: whole(now.length) });
   const { own, one, two, more, missing } = tallied(found);
   const values = { name, all: whole(causal(now.length)), own: whole(own), one: whole(one), two: whole(two),
-      more: whole(more),
-    missing: whole(missing) };
+      more: whole(more), missing: whole(missing) };
   return t(more || missing ? TEXT.refuted : two ? TEXT.proved : TEXT.provedOne, values);
 }
 
@@ -216,8 +215,7 @@ export function table(run, look) {
 export function arrays({ trained: { layers, heads } }, look) {
   const now = seen(look);
   const found = searched(now, "end");
-  const counts = (rows, more) => ({ shape: [rows.length, rows[0].length], data: Int32Array.from(rows.flat()),
-      ...more });
+  const counts = (rows, more) => ({ shape: [rows.length, rows[0].length], data: Int32Array.from(rows.flat()),...more });
   return {
     patterns: KINDS,
     sides: { shape: [SIDES.length], data: Int32Array.from(SIDES), axes: ["side"], unit: "positions" },

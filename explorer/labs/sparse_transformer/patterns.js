@@ -83,8 +83,7 @@ const cellOf = (kind, code) => (kind === "full" && code ? 1 : code);
 /** What a position sees: {codes, steps} by key, and {route: kind -> positions of the path in view, or null}. */
 function viewOf({ patterns, length, position, far }, kind) {
   return { codes: codesOf(patterns[kind], length).subarray(position * length, position * length + position + 1),
-    steps: reach(patterns[kind], position).steps,
-    route: far === null ? null : path(patterns[kind], far, position) };
+    steps: reach(patterns[kind], position).steps, route: far === null ? null : path(patterns[kind], far, position) };
 }
 
 // ── the image ──
@@ -351,8 +350,7 @@ function cells(pen, now, kind, { x0, y0, size, count, image: ofImage = false }) 
     const p = row * count + column;
     const box = (look, query, key, does) =>
       ({ still: true, look: { pattern: kind, ...look }, card: () => [cardText(now, kind, query, key)], does: t(does) });
-    if (!ofImage)
-      return box({ patternpos: row, patternto: column < row ? column : null }, row, column, TEXT.doesPair);
+    if (!ofImage) return box({ patternpos: row, patternto: column < row ? column : null }, row, column, TEXT.doesPair);
     // An earlier position is the start of a path to the one that is locked; a later one would be locked itself.
     return p < position ? box({ patternto: p }, position, p, TEXT.doesBefore)
       : box({ patternpos: p, patternto: far }, p, p, TEXT.does);
@@ -403,8 +401,7 @@ export function table(run, look) {
     const { done, tally: [own, one, two] } = found[kind];
     const { l, c } = patterns[kind];
     return [t(NAMES[kind]), kind === "full" ? null : l, kind === "fixed" ? c : null, length, pairs,
-      share(pairs, length ** 2),
-      share(pairs, causal(length)), first, kind === "full" ? null : second, busiest,
+      share(pairs, length ** 2), share(pairs, causal(length)), first, kind === "full" ? null : second, busiest,
       ...(done === length ? [one, two, causal(length) - own - one - two] : [null, null, null])];
   });
   return { caption: t(TEXT.caption), columns: chosen(TEXT.columns), rows, here: KINDS.indexOf(here) };

@@ -291,8 +291,7 @@ function enlarged({ run, model, first, end, held, layer: chosenLayer, head: chos
  */
 function spelled({ model, first, end, at, label, pen }) {
   if (at.letters)
-    model.chars.slice(first, end)
-    .forEach((c, i) => label(at.zx(first + i + 0.5), at.rowsEnd + at.font * 1.35, c,
+    model.chars.slice(first, end).forEach((c, i) => label(at.zx(first + i + 0.5), at.rowsEnd + at.font * 1.35, c,
       { align: "center", colour: "ink2", face: "mono" }));
   if (at.letters || !at.words) return;
   const free = [at.left, at.left];
@@ -417,8 +416,7 @@ function card({ run, model, first, end, held, layer: chosen, head }, pos, layer)
   return [
     charName(model, pos), t(state, { n: Math.floor(pos / run.segment) + 1 }),
     ...(crosses && layer ? [t(TEXT.cardMean, { layer, w: weight(shareAt(model, layer, null, pos)) })] : []),
-    ...(crosses && head
-      ? [t(TEXT.cardHead,
+    ...(crosses && head ? [t(TEXT.cardHead,
           { head: `${layer || chosen}·${head}`, w: weight(shareAt(model, layer || chosen, head, pos)) })] : []),
   ];
 }

@@ -53,8 +53,7 @@ export function read(value) {
   const [rows, columns] = value[MAPS[0]].shape;
   const most = (lists) =>
     Math.max(1e-6, ...lists.map((list) => list.reduce((top, one) => Math.max(top, Math.abs(one)), 0)));
-  const maps =
-    Object.fromEntries(MAPS.map((name) =>
+  const maps = Object.fromEntries(MAPS.map((name) =>
       [name, values[name].map((one, i) => (values.allowed[i] ? one : Number.NaN))]));
   const [queries, keys] = ["queries", "keys"]
     .map((which) => ({ names: value[which].names.map(shown), positions: value[which].positions.data }));
@@ -202,8 +201,7 @@ export function sentence(run, look) {
   const w = run.values.weights[place];
   return parts(SAY.says, { ...both, d: own(run, q) - k,
     sum: terms.map((term, i) => (i ? `${term < -0.005 ? " − " : " + "}${number(Math.abs(term))}` : number(term)))
-        .join(""),
-    score: { text: number(run.values.scores[place]), role: "out" },
+        .join(""), score: { text: number(run.values.scores[place]), role: "out" },
     w: w >= 0.0095 || w === 0 ? w.toFixed(2) : w.toPrecision(2),
     largest: t(TEXT[MAPS[terms.reduce((best, term, i) => (Math.abs(term) > Math.abs(terms[best]) ? i : best), 0)]]),
     rest: run.left_off ? t(SAY.rest, { n: run.left_off, off: run.values.elsewhere[q].toFixed(2) }) : "" });

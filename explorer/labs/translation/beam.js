@@ -204,13 +204,11 @@ export function scene(run, look, pen) {
     const green = finished && !dim;
     const alpha = dim && !locked ? 0.62 : 1;
     pen.rect(area, { fill: green ? "out-soft" : "panel", line: locked ? "accent" : front.has(node) || green ? "out"
-      : "control",
-      radius: 6, alpha,
+      : "control", radius: 6, alpha,
       width: (locked ? 3 : front.has(node) ? 2 : 1) * k, ...(run.fate[node] === FATES.passed ? { dash: [3, 3] }
         : {}) });
     text(x(node) + box / 2, y(node), own, { align: "center", colour: green ? "out" : "ink", weight: front.has(node)
-      ? 650 : 400, alpha,
-      room: box - 6 });
+      ? 650 : 400, alpha, room: box - 6 });
     if (node) pen.hit({ ...area, look: { bnode: node }, card: () => about(run, now, node) });
   }
   const keep = { x0: left + (step - 1) * column, x1: left + (step + 1) * column };
@@ -275,8 +273,7 @@ export function beside(run, look) {
     { n: run.plainBeam, beam: run.beam });
   const guesses = tableOf({ caption: t(TEXT.finishedList), columns: t(TEXT.columns).split("|"), rows });
   return [...(rows.length ? [el("div", { class: "tfe-scroll", tabindex: "0", role: "region",
-    "aria-label": t(TEXT.finishedList) },
-    guesses)] : []),
+    "aria-label": t(TEXT.finishedList) }, guesses)] : []),
     el("p", { class: "tfe-note", text: [other, t(TEXT.honest)].filter(Boolean).join(" ") })];
 }
 
@@ -315,12 +312,10 @@ export function sentence(run, look) {
       score: number(it.score(leading, a)) }));
   const greedy = it.greedy(run.greedy, step, a);
   const fate = { place: greedy.at === 1 ? TEXT.greedyFirst : TEXT.greedyPlace, outranked: TEXT.greedyOut,
-    fell: TEXT.greedyFell,
-    live: TEXT.greedyLive }[greedy.kind];
+    fell: TEXT.greedyFell, live: TEXT.greedyLive }[greedy.kind];
   const own = run.greedyTotal / ((5 + run.greedyLength) / 6) ** a;
   return [...said, ...parts(fate, { at: greedy.kind === "place" ? ordinal(greedy.at) : greedy.at,
-    text: { text: run.greedyText },
-    score: number(own) })];
+    text: { text: run.greedyText }, score: number(own) })];
 }
 
 /** Every node of the tree up to the end of the search; fate(what, when): in words. */
@@ -349,8 +344,7 @@ export function arrays(run, look) {
     axes: ["node"], unit: "nats" });
   return { pieces: run.pieces, parent: ints(run.parent), step: ints(run.step), rank: ints(run.rank),
     fate: { ...ints(run.fate), unit: "0 kept, 1 finished, 2 passed over" }, log_p: nats(run.logp),
-      total: nats(run.total),
-      log_p_stop: nats(run.stop),
+      total: nats(run.total), log_p_stop: nats(run.stop),
     alpha: { shape: [1], data: Float64Array.of(look.balpha) }, beam: { shape: [1], data: Int32Array.of(run.beam) } };
 }
 
@@ -373,8 +367,7 @@ export const resets = ["bstep", "bnode"];
 export function completes(run, look, patch, _how) {
   const { last } = run.tree.outcome(look.balpha);
   return { ...patch, ...(patch.bstep >= last ? { bstep: null } : {}),
-    ...(patch.bnode === look.bnode ? { bnode: null } : {}),
-    ...(patch.btree ? { bstep: null, bnode: null } : {}) };
+    ...(patch.bnode === look.bnode ? { bnode: null } : {}),...(patch.btree ? { bstep: null, bnode: null } : {}) };
 }
 
 export function move(run, look, key, by) {

@@ -178,10 +178,8 @@ export function beside(run, { fword }) {
     el("span", { class: given ? "piece tfe-query" : "piece", lang: "de", text: shown(text) }),
     el("span", { class: "bar" }, el("span", { style: { width: `${Math.max(0.5, 100 * p)}%` } })),
       el("span", { class: "p", text: chance(p) }));
-  return [el("div", { class: "tfe-forced-five" },
-    el("p", { class: "tfe-label" }, title.map(({ text, role }) =>
-      el(role ? "b" : "span", { class: role ? `tfe-${role}` : null, text }))),
-    el("ol", {}, listed.map(row)))];
+  return [el("div", { class: "tfe-forced-five" }, el("p", { class: "tfe-label" }, title.map(({ text, role }) =>
+      el(role ? "b" : "span", { class: role ? `tfe-${role}` : null, text }))), el("ol", {}, listed.map(row)))];
 }
 
 /** The same for an audience, under the rows. Returns where it ends. */
@@ -202,8 +200,7 @@ function five(run, { fword }, pen, y) {
 
 export function table(run, { fword }) {
   const rows = run.target.pieces.map((piece, i) => [i, piece, run.logp[i],
-    Number(Math.exp(run.logp[i]).toPrecision(4)), run.ranks[i],
-    run.favourites[i][0], run.probabilities[i][0]]);
+    Number(Math.exp(run.logp[i]).toPrecision(4)), run.ranks[i], run.favourites[i][0], run.probabilities[i][0]]);
   return { caption: t(TEXT.title), columns: t(TEXT.columns).split("|"), rows, here: fword };
 }
 
@@ -283,8 +280,7 @@ export const bounds = (run) => ({
 export const move = (run, { fword }, key, by) => (key === "fword" ? { fword: Math.max(0,
   Math.min(run.logp.length - 1, fword + by)) } : null);
 export const legend = () => [{ text: t(TEXT.nats, { least: 0, most: WORST }), mark: ramp("surprise", 60, 7) }];
-export const choices = (run) => [{ key: "fhead", label: t(TEXT.attention),
-  options: upTo(run.layers, (layer) => [
+export const choices = (run) => [{ key: "fhead", label: t(TEXT.attention), options: upTo(run.layers, (layer) => [
   { value: String(layer + 1), label: t(TEXT.mean, { layer: layer + 1 }) },
   ...Array.from({ length: run.heads }, (__, h) => ({ value: `${layer + 1}.${h + 1}`,
     label: t(TEXT.one, { name: `${layer + 1}·${h + 1}` }) })),

@@ -125,8 +125,7 @@ function worked(run, { row, col }) {
   const together = (list) => Float64Array.from({ length: d },
     (_, e) => sum(list.map((j) => weights[j] * run.values.slice(j)[e])));
   return { row, col, n, d, root, q, k, products: q.map((x, e) => x * k[e]), allowed, dots, scores, most, raised,
-    weights, taken, together,
-    output: together(upTo(n, (j) => j)) };
+    weights, taken, together, output: together(upTo(n, (j) => j)) };
 }
 
 /**
@@ -327,8 +326,7 @@ export function below(run, { wstep }) {
     average: [`(${n},) · `, v, ` (${n}, ${d}) → (${d},)`],
   };
   const follows = t(TEXT.follows, { kind: t(KINDS[run.kind] ?? run.kind), layer: run.layer + 1, head: run.head + 1 });
-  return [el("p", { class: "tfe-units" }, el("code", {}, shapes[STEPS[wstep - 1]])),
-    follows];
+  return [el("p", { class: "tfe-units" }, el("code", {}, shapes[STEPS[wstep - 1]])), follows];
 }
 
 export function sentence(run, look) {
@@ -340,14 +338,12 @@ export function sentence(run, look) {
   const [most, w, hides] = [Math.max(...products), number(weights[col], 4), run.hidden.length > 0];
   const values = {
     multiply: { n: positive.length, m: negative.length, plus: number(sum(positive)), minus: number(-sum(negative)),
-      most: number(most),
-      at: products.indexOf(most) },
+      most: number(most), at: products.indexOf(most) },
     sum: { dot: number(it.dots[col]), root: number(it.root), score: number(it.dots[col] / it.root) },
     mask: { n: open.length, m: it.n - open.length, low: number(Math.min(...open)), high: number(it.most) },
     softmax: { score: number(scores[col], 3), highest: number(it.most, 3), raised: number(it.raised[col], 4), w,
       sum: number(sum(it.raised), 4), rank: ordinal(1 + weights.filter((one) => one > weights[col]).length),
-        n: open.length,
-      all: number(sum(weights)) },
+        n: open.length, all: number(sum(weights)) },
     average: { w, out: { text: t(TEXT.out), role: "out" }, low: number(Math.min(...it.output)),
       high: number(Math.max(...it.output)) },
   }[step];

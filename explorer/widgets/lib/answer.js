@@ -49,8 +49,7 @@ export function answerOf() {
       beside.setAttribute("aria-label", t(TEXT.beside));
       beside.hidden = !answer.beside.length;
       beside.replaceChildren(
-        ...answer.beside.map((other) =>
-          el("div", {}, el("dt", { text: t(other.name) }),
+        ...answer.beside.map((other) => el("div", {}, el("dt", { text: t(other.name) }),
               el("dd", { class: other.right ? "is-right" : "is-wrong" }, el("b", { text: written(other.answer) }),
               ` ${MARK[other.right]} `, el("span", { text: verdict(other) }))),
         ),

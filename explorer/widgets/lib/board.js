@@ -42,8 +42,7 @@ const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16,
       "stroke-linejoin": "round" }));
 
 /** A sentence as nodes and as text: of strings and {text, role: "query" | "key" | "out"}. */
-export const nodes = (parts) =>
-  parts.map((part) => (typeof part === "string" ? document.createTextNode(part)
+export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part)
     : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
 
 /**
@@ -78,8 +77,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     press("play", () => clock && sound.toggle()), press("before", () => move(clock.key, -1)),
     press("after", () => move(clock.key, 1))];
   play.classList.add("is-play");
-  const seek = el("input",
-    { type: "range", class: "tfe-range", step: "1",
+  const seek = el("input", { type: "range", class: "tfe-range", step: "1",
       oninput: () => lock({ [clock.key]: kind(clock.key).of?.(Number(seek.value)) ?? Number(seek.value) }) });
   const count = el("span", { class: "tfe-stage-count" });
   const transport = el("div", { class: "tfe-stage-transport tfe-controls" }, start, play, before, after, seek, count);

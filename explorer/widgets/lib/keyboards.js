@@ -125,8 +125,7 @@ export function wordChips(groups, field) {
   const node = el("div", { class: "tfe-ask-words", role: "group" });
   const rows = groups.map((group) => {
     const name = el("span", { class: "tfe-ask-groupname" });
-    const chips = group.words.map((word, index) =>
-      el("button", {
+    const chips = group.words.map((word, index) => el("button", {
         type: "button",
         class: "tfe-chip tfe-ask-word",
         text: word,

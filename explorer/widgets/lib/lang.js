@@ -58,10 +58,7 @@ export const filled = (text, values) =>
 
 /** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
 export function parts(text, values) {
-  return agreed(t(text), values)
-    .split(/(\{\w+\})/)
-    .filter(Boolean)
-    .map((piece) => {
+  return agreed(t(text), values).split(/(\{\w+\})/).filter(Boolean).map((piece) => {
       const name = /^\{(\w+)\}$/.exec(piece)?.[1];
       const value = name === undefined ? piece : values[name];
       return typeof value === "object" ? value : { text: String(value) };

@@ -19,13 +19,10 @@ let fetching = 0; // answers on their way, over all pictures of the page; its ro
 const counted = (more) => (document.documentElement.dataset.fetching = fetching += more);
 
 /** The rows that a saved page holds, {address: base64}, as a map of address and numbers; `heldOf` is the way back. */
-export const rowsFrom = (held) =>
-  new Map(Object.entries(held ?? {})
+export const rowsFrom = (held) => new Map(Object.entries(held ?? {})
     .map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]));
 
-export const heldOf = (kept) =>
-  Object.fromEntries([...kept].filter(([, rows]) => rows)
-    .map(([address, rows]) =>
+export const heldOf = (kept) => Object.fromEntries([...kept].filter(([, rows]) => rows).map(([address, rows]) =>
       [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))]));
 
 /** The address of some rows: `look` may say behind its path what it is of. */

@@ -75,8 +75,7 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
     ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
   const apart = (each) => Math.max(1, Math.ceil((size + 2) / each)); // rows or columns from one name to the next
   return { size, index, bold, rows: named, names, group, cell, row, rotated, labels, bars, left, side,
-    nth: { row: apart(row), column: rotated ? apart(cell) : 1 },
-    wide: left + count * cell + side + 3 };
+    nth: { row: apart(row), column: rotated ? apart(cell) : 1 }, wide: left + count * cell + side + 3 };
 }
 
 /**
@@ -187,8 +186,7 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
   if (high) pen.line(x0, base - 0.5, x1, base - 0.5, { line: "control" });
   const all = upTo(map.columns, (j) => j);
   if (high && by) {
-    const sums = all.map((j) => upTo(map.rows, (i) => of(i, j))
-      .reduce((sum, w) => sum + (w === w ? w : 0), 0));
+    const sums = all.map((j) => upTo(map.rows, (i) => of(i, j)).reduce((sum, w) => sum + (w === w ? w : 0), 0));
     const most = Math.max(1, ...sums);
     for (const j of all)
       bar({ x0: middle(j) - cell * 0.31, x1: middle(j) + cell * 0.31, y0: base - (full * sums[j]) / most, y1: base },
@@ -286,8 +284,7 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
   }
   const [i, j] = [locked.rows[0], locked.columns[0]];
   if (i !== undefined) outline(pen, around(cellIn(box, grid.rows, 1, i, 0), 3), "query", 2);
-  if (i !== undefined && j !== undefined)
-    outline(pen, around(cellIn(box, grid.rows, grid.columns, i, j), 3), "key", 2);
+  if (i !== undefined && j !== undefined) outline(pen, around(cellIn(box, grid.rows, grid.columns, i, j), 3), "key", 2);
   pen.grid(box, grid.rows, grid.columns, hit);
   return { width: left + side + 4, height: box.y1 + 4 - y, left };
 }

@@ -123,8 +123,7 @@ export function attention(kind, array, other) {
     allowed,
     array,
     /** Without the mask. @param {string} name "3.5" (layer and head from 1), "mean", "max" or "rollout" */
-    raw: (name) =>
-      once(`raw ${name}`, () => {
+    raw: (name) => once(`raw ${name}`, () => {
         if (name === "mean") return inAll();
         if (name === "max") return overHeads(Math.max);
         if (name === "rollout") return rollout();

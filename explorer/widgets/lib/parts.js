@@ -11,8 +11,7 @@ const chosen = ({ key, pick, options }) => (options.some((one) => one.key === vi
 
 const piece = ({ text, index, role, joined }) =>
   el("span", { class: ["tfe-token", role, joined && "joined"].filter(Boolean).join(" ") },
-      el("bdi", { text: shown(text) }),
-    el("span", { class: "index", text: String(index) }));
+      el("bdi", { text: shown(text) }), el("span", { class: "index", text: String(index) }));
 
 /**
  * The parts of a panel: each is built once, {node, set(content, {plotly, title, look})}; look: {key: what is chosen}.

@@ -336,8 +336,7 @@ export function asSvg({ marks, width, height }, attributes = {}) {
       return svg("rect", { x, y, width: w, height: h, rx: mark.radius, ...style(mark) });
     },
     path: (mark) => svg("path", { d: mark.d, ...style(mark) }),
-    text: ({ x, y, text, size, weight, face = "ui", colour: of, align, turn, halo, alpha }) =>
-      svg("text", {
+    text: ({ x, y, text, size, weight, face = "ui", colour: of, align, turn, halo, alpha }) => svg("text", {
         x, y: y + UP * size, text, "font-size": size, "font-weight": weight, "font-family": token(`font-${face}`),
           fill: colour(of), opacity: alpha,
         "text-anchor": { center: "middle", right: "end" }[align], transform: turn ? `rotate(${turn} ${x} ${y})` : null,
@@ -362,10 +361,7 @@ export function asSvg({ marks, width, height }, attributes = {}) {
 function vectors({ box, data, rows, columns, scale, low, high, gamma, empty, alpha }) {
   const [w, h] = [(box.x1 - box.x0) / columns, (box.y1 - box.y0) / rows];
   const of = shades(scale, gamma);
-  const name = (value) =>
-    (value === value
-    ? asHex(Array.from(of.subarray(...[0, 3]
-          .map((more) =>
+  const name = (value) => (value === value ? asHex(Array.from(of.subarray(...[0, 3].map((more) =>
           more + 3 * Math.max(0, Math.min(255, Math.round(((value - low) / (high - low || 1)) * 255)))))))
     : colour(empty));
   const round = (value) => Math.round(value * 100) / 100;

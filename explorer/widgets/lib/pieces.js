@@ -108,8 +108,7 @@ export function piecesOf({ pick }) {
     if (guesses.hidden) return;
     const head = el("tr", {}, ...["#", t(TEXT.guess), "log P", t(TEXT.score)]
         .map((text) => el("th", { scope: "col", text })));
-    const rows = hypotheses.map(([text, logP, score], at) =>
-      el(
+    const rows = hypotheses.map(([text, logP, score], at) => el(
         "tr",
         { class: at ? null : "is-best" },
         el("th", { scope: "row", text: String(at + 1) }),

@@ -113,8 +113,7 @@ export function settingsOf(controls, { begin, changed, run, here }) {
         ?? controls.find((control) => control.field === field)),
     fields: () => Object.fromEntries([...controls.map(({ field, default: usual }) => [field, usual]),
         ...controls.filter(here).map((control) => [control.field, values.get(control)])]),
-    of: (fields) => controls.filter(here)
-        .map(({ field, kind, default: usual }) => (kind === "select"
+    of: (fields) => controls.filter(here).map(({ field, kind, default: usual }) => (kind === "select"
         ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
     set(fields) {
       controls.forEach((control, at) => {

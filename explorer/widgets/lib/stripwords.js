@@ -35,10 +35,7 @@ export function headsOf([layer, head]) {
 }
 
 /** A computed sentence in parts; those between ⟦…⟧ wear the colour of their role: ⟦k:segment 4⟧. */
-export const roles = (sentence) =>
-  t(sentence)
-    .split(/(⟦[qko]:[^⟧]*⟧)/)
-    .map((part) => {
+export const roles = (sentence) => t(sentence).split(/(⟦[qko]:[^⟧]*⟧)/).map((part) => {
       const role = /^⟦([qko]):([^⟧]*)⟧$/.exec(part);
       return role ? { text: role[2], role: { q: "query", k: "key", o: "out" }[role[1]] } : { text: part };
     });

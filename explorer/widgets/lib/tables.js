@@ -10,8 +10,7 @@ const LONGEST = 200; // rows of a table that stand at once
  * `longest` the rows around it.
  */
 export function tableOf({ caption, columns, rows, here = null }, longest = LONGEST) {
-  const cell = (value, i, row) =>
-    el(i ? "td" : "th",
+  const cell = (value, i, row) => el(i ? "td" : "th",
     { scope: i ? null : "row", class: [typeof value === "number" ? "" : "text", row === here ? "here" : ""].join(" ")
       .trim() || null, text: typeof value === "number" ? signed(value) : (value ?? "–") });
   const from = Math.max(0, Math.min(rows.length - longest, (here ?? 0) - longest / 2));

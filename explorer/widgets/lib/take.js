@@ -85,8 +85,7 @@ function styles(root) {
     const classes = (selector.match(/\.[\w-]+/g) ?? []).map((name) => name.slice(1)).filter((name) => name !== "tfe");
     return !classes.length || classes.some((name) => worn.has(name) || name === "dark");
   };
-  const kept = (rules) => [...rules]
-    .map((rule) =>
+  const kept = (rules) => [...rules].map((rule) =>
     (rule.cssRules?.length ? `${rule.cssText.slice(0, rule.cssText.indexOf("{"))}{${kept(rule.cssRules)}}`
       : !rule.selectorText || wanted(rule.selectorText) ? rule.cssText : "")).join("\n");
   return [...document.styleSheets].filter((sheet) => sheet.href?.endsWith("/page.css"))
@@ -94,8 +93,7 @@ function styles(root) {
 }
 
 async function alive({ root, name, address, texts, picture, run, value, seen, title, units, words }) {
-  const [{ script, path }, held] =
-    await Promise.all([standing(address), inlined(picture.kept?.(run, value) ?? value)]);
+  const [{ script, path }, held] = await Promise.all([standing(address), inlined(picture.kept?.(run, value) ?? value)]);
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}" data-lang="${lang()}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
@@ -114,8 +112,7 @@ Promise.resolve(picture.read(${json(held)}, { texts, away: true, again: () => vi
 }
 
 /** Arrays as they are saved: beside each stands what its axes and its numbers are, where the picture says so. */
-const explained = (arrays) =>
-  Object.fromEntries(Object.entries(arrays)
+const explained = (arrays) => Object.fromEntries(Object.entries(arrays)
   .flatMap(([name, one]) => [[name, one], ...(one.axes ? [[`${name}_axes`, one.axes]] : []),
       ...(one.unit ? [[`${name}_unit`, one.unit]] : [])]));
 
@@ -145,8 +142,7 @@ export function takes(now, files = {}) {
     CSV: having((all) => lines(all, "", (all.picture.lines ?? all.picture.table)(all.run, all.look))),
     ...Object.fromEntries(Object.entries(files)
       .map(([kind, make]) => [kind, having((all) => further(all, make(all.run, all.look)))])),
-    NPZ: having((all) =>
-      save(file(all, "npz"),
+    NPZ: having((all) => save(file(all, "npz"),
         npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look))))),
             true),
   };
