@@ -8,7 +8,8 @@ import { exactRows } from "./attentionrows.js";
 import { t } from "../widgets/lib/lang.js";
 import { KINDS, oneOf } from "../widgets/lib/looking.js";
 import { drawLong, drawMap, drawStrip, drawTile, drawTiles, widthOfTiles } from "../widgets/lib/map.js";
-import { attention, isWord, keenest, number, ordinal, sentence as sentenceOf, signed, strongest } from "../widgets/lib/maps.js";
+import { attention, isWord, keenest, number, ordinal, sentence as sentenceOf, signed,
+  strongest } from "../widgets/lib/maps.js";
 import { weight } from "../widgets/lib/signs.js";
 import { STEPS, TEXT } from "./attentionwords.js";
 import { arraysOf, exactLines, linesOf, tableOf } from "./attentionfiles.js";
@@ -16,7 +17,8 @@ import { arraysOf, exactLines, linesOf, tableOf } from "./attentionfiles.js";
 const STATS = ["mean", "max", "rollout"];
 const STRONG = 4; // keys of the locked row that are listed on a phone
 const NEAR = { cell: 46, rows: 14, from: { rows: 24, columns: 16 } }; // a part of a large map, with its numbers
-const TILES = { room: 412, above: 272, stat: [56, 50] }; // px; above: where they stand above the map, which they leave its room
+// px; above: where they stand above the map, which they leave its room
+const TILES = { room: 412, above: 272, stat: [56, 50] };
 
 export function read(value, { again, away = false }) {
   if (!value.kinds) return null;
@@ -181,7 +183,8 @@ export function scene(run, look, pen) {
     const aside = !beside && pen.width - wide > 240;
     if (!pen.narrow) stats(run, now, pen, aside ? wide + 20 : 26, aside ? 20 : size.height + 8);
     low = size.height + (pen.narrow || aside ? 8 : 8 + TILES.stat[1] + 24);
-    if (beside) x = Math.max(wide + 24, 26 + STATS.length * (TILES.stat[0] + 10)); // of two heads the summaries are wider
+    // of two heads the summaries are wider
+    if (beside) x = Math.max(wide + 24, 26 + STATS.length * (TILES.stat[0] + 10));
     else y = low + 6;
   }
   const made = it.kind.look ? long(run, now, pen, x, y) : single(run, look, now, pen, x, y);
@@ -202,7 +205,8 @@ function tile(run, now, name, pen) {
     const title = [`${layer}·${head}`, job && `${t(job.name)} ${number(job.score)}`, gone && t(TEXT.gone)]
       .filter(Boolean).join(" · ");
     return [title, it.blocks ? `${t(TEXT.tileBlock)} ${weight(map.data[best])} ${it.queryAt(i)} → ${it.keyAt(j)}`
-      : `${t(TEXT.tileTop)} ${number(map.data[best])} ${told(it, it.query(i), it.queryAt(i))} → ${told(it, it.key(j), it.keyAt(j))}`];
+      : `${t(TEXT.tileTop)} ${number(map.data[best])} ${told(it, it.query(i), it.queryAt(i))} → ${told(it, it.key(j),
+        it.keyAt(j))}`];
   };
   const add = run.silences ? { fire: ["silence", { kind: key, layer: layer - 1, head: head - 1 }] } : {};
   return { gone, here: now.name === name, still: true, look: { head: name }, add, card: pen.narrow ? null : card,
@@ -238,8 +242,10 @@ function single(run, look, now, pen, x, y) {
   const pos = (i) => (run.positions || steps(it) ? i * stride(run, it) : it.kind.own && !it.kind.mask ? undefined : i);
   const made = drawMap(pen, x, y, width, {
     grid,
-    rows: upTo(rows, (i) => ({ text: it.shown(it.query(r0 + i)), at: it.queryAt(r0 + i), joined: continues(qs, queries, r0 + i) })),
-    columns: upTo(columns, (j) => ({ text: it.shown(it.key(c0 + j)), at: it.keyAt(c0 + j), joined: continues(ks, keys, c0 + j) })),
+    rows: upTo(rows,
+      (i) => ({ text: it.shown(it.query(r0 + i)), at: it.queryAt(r0 + i), joined: continues(qs, queries, r0 + i) })),
+    columns: upTo(columns,
+      (j) => ({ text: it.shown(it.key(c0 + j)), at: it.keyAt(c0 + j), joined: continues(ks, keys, c0 + j) })),
     locked: { rows: inside(now.rows, r0, rows), columns: inside(now.columns, c0, columns) },
     by: now.by, largest: name === "max", threshold: now.threshold, spaced: it.kind.spaced, tall: pen.tall,
       titles: titles(now), title: t(TEXT.weight),

@@ -6,7 +6,12 @@ import { foot } from "../widgets/lib/source.js";
 import { number, plus, roles } from "../widgets/lib/stripwords.js";
 
 export const WHICH = ["before", "after", "difference"];
-const COLUMNS = [{ en: "model", zh: "模型" }, { en: "before", zh: "之前" }, { en: "after", zh: "之后" }, { en: "difference", zh: "差值" }];
+const COLUMNS = [
+  { en: "model", zh: "模型" },
+  { en: "before", zh: "之前" },
+  { en: "after", zh: "之后" },
+  { en: "difference", zh: "差值" },
+];
 const TEXT = {
   title: { en: "Before and after", zh: "之前与之后" },
   question: { en: "What does the change do?", zh: "这个改变带来什么？" },

@@ -44,7 +44,8 @@ const each = (run) => run.pairs.map((pair) =>
 export function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const gap = pen.narrow ? 8 : 10;
-  const beside = pen.big && run.pairs.length > 1 ? 18 * size : 0; // to a hall each model is a row, its number to the left
+  // to a hall each model is a row, its number to the left
+  const beside = pen.big && run.pairs.length > 1 ? 18 * size : 0;
   const head = 1.8 * size; // px above pictures that say what they are
   const room = beside ? (pen.tall - head) / run.pairs.length - 12 : Infinity;
   const side = Math.min((pen.width - beside - (run.shown.length - 1) * gap) / run.shown.length, room,

@@ -164,7 +164,8 @@ export function silent(run, draw) {
 }
 
 export const units = (run) => (run.mute ? t(TEXT.silent) : "");
-export const legend = () => [["gone", shade("signed", 0)], ["came", shade("signed", 1)], ["made", "accent"], ["given", "control"]]
+export const legend = () =>
+  [["gone", shade("signed", 0)], ["came", shade("signed", 1)], ["made", "accent"], ["given", "control"]]
   .map(([name, fill]) => ({ text: t(TEXT[name]), mark: { fill, wide: 14, tall: 6, radius: 2 } }));
 
 export function lines(run) {
@@ -183,7 +184,8 @@ export const arrays = (run) => Object.fromEntries(run.rolls.flatMap((roll) => [
       { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])), axes: ["note"] }]);
     return [[`${roll.key}.${which}.notes`,
         { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"], unit: "steps, MIDI pitch",
-          data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }], ...flags];
+          data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }],
+            ...flags];
   }),
   [`${roll.key}.nats`, { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]),
       axes: ["before, after"], unit: "nats" }],

@@ -65,7 +65,8 @@ function means({ before, after }, first, end) {
 /** Stretches of about a hundredth of the text; none mixes what was given and what was written. */
 function stretches(side) {
   const size = Math.max(1, Math.round(side.count / BARS));
-  const cut = (low, high) => upTo(Math.ceil((high - low) / size), (i) => means(side, low + i * size, Math.min(high, low + (i + 1) * size)));
+  const cut = (low, high) =>
+    upTo(Math.ceil((high - low) / size), (i) => means(side, low + i * size, Math.min(high, low + (i + 1) * size)));
   return { size, bars: [...cut(0, side.given), ...cut(side.given, side.count)] };
 }
 
@@ -137,7 +138,8 @@ function painted(run, side, { which, top }, { x, gutter, plot, tall, size }, pen
         : shade("surprise", 0.15 + 0.7 * (bar[which] / most)) });
   }
   if (!signs)
-    pen.path(`M${side.bars.map((bar) => `${x(bar.first).toFixed(1)},${y(bar[which]).toFixed(1)}H${x(bar.end).toFixed(1)}`).join("L")}`,
+    pen.path(`M${side.bars
+      .map((bar) => `${x(bar.first).toFixed(1)},${y(bar[which]).toFixed(1)}H${x(bar.end).toFixed(1)}`).join("L")}`,
       { line: shade("surprise", 0.85), width: pen.big ? 2 : 1.25 });
   if (written) pen.line(x(side.given), top - 3, x(side.given), bottom, { line: "out", width: pen.big ? 2.5 : 1.5 });
   pen.line(gutter, y(0), gutter + plot, y(0), { line: "control" });
@@ -184,7 +186,8 @@ export function sentence(run, look, over) {
   const at = here + side.first;
   const name = side.letters.length ? `${signed(side.letters[here])}·${at}` : `${t(TEXT.character)} ${at}`;
   return [...roles(run.sentence), " ", { text: name, role: "query" }, t(TEXT.here, said(one)),
-    bar.end - bar.first > 1 ? t(TEXT.around, { a: bar.first + side.first, b: bar.end - 1 + side.first, ...said(bar) }) : t({ en: ".",
+    bar.end - bar.first > 1 ? t(TEXT.around, { a: bar.first + side.first, b: bar.end - 1 + side.first, ...said(bar) })
+      : t({ en: ".",
       zh: "。" })];
 }
 
@@ -287,5 +290,7 @@ export const arrays = (run) => Object.fromEntries(run.sides.flatMap((side) => [
   [`${side.key}.given`, { shape: [], data: Int32Array.of(side.given) }]]));
 export const legend = (run) => (run.sides.length ? [["dearer", 1], ["cheaper", 0]].map(([name, at]) =>
   ({ text: t(TEXT[name]), mark: { fill: shade("signed", at), wide: 12, tall: 12 } })) : []);
-export const choices = (run) => (run.sides.length > 1 ? [{ key: "model", label: t(TEXT.models), options: run.sides.map((side) =>
-  ({ value: side.key, label: `${t(side.name)} ${plus(side.number.after - side.number.before, digitsOf(side.number))}` })) }] : []);
+export const choices = (run) =>
+  (run.sides.length > 1 ? [{ key: "model", label: t(TEXT.models), options: run.sides.map((side) =>
+  ({ value: side.key,
+    label: `${t(side.name)} ${plus(side.number.after - side.number.before, digitsOf(side.number))}` })) }] : []);

@@ -466,14 +466,20 @@ const SAY = {
   still: { en: "{Axis} {who} has added up {sum} after {unit} {step}, less than {edge}, and goes on{others}.",
     zh: "{Axis} {who} 在第 {step} {unit}后累加到 {sum}，不到 {edge}，继续思考{others}。" },
   others: { en: "; {gone} of {count} {n|has|have} stopped", zh: "；{count} 个中有 {n} 个已停止" },
-  ranForced: { en: "{Axis} {who} was updated {times} because it was told to; its halting unit had no say, and its output is the last state alone.",
-    zh: "{Axis} {who} 按规定走了 {last} {unit}，停止单元没有发言权；它的输出就是最后的状态。" },
-  atLimit: { en: "{Axis} {who} was updated {times}, up to the limit M = {limit}: its halting probability had reached only {sum}, and the last {unit} takes the remainder {rest}.",
-    zh: "{Axis} {who} 更新了 {last} 次，直到上限 M = {limit}：停止概率只累加到 {sum}，最后一{unit}取余量 {rest}。" },
+  ranForced: {
+    en: "{Axis} {who} was updated {times} because it was told to; its halting unit had no say, and its output is the last state alone.",
+    zh: "{Axis} {who} 按规定走了 {last} {unit}，停止单元没有发言权；它的输出就是最后的状态。",
+  },
+  atLimit: {
+    en: "{Axis} {who} was updated {times}, up to the limit M = {limit}: its halting probability had reached only {sum}, and the last {unit} takes the remainder {rest}.",
+    zh: "{Axis} {who} 更新了 {last} 次，直到上限 M = {limit}：停止概率只累加到 {sum}，最后一{unit}取余量 {rest}。",
+  },
   once: { en: "{Axis} {who} was updated once: its first halting probability is {sum}, and {edge} is enough.",
     zh: "{Axis} {who} 只更新了 1 次：第一{unit}的停止概率就是 {sum}，达到 {edge}。" },
-  enough: { en: "{Axis} {who} was updated {times}: its halting probability had reached {before} after {unit} {m}, {unit} {last} passes {edge} and takes the remainder {rest}.",
-    zh: "{Axis} {who} 更新了 {last} 次：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 {rest}。" },
+  enough: {
+    en: "{Axis} {who} was updated {times}: its halting probability had reached {before} after {unit} {m}, {unit} {last} passes {edge} and takes the remainder {rest}.",
+    zh: "{Axis} {who} 更新了 {last} 次：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 {rest}。",
+  },
   answer: { en: " The answer is {answer}", zh: "答案是 {answer}" },
   would: { en: " If all stopped now, the answer would be {answer}", zh: "如果此刻全部停止，答案会是 {answer}" },
   right: { en: ", which is right.", zh: "，正确。" },
@@ -520,7 +526,8 @@ export function arrays(run) {
     remainder: { shape: [run.count], data: run.rest }, stopped: run.stopped.map(({ answer }) => t(answer)),
     ...Object.fromEntries(Object.entries(units).map(([name, unit]) =>
       [name, filed(run.arrays[name].data, ["step", "position"], unit, run.arrays[name].shape)])),
-    threshold: { shape: [1], data: Float64Array.of(run.threshold) }, limit: whole([run.limit]), forced: whole([run.forced]),
+    threshold: { shape: [1], data: Float64Array.of(run.threshold) }, limit: whole([run.limit]),
+      forced: whole([run.forced]),
   };
 }
 
@@ -528,7 +535,8 @@ export const looks = { pos: "position", step: "step", far: "flag" };
 export const question = { en: "Who stops thinking when?", zh: "谁在什么时候停止思考？" };
 export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick }, step: { steps: run.steps } });
 export const wide = (run) => layout(run) === "columns" && run.count > CROWD;
-export const units = (run) => (run.forced ? say(run, "unitsForced", { n: run.forced }) : say(run, "units", { edge: edge(run) }));
+export const units = (run) =>
+  (run.forced ? say(run, "unitsForced", { n: run.forced }) : say(run, "units", { edge: edge(run) }));
 export const choices = (run) => [{ key: "far", label: say(run, "farther") }];
 export const clock = (run) => ({ says: (n) => say(run, "count", { n, of: run.steps }),
     texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, say(run, name)])) });

@@ -172,4 +172,5 @@ export function move(run, look, key, by) {
 }
 
 export const title = () => TEXT.title;
-export const units = (run, look) => (modelOf(run, look).profiles ? t(TEXT.units, { n: count(far(modelOf(run, look))) }) : "");
+export const units = (run, look) =>
+  (modelOf(run, look).profiles ? t(TEXT.units, { n: count(far(modelOf(run, look))) }) : "");

@@ -12,8 +12,10 @@ import { bits, count, named, percent, rounded, sign, weight } from "../widgets/l
 import { dark } from "../widgets/lib/theme.js";
 
 const TEXT = {
-  board: { en: "{title}. Left and right step through characters, up and down through heads, Space plays, Escape resets.",
-    zh: "{title}。左右键逐字符移动，上下键换头，空格播放，Esc 复位。" },
+  board: {
+    en: "{title}. Left and right step through characters, up and down through heads, Space plays, Escape resets.",
+    zh: "{title}。左右键逐字符移动，上下键换头，空格播放，Esc 复位。",
+  },
   query: { en: "chosen character", zh: "选中的字符" },
   key: { en: "where the head looks", zh: "这个头所看之处" },
   may: { en: "what its pattern allows", zh: "模式允许看的" },
@@ -258,7 +260,8 @@ function drawRow(pen, { run, at, model, x: left, own, locked, lit, may, asks, pl
 
 /** "bits per character: given 1.83 · written 1.31" */
 const perCharacter = (model) =>
-  `${t(TEXT.per)}: ${["given", "written"].filter((name) => model.bits[name] !== null).map((name) => `${t(name === "given" ? TEXT.perGiven : TEXT.perWritten)} ${model.bits[name].toFixed(2)}`).join(" · ")}`;
+  `${t(TEXT.per)}: ${["given", "written"].filter((name) => model.bits[name] !== null).map((name) =>
+    `${t(name === "given" ? TEXT.perGiven : TEXT.perWritten)} ${model.bits[name].toFixed(2)}`).join(" · ")}`;
 
 /** Above each text, whatever was scrolled: its model, what sets it apart, and what the characters cost it. */
 function above(pen, { run, at, chosen }) {

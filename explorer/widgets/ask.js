@@ -48,7 +48,8 @@ export async function mount(root, props, emit, watch) {
   const id = `tfe-ask-${(serial += 1)}`;
   guard(props.answers);
   const load = async ([kind, address]) => [kind, await import(new URL(address, location.origin).href)];
-  const inputs = Object.fromEntries(await Promise.all(Object.entries(props.typing).map(load))); // of kinds that stand here
+  // of kinds that stand here
+  const inputs = Object.fromEntries(await Promise.all(Object.entries(props.typing).map(load)));
   let value = props.value ?? { state: "empty" };
   let filled = null; // what the controls were last filled from, or asked for
   let local = null; // a refusal of our own, before anything is sent
@@ -481,6 +482,7 @@ export async function mount(root, props, emit, watch) {
     filled = null; // another state of the page is wanted: its input replaces what stands here
     before.end();
   });
-  if (props.begins && !wish.pending && !request.get()) show(examples[0]); // nothing is stored of a model that somebody brings along
+  // nothing is stored of a model that somebody brings along
+  if (props.begins && !wish.pending && !request.get()) show(examples[0]);
   if (!wish.pending && (request.get() || !step.get())) opened(); // else the shell opens what the step asks
 }

@@ -1,6 +1,7 @@
 // A folded panel that holds a picture on the stage: opening it asks the program, and so does every look that changes
 // what is wished for. A picture that stands here has, beside what stage.js says: wish(get) -> what is asked beside the
-// run, of what the address says, undefined while that is not known yet; it `waits` until that is answered. follows: keys
+// run, of what the address says, undefined while that is not known yet; it `waits` until that is answered. follows:
+// keys
 // of the address that others write and that it asks about too. `below` of its value: parts that stand under it
 // (lib/parts.js). hears: an event of the page by which another view tells what it has in view; heard(detail) -> {key:
 // text}, which count before what the address says. above(write) -> {nodes, set(run)}: what stands above it, where

@@ -40,7 +40,8 @@ const RICH = {
     write: (spans) => spans.map((one) => one.map((part) => String(part).replace(".", "%2E")).join(".")).join(","),
     drawn: ({ knob }) => knob,
   },
-  stops: { read: Number, write: String, drawn: ({ names }) => ({ stops: names.map(([value, label]) => ({ value: Number(value), label })), other: { en: "{n}",
+  stops: { read: Number, write: String, drawn: ({ names }) =>
+    ({ stops: names.map(([value, label]) => ({ value: Number(value), label })), other: { en: "{n}",
     zh: "{n}" } }) },
   heads: {
     read: (text) => parts(text).map((one) => one.map((part, at) => (at ? Number(part) : part))),

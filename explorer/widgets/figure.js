@@ -17,7 +17,8 @@ const BIG = 1.7; // 12 pixels become 20 in the projector
 const MOST = 40; // cells of a map that have room for a number of that size
 
 export function mount(root, props, emit, watch) {
-  const title = el(props.main || root.closest(".tfe-card-curve") ? "h2" : "h3", { class: "tfe-title" }); // the curve stands right below the page's name
+  // the curve stands right below the page's name
+  const title = el(props.main || root.closest(".tfe-card-curve") ? "h2" : "h3", { class: "tfe-title" });
   const units = el("span", { class: "tfe-units" });
   const legend = el("div", { class: "tfe-legend" });
   const board = el("div", { class: "tfe-figure-plot" });
@@ -66,7 +67,8 @@ export function mount(root, props, emit, watch) {
         Object.assign(note, { font: { ...note.font, size: letters }, xshift: (note.xshift ?? 0) * more,
           yshift: (note.yshift ?? 0) * more });
       const { margin, meta } = figure.layout;
-      if (meta?.first && height < more * value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
+      // the first group of its rows alone
+      if (meta?.first && height < more * value.height) figure.layout.yaxis.range = [meta.first, 0];
       for (const [n, [x, y]] of (meta?.hall ?? []).entries()) { // maps that stand elsewhere before a hall
         figure.layout[`xaxis${n ? n + 1 : ""}`].domain = x;
         figure.layout[`yaxis${n ? n + 1 : ""}`].domain = y;
@@ -79,7 +81,8 @@ export function mount(root, props, emit, watch) {
       spread(figure.layout, height);
       for (const trace of figure.data) {
         if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
-        if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = ""; // the hall could not read them
+        // the hall could not read them
+        if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = "";
         else if (trace.texttemplate || trace.text) trace.textfont = { ...trace.textfont, size: letters };
         if (trace.type === "bar") trace.constraintext = "none";
       }
@@ -118,7 +121,8 @@ export function mount(root, props, emit, watch) {
     note.textContent = value.note?.en ? t(value.note) : "";
     note.hidden = !value.note?.en;
     frame.setAttribute("aria-label",
-        `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。" : "."} ${t(value.sentence)}`);
+        `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。"
+          : "."} ${t(value.sentence)}`);
     clear(legend).append(
       ...value.legend.map((mark) => el("span", {},
           el("span", { class: mark.dashed ? "line dashed" : "line", style: { color: mark.colour } }),
@@ -188,7 +192,8 @@ export function mount(root, props, emit, watch) {
 
   function saveCsv() {
     const { columns, rows } = tableIn(t);
-    save(fileName([props.value.name], "csv"), csv([columns, ...rows.map((row) => row.map((cell) => cell ?? ""))]), "text/csv");
+    save(fileName([props.value.name], "csv"), csv([columns, ...rows.map((row) => row.map((cell) => cell ?? ""))]),
+      "text/csv");
   }
 
   function saveNpz() {

@@ -8,7 +8,8 @@
 //   looks: {pos: "position", …}      keys of the address, in order, and their kinds (lib/looking.js): position,
 //                                    positions (several), step, head ("2.3"), pixel ("18,20"), pair ("2.13"), choice,
 //                                    flag, number
-//   read(value, {texts, again})      the value of the server, its arrays unpacked -> the run that all others take (may be a
+//   read(value, {texts, again})      the value of the server, its arrays unpacked -> the run that all others take (may
+//   be a
 //                                    promise). again(): draws anew, when something fetched has come.
 //                                    texts: of the lab
 //   bounds(run, look)                {key: {count, pick} | {steps, first} | {layers, heads, names, pick} | {names,
@@ -36,7 +37,8 @@
 //   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too, else
 //   only of several),
 //                                    [{key, label}] a chip (flag) or a slider (number)
-//   below(run, look, lock, ask)      nodes and notes (texts) under the picture; lock({key: value}) locks, ask({field: text}) asks the
+//   below(run, look, lock, ask)      nodes and notes (texts) under the picture; lock({key: value}) locks, ask({field:
+//   text}) asks the
 //                                    program, null where there is none. beside(run, look): nodes in the narrow column,
 //                                    of what is pointed at; wide(run): it stands below
 //   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved
@@ -172,7 +174,8 @@ export async function mount(root, props, emit, watch) {
     },
   });
 
-  root.files = () => (stand.run && picture.arrays ? picture.arrays(stand.run, stand.look) : null); // for a page that compares
+  // for a page that compares
+  root.files = () => (stand.run && picture.arrays ? picture.arrays(stand.run, stand.look) : null);
   let said = "";
   function tell(anew = false) {
     const [event, detail] = (stand.run && picture.tells?.(stand.run, stand.look)) || [];

@@ -333,7 +333,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   const gap = log ? size + 6 : 4; // between the strips: characters stand there where they have room
   const under = size + 6 + 2 * strip + gap;
   const along = run.dynamic ? (big ? 160 : 128) : 0;
-  const short = big && run.dynamic && height < 480; // the spans along the text take the place of what one character looks at
+  // the spans along the text take the place of what one character looks at
+  const short = big && run.dynamic && height < 480;
   const [title, formula] = [{ size: big ? 20 : 14, weight: 650, colour: "ink" },
     { size, face: "title", colour: "ink3" }];
   const [heading, equation] = [t(TEXT.mask, { head: `${now.layer}·${now.own}` }),
@@ -345,7 +346,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   const label = t(TEXT.label, { z: round(z), reach: reach(z, ramp, span) });
   const told = { size, weight: 650, colour: "ink" };
   const wide = pen.measure(label, told);
-  const [beyond, before] = [right - end > wide + 8, zx - left > wide + 18]; // where its two numbers have room beside the ramp
+  // where its two numbers have room beside the ramp
+  const [beyond, before] = [right - end > wide + 8, zx - left > wide + 18];
   const lifted = beyond || before ? 0 : size;
   const top = above + (big ? 104 : 66) + second + lifted;
   const tall = Math.max(short ? 56 : big ? 90 : 130,
@@ -503,7 +505,8 @@ function alongText(run, look, pen, now, { left, right, top, size, write, short }
   const lane = Math.max(1, Math.floor(run.length / wide));
   let all = `M${left},${low}`;
   for (let i = 0; i < run.length; i += lane)
-    all += `V${(low - high(Math.max(...series.subarray(i, i + lane)), strip)).toFixed(1)}H${x(Math.min(run.length, i + lane)).toFixed(1)}`;
+    all += `V${(low - high(Math.max(...series.subarray(i, i + lane)), strip)).toFixed(1)}` +
+      `H${x(Math.min(run.length, i + lane)).toFixed(1)}`;
   pen.rect({ x0: left, x1: right, y0: over, y1: low }, { fill: "sunk" });
   pen.path(`${all}V${low}Z`, { fill: "accent", alpha: 0.55 });
   pen.rect({ x0: x(first), x1: Math.max(x(first) + 3, x(first + count)), y0: over - 1, y1: low + 1 },

@@ -12,8 +12,10 @@ import { placed, rounded, weight } from "../../widgets/lib/signs.js";
 import { number, plus } from "../../widgets/lib/stripwords.js";
 
 const TEXT = {
-  board: { en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.",
-    zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。" },
+  board: {
+    en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.",
+    zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。",
+  },
   units: { en: "{head} of layer {layer}; width is weight", zh: "第 {layer} 层，{head}；粗细为权重" },
   mean: { en: "mean of the heads", zh: "各头平均" },
   head: { en: "head {n}", zh: "头 {n}" },
@@ -199,7 +201,8 @@ function guesses(run, from, pen, at, left) {
   const bold = { size: at.size, weight: 650, colour: "ink" };
   const small = { size: at.small, colour: "ink3" };
   const [first, deep] = [at.foot + 16, (MOST + 1.2) * at.bars];
-  const spot = (n) => (pen.narrow ? [left, first + n * deep] : [left + n * (wide + gap), first]); // a phone: in a column
+  // a phone: in a column
+  const spot = (n) => (pen.narrow ? [left, first + n * deep] : [left + n * (wide + gap), first]);
   const best = Math.max(guess.both.p[0], guess.side.p[0]);
   pen.line(left, first - 8, left + pen.width, first - 8, { line: "line" });
   const column = (n, title, note, list) => {
@@ -289,7 +292,8 @@ export const across = "layer";
 export const resets = ["pos", "layer", "of"];
 export const bounds = ({ count, names, pick }) =>
   ({ pos: { count, pick: pick.pos }, layer: { names: names.layer, pick: pick.layer }, of: { names: names.of } });
-export const units = (run, { layer, of }) => t(TEXT.units, { layer, head: t(of === "mean" ? TEXT.mean : TEXT.head, { n: of }) });
+export const units = (run, { layer, of }) =>
+  t(TEXT.units, { layer, head: t(of === "mean" ? TEXT.mean : TEXT.head, { n: of }) });
 export const press = (run, { pos }) => (pos === null || run.special[pos] ? null : { set: toggles(run, pos) });
 export const choices = ({ hidden, names }) => (hidden.length ? [["layer", TEXT.layers], ["of", TEXT.heads]] : [])
   .map(([key, label]) => ({ key, label: t(label), shown: true,

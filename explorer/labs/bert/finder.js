@@ -10,8 +10,10 @@ import { plus } from "../../widgets/lib/stripwords.js";
 
 const TEXT = {
   board: { en: "{title}. Arrows choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
-  units: { en: "MiniLM, {layers} layers × {heads} heads; relations: UD English, patterns: captions; chosen on one part, reported on another",
-    zh: "MiniLM，{layers} 层 × {heads} 个头；关系：UD 英语，模式：图片说明；在一部分上选择，在另一部分上报告" },
+  units: {
+    en: "MiniLM, {layers} layers × {heads} heads; relations: UD English, patterns: captions; chosen on one part, reported on another",
+    zh: "MiniLM，{layers} 层 × {heads} 个头；关系：UD 英语，模式：图片说明；在一部分上选择，在另一部分上报告",
+  },
   which: { en: "what it finds", zh: "寻找什么" },
   all: { en: "all", zh: "全部" },
   pattern: { en: "patterns", zh: "模式" },
@@ -28,8 +30,10 @@ const TEXT = {
   unchosen: { en: "Head {head} was chosen for nothing in the table.", zh: "头 {head} 没有被选为任何一项。" },
   isPattern: { en: "Head {head}, {job}: {test} on other captions, {here} on this sentence.",
     zh: "头 {head}，{job}：其他图片说明上 {test}，本句 {here}。" },
-  isRelation: { en: "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, {steps}, in {offset}.",
-    zh: "头 {head}，{job}：测试集上 {test} 指对；最好的固定距离（{steps}）为 {offset}。" },
+  isRelation: {
+    en: "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, {steps}, in {offset}.",
+    zh: "头 {head}，{job}：测试集上 {test} 指对；最好的固定距离（{steps}）为 {offset}。",
+  },
   strongest: { en: " Here its strongest look from word to word goes from {from} to {to}, {w}.",
     zh: "本句中它最强的一处：从 {from} 看向 {to}，{w}。" },
   name: { en: "head {name}", zh: "头 {name}" },

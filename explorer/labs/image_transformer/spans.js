@@ -432,7 +432,8 @@ function bare(run) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-export const looks = { pattern: "choice", head: "head", pos: "position", whole: "flag", pic: "number", field: "number" };
+export const looks = { pattern: "choice", head: "head", pos: "position", whole: "flag", pic: "number",
+  field: "number" };
 export const hovers = true;
 export const aside = "field";
 export const resets = ["pattern", "head", "pos", "whole", "pic", "field"];
@@ -458,7 +459,8 @@ export const sentence = (run, look) => sentenceOf(run, seen(run, look));
 export const choices = ({ patterns }, { head }) => [
   ...(patterns.length > 1 ? [{ key: "pattern", label: t(TEXT.pattern),
     options: patterns.map(({ key, short }) => ({ value: key, label: t(short) })) }] : []),
-  { key: "head", label: t(TEXT.layer), shown: true, options: upTo(patterns[0].layers, (n) => ({ value: `${n + 1}.${headOf(head)[1]}`, label: String(n + 1) })) },
+  { key: "head", label: t(TEXT.layer), shown: true,
+    options: upTo(patterns[0].layers, (n) => ({ value: `${n + 1}.${headOf(head)[1]}`, label: String(n + 1) })) },
   { key: "whole", label: t(TEXT.whole) },
 ];
 export const clock = ({ patterns: [{ it }], made, length }) => ({
@@ -475,7 +477,8 @@ export function completes(run, look, patch) {
   return { ...("head" in patch ? { field: 0 } : {}), ...keeps, ...patch };
 }
 
-export const press = (run, look) => silencing(run.patterns.find(({ key }) => key === look.pattern), ...headOf(look.head));
+export const press = (run, look) =>
+  silencing(run.patterns.find(({ key }) => key === look.pattern), ...headOf(look.head));
 export const same = (was, run) => Boolean(run.same) && was.same === run.same;
 
 export function waits(run, look) {

@@ -18,8 +18,10 @@ const TEXT = {
   level: { en: "level", zh: "灰度" },
   named: { en: "{name}, bits", zh: "{name}，比特" },
   caption: { en: "Every pixel and its bits", zh: "每个像素及其比特" },
-  unusual: { en: "This picture is unlike what the models learned from: it costs more than 99 % of the held-out pictures.",
-    zh: "这张图与模型学过的不同：它的花费高于 99% 的留出图片。" },
+  unusual: {
+    en: "This picture is unlike what the models learned from: it costs more than 99 % of the held-out pictures.",
+    zh: "这张图与模型学过的不同：它的花费高于 99% 的留出图片。",
+  },
 };
 
 export function read(value) {
@@ -93,10 +95,12 @@ export function move(run, { bit }, key, by) {
     among(column + (key === "bit" ? by : 0), 0, run.columns - 1) };
 }
 
-export const sentence = (run, { bit }) => [bit === null ? t(run.sentence) : t(TEXT.here, { ...place(run, bit), level: run.picture[bit], each: each(run, bit).join(t({ en: ", ",
+export const sentence = (run, { bit }) => [bit === null ? t(run.sentence)
+  : t(TEXT.here, { ...place(run, bit), level: run.picture[bit], each: each(run, bit).join(t({ en: ", ",
   zh: "，" })) })];
 export const legend = (run) =>
   (run.maps.length ? [{ text: t(TEXT.bits, { n: run.worst }), mark: ramp("surprise", 60) }] : []);
-export const below = (run) => (run.unusual ? [el("p", { class: "tfe-note tfe-surprise-warning", text: t(TEXT.unusual) })] : []);
+export const below = (run) =>
+  (run.unusual ? [el("p", { class: "tfe-note tfe-surprise-warning", text: t(TEXT.unusual) })] : []);
 export const same = (was, run) => was.picture?.length === run.picture?.length && (was.picture ?? [])
   .every((level, pixel) => level === run.picture[pixel]);

@@ -52,8 +52,8 @@ function far(run, model, look, pen, top) {
   const group = Math.max(1, Math.ceil(mean.length / (wide / 2)));
   const each = upTo(Math.ceil(mean.length / group), (n) => Math.max(...mean.subarray(n * group, (n + 1) * group)));
   pen.text(0, top, t(chorale ? TEXT.farBeats : TEXT.farEvents, { head: name(look) }), { size, room: pen.width });
-  const bars = (some) => each.map((w, n) => (some(w) ? `M${x((n + 0.5) * group - 0.5).toFixed(1)},${base}V${(base - (TALL * w) / most)
-    .toFixed(1)}` : "")).join("");
+  const bar = (w, n) => `M${x((n + 0.5) * group - 0.5).toFixed(1)},${base}V${(base - (TALL * w) / most).toFixed(1)}`;
+  const bars = (some) => each.map((w, n) => (some(w) ? bar(w, n) : "")).join("");
   const width = Math.max(1.2, (wide / each.length) * 0.8);
   pen.path(bars((w) => w < most / 2), { line: "key", width, alpha: 0.55 });
   pen.path(bars((w) => w >= most / 2), { line: "key", width });
@@ -115,7 +115,8 @@ export function move(run, look, key, by) {
   return heads ? { head: headBeside(look.head, key, by, ...heads) } : {};
 }
 
-export const press = (run, look) => (modelOf(run, look).heads ? silence(modelOf(run, look), ...headOf(look.head)) : null);
+export const press = (run, look) =>
+  (modelOf(run, look).heads ? silence(modelOf(run, look), ...headOf(look.head)) : null);
 export const arrays = (run) => Object.fromEntries(run.models.filter(({ heads }) => heads)
     .flatMap(({ key, distance: mean, thumbs }) => [
   [`${key}_mean_weight_by_distance`, { ...mean, axes: ["layer", "head", "events back, from 1"], unit: "weight" }],

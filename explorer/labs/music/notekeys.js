@@ -37,7 +37,8 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   let first = 60; // the lowest key in view, a white one
   let last = 72;
   let cursor = 60;
-  const held = new Map(); // what plays ("pointer 1", "KeyZ", "cursor") -> pitch, or null where a finger has left the keys
+  // what plays ("pointer 1", "KeyZ", "cursor") -> pitch, or null where a finger has left the keys
+  const held = new Map();
   const letters = new Map([...OFFSETS.keys()].map((code) => [code, code.replace(/Key|Digit/, "")]));
 
   const board = el("div", { class: "tfe-motif-board", "aria-hidden": "true" });
@@ -96,7 +97,8 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   document.addEventListener("pointermove", slide);
   document.addEventListener("pointerup", lift);
   document.addEventListener("pointercancel", lift);
-  piano.addEventListener("contextmenu", (event) => event.preventDefault()); // a finger that rests on a key asks for none
+  // a finger that rests on a key asks for none
+  piano.addEventListener("contextmenu", (event) => event.preventDefault());
   piano.addEventListener("blur", silence);
 
   // ── keys ──

@@ -7,11 +7,13 @@ import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { KINDS, headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
-import { LETTERS, TEXT, clock, distance, moment, noteName, pitchName, sentenceOf, strongest, weight } from "./rollwords.js";
+import { LETTERS, TEXT, clock, distance, moment, noteName, pitchName, sentenceOf, strongest,
+  weight } from "./rollwords.js";
 
 const ARCS = 12; // that are drawn of a note
 const LABELLED = 0.1; // weights that are printed
-const VOICES = ["cat-3", "cat-6", "cat-5", "cat-9"]; // soprano to bass: far from each other and from the colours of query and key
+// soprano to bass: far from each other and from the colours of query and key
+const VOICES = ["cat-3", "cat-6", "cat-5", "cat-9"];
 const FINE = 100; // places of a second at which the cursor may stand
 
 export const read = (value, { again, away = false }) => (value.models?.length ? { ...value, away, again, mute: false,
@@ -120,7 +122,8 @@ function ticks(run, at) {
   const space = (at.end - at.left) / (at.total / unit); // px of a bar or a second
   const every = [1, 2, 4, 5, 10, 20, 30, 60, 120].find((n) => n * space >= 2.6 * at.size) ?? 300;
   const lines = run.style === "chorale" && space >= 8 ? 1 : every;
-  return upTo(Math.floor(at.total / unit) + 1, (n) => ({ n, step: n * unit, line: n % lines === 0, name: n % every === 0 }));
+  return upTo(Math.floor(at.total / unit) + 1,
+    (n) => ({ n, step: n * unit, line: n % lines === 0, name: n % every === 0 }));
 }
 
 // ── drawing ──

@@ -32,11 +32,26 @@ const TEXT = {
   caption: { en: "Sᵣₑₗ after skewing, and by the direct formula", zh: "倾斜变换后的 Sᵣₑₗ，以及直接按公式计算的值" },
 };
 const QUESTIONS = {
-  all: { label: { en: "whole", zh: "全部" }, question: { en: "How does the relative term come to stand where the scores stand?", zh: "相对位置项怎样来到分数所在的位置？" } },
-  pad: { label: { en: "1 pad", zh: "1 补零" }, question: { en: "Every query times every distance, and a column of zeros", zh: "每个查询乘每个距离，再加一列零" } },
-  reshape: { label: { en: "2 reshape", zh: "2 重排" }, question: { en: "The same numbers in rows one shorter: each row slips by one", zh: "同样的数，每行少一个：每行各错开一格" } },
-  slice: { label: { en: "3 slice", zh: "3 切片" }, question: { en: "Without the first row, columns are keys", zh: "去掉第一行，列就是键" } },
-  mask: { label: { en: "4 mask", zh: "4 掩码" }, question: { en: "The mask takes the garbage away, and what stays is the formula", zh: "掩码去掉无意义的数，剩下的正是公式" } },
+  all: {
+    label: { en: "whole", zh: "全部" },
+    question: { en: "How does the relative term come to stand where the scores stand?", zh: "相对位置项怎样来到分数所在的位置？" },
+  },
+  pad: {
+    label: { en: "1 pad", zh: "1 补零" },
+    question: { en: "Every query times every distance, and a column of zeros", zh: "每个查询乘每个距离，再加一列零" },
+  },
+  reshape: {
+    label: { en: "2 reshape", zh: "2 重排" },
+    question: { en: "The same numbers in rows one shorter: each row slips by one", zh: "同样的数，每行少一个：每行各错开一格" },
+  },
+  slice: {
+    label: { en: "3 slice", zh: "3 切片" },
+    question: { en: "Without the first row, columns are keys", zh: "去掉第一行，列就是键" },
+  },
+  mask: {
+    label: { en: "4 mask", zh: "4 掩码" },
+    question: { en: "The mask takes the garbage away, and what stays is the formula", zh: "掩码去掉无意义的数，剩下的正是公式" },
+  },
 };
 const SAY = {
   term: {
@@ -51,8 +66,10 @@ const SAY = {
     en: "Nothing stands {d} events before {query}, so {v} means nothing. It falls into the first row, which is cut away.",
     zh: "{query}之前 {d} 个事件处什么也没有，所以 {v} 没有意义。它落在被切掉的第一行。",
   },
-  pad: { en: "A zero that padding put in comes to stand at row {i}, column {j}, above the diagonal, and the mask takes it away.",
-    zh: "补上的一个零来到第 {i} 行第 {j} 列，在对角线上方，由掩码去掉。" },
+  pad: {
+    en: "A zero that padding put in comes to stand at row {i}, column {j}, above the diagonal, and the mask takes it away.",
+    zh: "补上的一个零来到第 {i} 行第 {j} 列，在对角线上方，由掩码去掉。",
+  },
   padCut: { en: "A zero that padding put in falls into the first row, which is cut away.", zh: "补上的一个零落在被切掉的第一行。" },
 };
 const EQUAL = {
@@ -61,7 +78,15 @@ const EQUAL = {
 };
 const QUERY = { en: "query {i} (makes {name})", zh: "查询 {i}（写出 {name}）" };
 const KEY = { en: "key {j} (has read {name})", zh: "键 {j}（读入 {name}）" };
-const COLUMNS = [{ en: "query", zh: "查询" }, { en: "makes", zh: "写出" }, { en: "key", zh: "键" }, { en: "has read", zh: "读入" }, { en: "distance", zh: "距离" }, { en: "skewed", zh: "倾斜变换" }, { en: "direct", zh: "直接公式" }];
+const COLUMNS = [
+  { en: "query", zh: "查询" },
+  { en: "makes", zh: "写出" },
+  { en: "key", zh: "键" },
+  { en: "has read", zh: "读入" },
+  { en: "distance", zh: "距离" },
+  { en: "skewed", zh: "倾斜变换" },
+  { en: "direct", zh: "直接公式" },
+];
 const TENSORS = ["product", "padded", "reshaped", "sliced", "direct"];
 const SYMBOLS = { product: "Q Eᵣᵀ", padded: "pad", reshaped: "reshape", sliced: "slice = Sᵣₑₗ", masked: "Sᵣₑₗ",
   direct: "qᵢ · Eᵣ[i − j]" };
@@ -178,7 +203,8 @@ function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, 
   if (!lines) write(x + wide * cell, y + 0.64 * size, `(${count}, ${wide})`, { colour: "ink3", align: "right" });
   if (!lines) write(x + (wide * cell) / 2, y + 0.64 * size + line, t(TEXT[name]));
   else lines.forEach((text, n) => write(x, y + 0.64 * size + line * (n + 1), text, { align: "left" }));
-  const boxOf = (r, c) => ({ x0: x + c * cell, x1: x + (c + 1) * cell - 1, y0: top + r * tall, y1: top + (r + 1) * tall - 1 });
+  const boxOf = (r, c) =>
+    ({ x0: x + c * cell, x1: x + (c + 1) * cell - 1, y0: top + r * tall, y1: top + (r + 1) * tall - 1 });
   const every = cell < size * 1.5 ? (length > 8 ? 3 : 2) : 1;
   for (let c = 0; c < wide; c += 1) {
     const said = axis === "key" ? c : name === "reshaped" ? -1 : length - 1 - (name === "padded" ? c - 1 : c);
@@ -254,7 +280,8 @@ export function below(run) {
 
 export function table(run) {
   const { length, values } = run;
-  const rows = upTo(length, (i) => upTo(i + 1, (j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, rounded(values.sliced[i * length + j], 6),
+  const rows = upTo(length,
+    (i) => upTo(i + 1, (j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, rounded(values.sliced[i * length + j], 6),
         rounded(values.direct[i * length + j], 6)])).flat();
   return { caption: t(TEXT.caption), columns: COLUMNS.map((column) => t(column)), rows };
 }

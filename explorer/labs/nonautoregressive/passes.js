@@ -10,8 +10,10 @@ import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { placed } from "../../widgets/lib/signs.js";
 
 const TEXT = {
-  board: { en: "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.",
-    zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。" },
+  board: {
+    en: "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.",
+    zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。",
+  },
   greedy: { en: "One after the other", zh: "一个接一个" },
   cached: { en: "autoregressive, greedy, cached", zh: "自回归，贪心，有缓存" },
   passes: { en: "All at once, {n} {n|pass|passes}", zh: "一次全写，共 {n} 轮" },
@@ -39,8 +41,10 @@ const TEXT = {
   free: { en: "click: let go of it", zh: "点击：放开" },
   going: { en: "At {now} ms: {n} of {of} passes {n|is|are} over; greedy decoding has written {many} of {all} pieces.",
     zh: "{now} ms 时：{of} 轮中完成了 {n} 轮；贪心解码写出了 {all} 个词片中的 {many} 个。" },
-  over: { en: "{of} {of|pass is|passes are} over at {a}; one after the other, {all} pieces take until {b} ms, {ratio} times as long.",
-    zh: "{of} 轮在 {a} 完成；一个接一个写 {all} 个词片要到 {b} ms，是它的 {ratio} 倍。" },
+  over: {
+    en: "{of} {of|pass is|passes are} over at {a}; one after the other, {all} pieces take until {b} ms, {ratio} times as long.",
+    zh: "{of} 轮在 {a} 完成；一个接一个写 {all} 个词片要到 {b} ms，是它的 {ratio} 倍。",
+  },
   twice: { en: " Repeated after {pass}: {which}{end}", zh: "{pass}之后重复：{which}{end}" },
   comma: { en: ", ", zh: "，" },
   more: { en: ", …", zh: "，等等。" },

@@ -319,7 +319,8 @@ const sorting = {
     const curve = (i) => {
       const [x0, x1, y0, y1] = [at.left + (i + 0.5) * at.cell, at.spots[i].x + at.spots[i].w / 2, at.top + at.tall + 1,
         at.bottom - 1];
-      return `M${num(x0)},${num(y0)}C${num(x0)},${num((y0 + y1) / 2)} ${num(x1)},${num((y0 + y1) / 2)} ${num(x1)},${num(y1)}`;
+      const middle = num((y0 + y1) / 2);
+      return `M${num(x0)},${num(y0)}C${num(x0)},${middle} ${num(x1)},${middle} ${num(x1)},${num(y1)}`;
     };
     const together = new Map(); // one path for each bucket
     for (let i = 0; i < run.length; i += 1)

@@ -9,7 +9,8 @@ import { shown } from "../../widgets/lib/maps.js";
 import { ramp } from "../../widgets/lib/pen.js";
 import { FIRST, between, styleOf, tokens } from "./hashboards.js";
 import { back, chunks } from "./hashmaps.js";
-import { compared, copies, dense, meet, ranked, roundOf, row as rowOf, seenBy, share, sight, twins } from "./hashnumbers.js";
+import { compared, copies, dense, meet, ranked, roundOf, row as rowOf, seenBy, share, sight,
+  twins } from "./hashnumbers.js";
 import { TEXT, nameOf, roundsText, sentenceOf } from "./hashwords.js";
 
 const BOARDS = [...FIRST, chunks, back];
@@ -21,7 +22,8 @@ const AGAIN = 5_000; // ms after which the next look asks once more for what cou
 const TILE = { tall: 22, least: 130 }; // px of the buckets of a head
 
 // ── a run, and what is asked for as somebody looks ──
-const details = new Map(); // address as text -> {raw, rotated: (position, half), weights: (place, slot), or (query, key) of all rounds}
+// address as text -> {raw, rotated: (position, half), weights: (place, slot), or (query, key) of all rounds}
+const details = new Map();
 const failed = new Map(); // address as text -> the sentence that says why
 const addressed = ({ query, model, head, round }) => [query, model, head, round].join("\n");
 
@@ -341,6 +343,7 @@ export const named = (run, look) => ["hashing", look.model, look.head, look.hash
   : `round${look.hashinground}`, `step${look.hashingstep}`];
 export const clock = (run, look) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null);
 export const same = (was, run) => was.tokens.join("") === run.tokens.join("");
-export const kept = (run, value) => ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>
+export const kept = (run, value) =>
+  ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>
   query === run.query) });
 export const waits = (run, look) => Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address);

@@ -13,8 +13,10 @@ const TEXT = {
     en: "Real numbers: layer {layer}, head {head} of {model}, {n} positions, chunks of {chunk} places, rotations from seed {seed}. A query may look at earlier keys; hashing lets it meet those in its own chunk and the one before.",
     zh: "真实的数：{model} 第 {layer} 层第 {head} 头，{n} 个位置，每块 {chunk} 位，旋转由种子 {seed} 产生。查询可以看更早的键；哈希只让它遇到自己块和前一块中的键。",
   },
-  unhashed: { en: " This model was trained on full attention, without hashing; its queries are hashed here all the same.",
-    zh: "此模型用完整注意力训练，没有哈希；这里仍将其查询做哈希。" },
+  unhashed: {
+    en: " This model was trained on full attention, without hashing; its queries are hashed here all the same.",
+    zh: "此模型用完整注意力训练，没有哈希；这里仍将其查询做哈希。",
+  },
   pooled: { en: " Maps pooled {n}×: a cell shows its largest weight.", zh: "图已按 {n}× 合并：每格显示其中最大的权重。" },
   title: { en: "{n} % of the weight is missed", zh: "{n} % 的权重被漏掉" },
   weights: { en: "weight, 0 to 1 (colour: w^0.8)", zh: "权重，0 至 1（颜色：w^0.8）" },
@@ -26,8 +28,10 @@ const TEXT = {
   start: { en: "One round alone", zh: "只用一轮" },
   before: { en: "One round less", zh: "少一轮" },
   after: { en: "One round more", zh: "多一轮" },
-  says: { en: "{r} with {b} buckets {see} {pairs} % of the pairs and {keep} {kept} % of the weight; {gone} % is missed.",
-    zh: "{r}、{b} 个桶看到 {pairs} % 的查询–键对，保留 {kept} % 的权重；漏掉 {gone} %。" },
+  says: {
+    en: "{r} with {b} buckets {see} {pairs} % of the pairs and {keep} {kept} % of the weight; {gone} % is missed.",
+    zh: "{r}、{b} 个桶看到 {pairs} % 的查询–键对，保留 {kept} % 的权重；漏掉 {gone} %。",
+  },
   one: { en: "1 round", zh: "1 轮" },
   many: { en: "{n} rounds", zh: "{n} 轮" },
   never: { en: " misses {lost} %: {key} has weight {w}, and they meet in none of {of} rounds.",
@@ -301,7 +305,8 @@ export const bounds = ({ rounds, ran, trained, kinds, chosen, layers, heads, lay
   head: { layers, heads, pick: `${layer + 1}.${head + 1}` },
   pos: { count: length, pick: pos },
 });
-export const title = (run, look) => t(TEXT.title, { n: percent(run.table[here(run, look.missedrounds, buckets(run, look))]) });
+export const title = (run, look) =>
+  t(TEXT.title, { n: percent(run.table[here(run, look.missedrounds, buckets(run, look))]) });
 export const choices = (run) => [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true,
     options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }];
 export const clock = (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }),

@@ -28,10 +28,14 @@ const TEXT = {
   begin: { en: "Nothing has gone in yet.", zh: "还没有输入进入。" },
   going: { en: "Forward through layer {l} of {n}: its input stands for the moment, and every earlier one is let go.",
     zh: "前向经过第 {l} 层（共 {n} 层）：此刻只存有它的输入，之前的都已丢弃。" },
-  coming: { en: "Back through layer {l} of {n}: x₂ = y₂ − FF(y₁), then x₁ = y₁ − Attention(x₂). What comes back differs from what went in by {single} at most in float32, by {double} in float64.",
-    zh: "往回经过第 {l} 层（共 {n} 层）：x₂ = y₂ − FF(y₁)，再 x₁ = y₁ − Attention(x₂)。找回的与原来的在 float32 下最多相差 {single}，在 float64 下最多 {double}。" },
-  all: { en: "From the outputs alone the inputs of {layers} come back: they differ from what went in by {single} at most in float32, and by {double} in float64.",
-    zh: "只凭输出就找回了 {layers}的输入：与原来的在 float32 下最多相差 {single}，在 float64 下最多 {double}。" },
+  coming: {
+    en: "Back through layer {l} of {n}: x₂ = y₂ − FF(y₁), then x₁ = y₁ − Attention(x₂). What comes back differs from what went in by {single} at most in float32, by {double} in float64.",
+    zh: "往回经过第 {l} 层（共 {n} 层）：x₂ = y₂ − FF(y₁)，再 x₁ = y₁ − Attention(x₂)。找回的与原来的在 float32 下最多相差 {single}，在 float64 下最多 {double}。",
+  },
+  all: {
+    en: "From the outputs alone the inputs of {layers} come back: they differ from what went in by {single} at most in float32, and by {double} in float64.",
+    zh: "只凭输出就找回了 {layers}的输入：与原来的在 float32 下最多相差 {single}，在 float64 下最多 {double}。",
+  },
   here: { en: " At {query} a vector of length {a} went into layer {l}, and one of length {b} came back.",
     zh: "在{query}，长度 {a} 的向量进入第 {l} 层，找回的长度为 {b}。" },
   position: { en: "position ", zh: "位置 " },
@@ -219,7 +223,8 @@ export function sentence(run, look) {
 export const table = ({ single, double }) => ({ caption: t(TEXT.caption), columns: listed("columns"),
     rows: single.map((off, i) => [i + 1, tiny(off), tiny(double[i])]) });
 
-export const lines = ({ tokens: all, positions, forward, again }) => ({ columns: listed("lines"), rows: Array.from(forward,
+export const lines = ({ tokens: all, positions, forward, again }) =>
+  ({ columns: listed("lines"), rows: Array.from(forward,
   (norm, i) => [Math.floor(i / positions) + 1, i % positions, all[i % positions], norm, again[i]]) });
 
 export function arrays({ layers, positions, forward, again, single, double, tokens: all }) {
@@ -242,7 +247,8 @@ export function wish(get) {
   return { model: get("model"), layer: layer > 0 ? layer - 1 : null };
 }
 
-export const bounds = ({ layers, positions }) => ({ rewindstep: { steps: 2 * layers, first: 0 }, pos: { count: positions } });
+export const bounds = ({ layers, positions }) =>
+  ({ rewindstep: { steps: 2 * layers, first: 0 }, pos: { count: positions } });
 export const units = (run) => t(TEXT.follows, { model: t(run.model), n: run.positions.toLocaleString("en"),
   layers: counted(run.layers) });
 export const legend = () => [

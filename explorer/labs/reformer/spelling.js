@@ -62,7 +62,8 @@ const locked = (run, look) => look.pos.map((pos) => letterAt(run, pos)).filter((
 function card(run, i) {
   const letter = shown(run.letters[i]);
   const models = run.runs.map((one) =>
-    `${t(one.name)}: ${shown(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"} · p(${letter}) ${probability(one.nats[i])}`);
+    [`${t(one.name)}: ${shown(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"}`,
+      `p(${letter}) ${probability(one.nats[i])}`].join(" · "));
   return [`${letter}·${run.first + i}${run.alone ? ` · ${bits(run, i).toFixed(2)} bits` : ""}`, ...models];
 }
 
@@ -157,7 +158,8 @@ function characters(run, look, pen) {
     pen.rect(place, { fill: ground });
     pen.text(x + own / 2, y + tall / 2, shown(letter), { ...style, colour: ink(ground) });
     if (chosen.includes(i))
-      pen.rect({ x0: x - 1, x1: x + own + 1, y0: y, y1: y + tall }, { line: "query", width: pen.big ? 4 : 2.5, radius: 2 });
+      pen.rect({ x0: x - 1, x1: x + own + 1, y0: y, y1: y + tall },
+        { line: "query", width: pen.big ? 4 : 2.5, radius: 2 });
     pen.hit({ ...place, look: { pos: run.first + i }, card: () => card(run, i) });
     x += own;
     if (letter === "\n") [x, y] = [0, y + tall];

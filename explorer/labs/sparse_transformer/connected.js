@@ -5,11 +5,16 @@
 import { lang } from "../../widgets/lib/lang.js";
 import { KINDS, USES, connectivity, counted, search } from "../../pictures/patternmath.js";
 
-export const NAMES = { full: { en: "Full", zh: "全连接" }, strided: { en: "Strided", zh: "跨步" }, fixed: { en: "Fixed", zh: "固定" } };
+export const NAMES = {
+  full: { en: "Full", zh: "全连接" },
+  strided: { en: "Strided", zh: "跨步" },
+  fixed: { en: "Fixed", zh: "固定" },
+};
 export const PAIRS = { en: "pairs", zh: "对" };
 const [SMALL, SIDES] = [12, [6, 28]]; // rows and columns of the image on arrival, and how many there may be
 const AT_ONCE = 256; // positions that are searched before anything is drawn
-const [TURN, SEEN] = [10, 90]; // ms of work before the page has its turn, and between two pictures of a search under way
+// ms of work before the page has its turn, and between two pictures of a search under way
+const [TURN, SEEN] = [10, 90];
 const KEPT = 12; // patterns whose pairs are remembered
 
 /** A ratio as it is read: "15.9". */

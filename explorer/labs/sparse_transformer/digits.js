@@ -36,7 +36,8 @@ export function read(value, { again, away }) {
     const { symbols: { data: symbols }, nats: { data: nats }, offsets } = model;
     const roots = offsets && Float32Array.from(offsets.data, (raw) => (raw ? (raw - 1) / 254 : Number.NaN));
     return { ...model, symbols, nats, length: symbols.length, masks: new Map(),
-      offsets: roots && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most), 0) },
+      offsets: roots
+        && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most), 0) },
       rows: looksOf(again, value.kept?.[model.key] ?? (away ? {} : null)) };
   });
   return { ...value, models, head, whole: value.whole?.data ?? null };
@@ -326,7 +327,8 @@ export function arrays(run, look) {
       mean_by_displacement: offsets && filed(offsets.roots.map((root) => root * root),
         ["layer", "head", "row, the last is the pixel's own", "column, the middle is the pixel's own"], "mean weight",
         offsets.shape),
-      allowed: mask && of(Uint8Array, mask, "1 where it may look"), weights: weights && of(Float32Array, weights, "weight"),
+      allowed: mask && of(Uint8Array, mask, "1 where it may look"),
+        weights: weights && of(Float32Array, weights, "weight"),
     }).filter(([, one]) => one).map(([name, one]) => [`${key}_${name}`, one]);
   });
   return {

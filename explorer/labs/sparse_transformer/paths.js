@@ -15,12 +15,18 @@ const TEXT = {
   longerUnits: { en: "pairs j ≤ i, searched one by one", zh: "逐一搜索所有 j ≤ i 的对" },
   steps: { en: ["itself", "1 step", "2 steps", "more"], zh: ["自身", "1 步", "2 步", "更多"] },
   searching: { en: "{name}: {done} of {of} positions are searched.", zh: "{name}：已搜索 {done} / {of} 个位置。" },
-  proved: { en: "{name}: every one of the {all} pairs j ≤ i is joined in at most 2 steps; {one} in one, {two} in two, {own} are the position itself.",
-    zh: "{name}：全部 {all} 个 j ≤ i 的对都在至多 2 步内相连；{one} 个一步，{two} 个两步，{own} 个是位置自身。" },
-  provedOne: { en: "{name}: every one of the {all} pairs j ≤ i is joined in at most one step; {own} are the position itself.",
-    zh: "{name}：全部 {all} 个 j ≤ i 的对都在至多一步内相连；其中 {own} 个是位置自身。" },
-  refuted: { en: "{name}: of {all} pairs j ≤ i, {one} are joined in one step, {two} in two, {more} in more, {missing} not at all; {own} are the position itself.",
-    zh: "{name}：{all} 个 j ≤ i 的对中，{one} 个一步相连，{two} 个两步，{more} 个更多步，{missing} 个不相连；{own} 个是位置自身。" },
+  proved: {
+    en: "{name}: every one of the {all} pairs j ≤ i is joined in at most 2 steps; {one} in one, {two} in two, {own} are the position itself.",
+    zh: "{name}：全部 {all} 个 j ≤ i 的对都在至多 2 步内相连；{one} 个一步，{two} 个两步，{own} 个是位置自身。",
+  },
+  provedOne: {
+    en: "{name}: every one of the {all} pairs j ≤ i is joined in at most one step; {own} are the position itself.",
+    zh: "{name}：全部 {all} 个 j ≤ i 的对都在至多一步内相连；其中 {own} 个是位置自身。",
+  },
+  refuted: {
+    en: "{name}: of {all} pairs j ≤ i, {one} are joined in one step, {two} in two, {more} in more, {missing} not at all; {own} are the position itself.",
+    zh: "{name}：{all} 个 j ≤ i 的对中，{one} 个一步相连，{two} 个两步，{more} 个更多步，{missing} 个不相连；{own} 个是位置自身。",
+  },
   uses: { en: "Who attends with which?", zh: "谁用哪一个？" },
   usesLabel: { en: "How two factors are used", zh: "两个因子的用法" },
   layer: { en: "layer {n}", zh: "第 {n} 层" },
@@ -29,13 +35,19 @@ const TEXT = {
   growth: { en: "What does a larger picture cost?", zh: "图像变大，代价几何？" },
   growthUnits: { en: "pairs by side", zh: "对数随边长" },
   growthAxis: { en: "side of the picture", zh: "图像边长" },
-  sayGrowth: { en: "From side {a} to {b}, with l growing alongside, full attention takes {full} times as many pairs, strided {strided}, fixed {fixed}.",
-    zh: "边长从 {a} 到 {b}，l 同比增长：全连接的对数为 {full} 倍，跨步 {strided} 倍，固定 {fixed} 倍。" },
+  sayGrowth: {
+    en: "From side {a} to {b}, with l growing alongside, full attention takes {full} times as many pairs, strided {strided}, fixed {fixed}.",
+    zh: "边长从 {a} 到 {b}，l 同比增长：全连接的对数为 {full} 倍，跨步 {strided} 倍，固定 {fixed} 倍。",
+  },
   caption: { en: "Pairs of each pattern by the side of the picture, l growing alongside", zh: "各模式的对数随边长变化，l 同比增长" },
   rows: { en: "side, positions", zh: "边长，位置" },
   pairsOf: { en: "{name}, pairs", zh: "{name}，对数" },
 };
-const USE_NAMES = { interleaved: { en: "interleaved", zh: "逐层交替" }, merged: { en: "merged", zh: "合并" }, split: { en: "split heads", zh: "分给各头" } };
+const USE_NAMES = {
+  interleaved: { en: "interleaved", zh: "逐层交替" },
+  merged: { en: "merged", zh: "合并" },
+  split: { en: "split heads", zh: "分给各头" },
+};
 const SAY_USE = {
   interleaved: { en: "One factor a layer, in turn: after {k} layers position {i} knows of all {of}.",
     zh: "各层轮流使用一个因子：{k} 层之后位置 {i} 知道全部 {of} 个位置。" },
@@ -155,7 +167,8 @@ function growth(pen, x, y, width, now) {
   pen.line(across(side), y + top, across(side), floor, { line: "ink2", dash: [2, 3] });
   let free = -Infinity;
   for (const kind of KINDS.toSorted((a, b) => pairsAt(now, b, 56) - pairsAt(now, a, 56))) {
-    const [line, here] = [kind === "full" ? "ink2" : "accent", kind === shown]; // the colours of factors are not those of patterns
+    // the colours of factors are not those of patterns
+    const [line, here] = [kind === "full" ? "ink2" : "accent", kind === shown];
     const path = SIDES.map((s) => `${across(s).toFixed(1)} ${up(pairsAt(now, kind, s)).toFixed(1)}`).join("L");
     pen.path(`M${path}`, { line, width: (here ? 3.2 : 1.8) * (big ? 1.5 : 1), dash: kind === "fixed" ? [7, 3] : null });
     pen.circle(across(side), up(pairsAt(now, kind, side)), big ? 7 : 4, { fill: "panel", line, width: big ? 3 : 2 });
@@ -201,7 +214,8 @@ export function sentence({ trained: { layers, heads } }, look) {
   const k = counts.indexOf(position + 1) + 1;
   const at = { i: whole(position), of: whole(position + 1), k: k || layers, n: whole(counts.at(-1)) };
   const ratio = Object.fromEntries(KINDS.map((one) => [one, times(doubled(patterns[one], side))]));
-  return [proof(now), t({ en: " ", zh: "" }), t(SAY_USE[!k ? "short" : kind === "full" ? "full" : use], at), t({ en: " ", zh: "" }),
+  return [proof(now), t({ en: " ", zh: "" }), t(SAY_USE[!k ? "short" : kind === "full" ? "full" : use], at),
+    t({ en: " ", zh: "" }),
     t(TEXT.sayGrowth, { a: side, b: 2 * side, ...ratio })];
 }
 
@@ -215,7 +229,8 @@ export function table(run, look) {
 export function arrays({ trained: { layers, heads } }, look) {
   const now = seen(look);
   const found = searched(now, "end");
-  const counts = (rows, more) => ({ shape: [rows.length, rows[0].length], data: Int32Array.from(rows.flat()),...more });
+  const counts = (rows, more) =>
+    ({ shape: [rows.length, rows[0].length], data: Int32Array.from(rows.flat()), ...more });
   return {
     patterns: KINDS,
     sides: { shape: [SIDES.length], data: Int32Array.from(SIDES), axes: ["side"], unit: "positions" },

@@ -37,13 +37,17 @@ const TEXT = {
   ofCausal: { en: "{part} % of L (L + 1) / 2 = {n}", zh: "占 L (L + 1) / 2 = {n} 的 {part} %" },
   busiest: { en: "busiest query: {n} of {of} = {roots} √L", zh: "最忙的查询：{n} / {of} = {roots} √L" },
   twice: { en: "twice the side: × {n} pairs", zh: "边长加倍：对数 × {n}" },
-  board: { en: "{title}. Left and right move the position, with shift the start of the path; up and down change the pattern; Escape resets.",
-    zh: "{title}。左右键移动位置，加 Shift 移动路径起点；上下键换模式；Esc 复位。" },
+  board: {
+    en: "{title}. Left and right move the position, with shift the start of the path; up and down change the pattern; Escape resets.",
+    zh: "{title}。左右键移动位置，加 Shift 移动路径起点；上下键换模式；Esc 复位。",
+  },
   at: { en: "{i} (row {row}, column {column})", zh: "{i}（第 {row} 行第 {column} 列）" },
   sayFull: { en: "Full: position {i} attends to all {n} of the {of} positions up to itself",
     zh: "全连接：位置 {i} 关注到自身为止的全部 {of} 个位置中的 {n} 个" },
-  sayPattern: { en: "{name}: position {i} attends to {n} of the {of} positions up to itself, {first} by {a}, {second} by {b}, {both} by both",
-    zh: "{name}：位置 {i} 关注到自身为止的 {of} 个位置中的 {n} 个：{a} 有 {first} 个，{b} 有 {second} 个，两者共有 {both} 个" },
+  sayPattern: {
+    en: "{name}: position {i} attends to {n} of the {of} positions up to itself, {first} by {a}, {second} by {b}, {both} by both",
+    zh: "{name}：位置 {i} 关注到自身为止的 {of} 个位置中的 {n} 个：{a} 有 {first} 个，{b} 有 {second} 个，两者共有 {both} 个",
+  },
   sayTwo: { en: "; {two} more are two steps away.", zh: "；另有 {two} 个相距两步。" },
   sayLeft: { en: "; {two} more are two steps away, {left} are further or not joined.",
     zh: "；另有 {two} 个相距两步，{left} 个更远或未连接。" },
@@ -70,7 +74,8 @@ const TEXT = {
   doesPair: { en: "click: lock both", zh: "点击：锁定两端" },
 };
 const GAP = 24; // px between columns
-const SIDE = 236; // px of an image at most where three stand side by side, so that they and what they say are seen at once
+// px of an image at most where three stand side by side, so that they and what they say are seen at once
+const SIDE = 236;
 const [LEAST, LEAST_BIG] = [640, 100]; // px of room for three columns; of a matrix before a hall
 const WHOLE = 0.86; // of a square that may be left out so that each cell has whole pixels
 
@@ -143,7 +148,8 @@ function walk(pen, cell, points) {
       const [bx, by] = [tx - ux * head, ty - uy * head];
       const halo = line === "panel" ? 3.6 : 0;
       pen.line(fx + ux * begin, fy + uy * begin, bx, by, { line, width: thick + halo, cap: "round" });
-      pen.path(`M${num(tx)} ${num(ty)}L${num(bx - uy * wing)} ${num(by + ux * wing)}L${num(bx + uy * wing)} ${num(by - ux * wing)}Z`,
+      const [left, right] = [wing, -wing].map((by_) => `${num(bx - uy * by_)} ${num(by + ux * by_)}`);
+      pen.path(`M${num(tx)} ${num(ty)}L${left}L${right}Z`,
         { fill: line, line, width: halo || 0.01, name: halo ? "" : "arrow" });
     }
   }

@@ -38,8 +38,10 @@ const TEXT = {
   head: { en: "head {head}", zh: "头 {head}" },
   mean: { en: "mean of heads", zh: "各头平均" },
   heads: { en: "Whose share", zh: "谁的份额" },
-  board: { en: "{title}. Left and right go from segment to segment, up and down through heads, Space plays, Escape resets.",
-    zh: "{title}。左右键换片段，上下键换头，空格播放，Esc 复位。" },
+  board: {
+    en: "{title}. Left and right go from segment to segment, up and down through heads, Space plays, Escape resets.",
+    zh: "{title}。左右键换片段，上下键换头，空格播放，Esc 复位。",
+  },
   cardGone: { en: "segment {n}: gone; what later segments know of it has travelled through memories",
     zh: "片段 {n}：已丢弃；后面的片段只能经由记忆得知它" },
   cardMemory: { en: "segment {n}: remembered, no gradient", zh: "片段 {n}：被记住，无梯度" },
@@ -266,8 +268,9 @@ function enlarged({ run, model, first, end, held, layer: chosenLayer, head: chos
     if (end < first + run.segment) pen.rect({ x0: at.zx(end) + 1, x1: stop, y0: top, y1: base }, { fill: "sunk" });
     if (!at.narrow) [["1", top + at.font * 0.5], ["0", base + 1]].forEach(([text, y]) => label(stop + 3, y, text));
     if (!held) continue;
-    const line = (head) => upTo(end - first, (i) => `${i ? "L" : "M"}${at.zx(first + i + 0.5).toFixed(1)},${(base - Math.min(1, shareAt(model, layer, head, first + i)) * (at.row - 2)).toFixed(1)}`)
-      .join("");
+    const y = (head, i) => base - Math.min(1, shareAt(model, layer, head, first + i)) * (at.row - 2);
+    const line = (head) => upTo(end - first,
+      (i) => `${i ? "L" : "M"}${at.zx(first + i + 0.5).toFixed(1)},${y(head, i).toFixed(1)}`).join("");
     pen.path(`${line(null)}L${at.zx(end - 0.5)},${base}L${at.zx(first + 0.5)},${base}Z`, { fill: "key", alpha: 0.16 });
     for (let head = 1; head <= model.heads; head += 1)
       if (!chosen || head !== chosenHead) pen.path(line(head), { line: "key", alpha: 0.38, width: at.big ? 1.5 : 1 });
@@ -454,13 +457,19 @@ const SAY = {
   now: { en: "Characters {first} to {last}", zh: "字符 {first} 至 {last} " },
   kept: { en: "{n} positions before them", zh: "{n} 个更早的位置" },
   alone: { en: "{now} are computed at once. {nothing}.", zh: "{now}一次算出。{nothing}。" },
-  together: { en: "{now} are computed at once, {kept} are remembered without a gradient; on average layers 1 to {layers} give {shares} of their attention to {what}.",
-    zh: "{now}一次算出，{kept}被记住而没有梯度；第 1 至 {layers} 层平均把 {shares} 的注意力给予{what}。" },
-  knows: { en: "after {layers} layers it can know of characters from {from} on: {back} back; the gradient stops at {first}.",
-    zh: "{layers} 层之后它能知道从 {from} 起的字符：往回 {back} 个；梯度止于 {first}。" },
+  together: {
+    en: "{now} are computed at once, {kept} are remembered without a gradient; on average layers 1 to {layers} give {shares} of their attention to {what}.",
+    zh: "{now}一次算出，{kept}被记住而没有梯度；第 1 至 {layers} 层平均把 {shares} 的注意力给予{what}。",
+  },
+  knows: {
+    en: "after {layers} layers it can know of characters from {from} on: {back} back; the gradient stops at {first}.",
+    zh: "{layers} 层之后它能知道从 {from} 起的字符：往回 {back} 个；梯度止于 {first}。",
+  },
   nothing: { en: "{nothing}: to say {q}, {knows}", zh: "{nothing}：要说出 {q}，{knows}" },
-  mean: { en: "To say {q} layers 1 to {layers} give {shares} of their attention to {what}, the mean of their heads; {knows}",
-    zh: "要说出 {q}，第 1 至 {layers} 层各头平均把 {shares} 的注意力给予{what}；{knows}" },
+  mean: {
+    en: "To say {q} layers 1 to {layers} give {shares} of their attention to {what}, the mean of their heads; {knows}",
+    zh: "要说出 {q}，第 1 至 {layers} 层各头平均把 {shares} 的注意力给予{what}；{knows}",
+  },
   head: { en: "To say {q} head {head} gives {share} of its attention to {what}",
     zh: "要说出 {q}，头 {head} 把 {share} 的注意力给予{what}" },
   most: { en: "; its largest weight, {w}, goes to {k}", zh: "；最大的权重 {w} 给 {k}" },
@@ -473,7 +482,8 @@ export function sentence(run, look) {
   const { layers } = run;
   if (!finished(run)) return [t(SAY.read, { done: whole(model.length), of: whole(run.of), segment: run.segment })];
   const over = position === undefined ? upTo(end - first, (i) => first + i) : [position];
-  const shares = upTo(layers, (l) => weight(over.reduce((sum, p) => sum + shareAt(model, l + 1, null, p), 0) / Math.max(1, over.length)))
+  const shares = upTo(layers,
+    (l) => weight(over.reduce((sum, p) => sum + shareAt(model, l + 1, null, p), 0) / Math.max(1, over.length)))
     .join(t(SAY.comma));
   const nothing = t(first === 0 && model.memory > 0 && run.intervention !== "cut" ? SAY.begins
     : model.memory === 0 ? SAY.none : SAY.cut, { name: t(model.name) });

@@ -49,7 +49,8 @@ const shown = (name) => Array.from(name, (letter) => sign(letter.codePointAt(0))
 
 export function read(value) {
   if (!value.content) return null;
-  const values = Object.fromEntries([...MAPS, "allowed", "elsewhere", "u", "v"].map((name) => [name, value[name].data]));
+  const values = Object.fromEntries([...MAPS, "allowed", "elsewhere", "u", "v"]
+    .map((name) => [name, value[name].data]));
   const [rows, columns] = value[MAPS[0]].shape;
   const most = (lists) =>
     Math.max(1e-6, ...lists.map((list) => list.reduce((top, one) => Math.max(top, Math.abs(one)), 0)));
@@ -229,7 +230,8 @@ export function arrays(run) {
     ...Object.fromEntries(MAPS.map((name) =>
       [name, pairs(values[name], name === "weights" ? "weight" : "score, divided by √d")])),
     allowed: pairs(Uint8Array.from(values.allowed)), elsewhere: filed(values.elsewhere, "query"),
-    u: filed(values.u, "d"), v: filed(values.v, "d"), query_positions: filed(Int32Array.from(queries.positions), "query"),
+    u: filed(values.u, "d"), v: filed(values.v, "d"),
+      query_positions: filed(Int32Array.from(queries.positions), "query"),
     key_positions: filed(Int32Array.from(keys.positions), "key"), says: queries.names, carries: keys.names,
   };
 }
@@ -262,6 +264,7 @@ export function move(run, { tcell: [back, before] }, key, by) {
   return { tcell: [next, Math.min(own(run, run.rows - 1 - next), before)] };
 }
 
-export const choices = () => [{ key: "tqueries", label: t(TEXT.queries), options: ["16", "32", "64"].map((n) => ({ value: n, label: t(n === "16" ? { en: "16 queries",
+export const choices = () => [{ key: "tqueries", label: t(TEXT.queries),
+  options: ["16", "32", "64"].map((n) => ({ value: n, label: t(n === "16" ? { en: "16 queries",
   zh: "16 个查询" } : { en: n, zh: n }) })) }];
 export const same = (was, run) => was.rows === run.rows;

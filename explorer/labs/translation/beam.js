@@ -26,10 +26,14 @@ const TEXT = {
   rank: { en: "rank", zh: "名次" },
   chance: { en: "P(</s>) behind “{text}”", zh: "“{text}” 各步的 P(</s>)" },
   seek: { en: "step", zh: "步" },
-  board: { en: "The tree of hypotheses. Left and right: steps; up and down: nodes of a step; Space plays; Escape resets.",
-    zh: "假设树。左右键：步；上下键：该步的节点；空格播放；Esc 复位。" },
-  point: { en: "Point at a node or click it: its text so far, log p, sum, score, rank. ←/→ step, ↑/↓ nodes, Space plays.",
-    zh: "指向或点击一个节点，看它的文本、log p、累计、得分和名次。←/→ 走一步，↑/↓ 换节点，空格播放。" },
+  board: {
+    en: "The tree of hypotheses. Left and right: steps; up and down: nodes of a step; Space plays; Escape resets.",
+    zh: "假设树。左右键：步；上下键：该步的节点；空格播放；Esc 复位。",
+  },
+  point: {
+    en: "Point at a node or click it: its text so far, log p, sum, score, rank. ←/→ step, ↑/↓ nodes, Space plays.",
+    zh: "指向或点击一个节点，看它的文本、log p、累计、得分和名次。←/→ 走一步，↑/↓ 换节点，空格播放。",
+  },
   ownP: { en: "log p {p}", zh: "log p {p}" },
   sum: { en: "sum {p}", zh: "累计 {p}" },
   score: { en: "score {p}", zh: "得分 {p}" },
@@ -77,8 +81,10 @@ const TEXT = {
     en: "No exact loop before the limit of {limit} pieces (source + 50); what comes after the first full stop is no translation any more.",
     zh: "在 {limit} 个词元的上限（源长度 + 50）之前没有精确的循环；第一个句号之后的内容已不再是译文。",
   },
-  otherGreedy: { en: "The translation above comes from greedy search, which keeps one hypothesis; here {beam} are kept.",
-    zh: "上面的译文来自只保留一个假设的贪心搜索；这里保留 {beam} 个。" },
+  otherGreedy: {
+    en: "The translation above comes from greedy search, which keeps one hypothesis; here {beam} are kept.",
+    zh: "上面的译文来自只保留一个假设的贪心搜索；这里保留 {beam} 个。",
+  },
   other: { en: "The translation above was searched for with {n} hypotheses; here the search keeps {beam}.",
     zh: "上面的译文用 {n} 个假设搜索；这里保留 {beam} 个。" },
   honest: {
@@ -329,7 +335,8 @@ function nodesOf(run, look, fate) {
       run.stop[node] === null ? null : Number(Math.exp(run.stop[node]).toPrecision(5)), fate(what[node], when[node])]);
 }
 
-export const table = (run, look) => ({ caption: t(TEXT.nodes), columns: t(TEXT.nodeColumns).split("|"), here: look.bnode,
+export const table = (run, look) =>
+  ({ caption: t(TEXT.nodes), columns: t(TEXT.nodeColumns).split("|"), here: look.bnode,
   rows: nodesOf(run, look, (what, at) => t(TEXT[what], { at })).map((row) =>
     row.map((cell, i) => (i === 3 ? shown(cell) : cell))) });
 
@@ -367,7 +374,7 @@ export const resets = ["bstep", "bnode"];
 export function completes(run, look, patch, _how) {
   const { last } = run.tree.outcome(look.balpha);
   return { ...patch, ...(patch.bstep >= last ? { bstep: null } : {}),
-    ...(patch.bnode === look.bnode ? { bnode: null } : {}),...(patch.btree ? { bstep: null, bnode: null } : {}) };
+    ...(patch.bnode === look.bnode ? { bnode: null } : {}), ...(patch.btree ? { bstep: null, bnode: null } : {}) };
 }
 
 export function move(run, look, key, by) {

@@ -26,8 +26,10 @@ const TEXT = {
     zh: "您的德文有 {n} 个字符；最多可读取 {most} 个字符、60 个词片。" },
   unlinked: { en: "A text of more than {n} characters does not travel in the link.", zh: "超过 {n} 个字符的文本不写入链接。" },
   nats: { en: "surprise: {least} to {most} nats and more", zh: "意外：{least} 至 {most} 纳特及以上" },
-  board: { en: "A row for each word: surprise, rank, what would have been said, and where it looks. Arrow keys choose a word; Escape resets.",
-    zh: "每个词一行：意外、名次、模型本会说什么、看向哪里。方向键选词，Esc 复位。" },
+  board: {
+    en: "A row for each word: surprise, rank, what would have been said, and where it looks. Arrow keys choose a word; Escape resets.",
+    zh: "每个词一行：意外、名次、模型本会说什么、看向哪里。方向键选词，Esc 复位。",
+  },
   attention: { en: "cross-attention of this pass", zh: "本次前向的交叉注意力" },
   mean: { en: "looks at: mean of layer {layer}", zh: "看向：第 {layer} 层平均" },
   one: { en: "looks at: head {name}", zh: "看向：头 {name}" },
@@ -41,10 +43,14 @@ const TEXT = {
     zh: "这正是模型自己的译文：{n} 个词元的 log P 为 {total}。" },
   saysEqual: { en: "Your German gets log P {total}, as much as the model's own {own}. ",
     zh: "您的德文的 log P 为 {total}，与模型自己的 {own} 一样。" },
-  saysLess: { en: "Your German gets log P {total} for {n} pieces, the model's own {own} {ownP}: yours is {times} times less likely. ",
-    zh: "您的德文（{n} 个词元）的 log P 为 {total}，模型自己的 {own} 为 {ownP}：前者的可能性是后者的 {times} 分之一。" },
-  saysMore: { en: "Your German gets log P {total} for {n} pieces, the model's own {own} only {ownP}: yours is {times} times likelier, and the greedy search missed it. ",
-    zh: "您的德文（{n} 个词元）的 log P 为 {total}，模型自己的 {own} 只有 {ownP}：前者的可能性是后者的 {times} 倍，贪心搜索错过了它。" },
+  saysLess: {
+    en: "Your German gets log P {total} for {n} pieces, the model's own {own} {ownP}: yours is {times} times less likely. ",
+    zh: "您的德文（{n} 个词元）的 log P 为 {total}，模型自己的 {own} 为 {ownP}：前者的可能性是后者的 {times} 分之一。",
+  },
+  saysMore: {
+    en: "Your German gets log P {total} for {n} pieces, the model's own {own} only {ownP}: yours is {times} times likelier, and the greedy search missed it. ",
+    zh: "您的德文（{n} 个词元）的 log P 为 {total}，模型自己的 {own} 只有 {ownP}：前者的可能性是后者的 {times} 倍，贪心搜索错过了它。",
+  },
   saysExpected: { en: "It expected {word}, with {p}.", zh: "它期待的正是 {word}，概率 {p}。" },
   saysMost: { en: "Its largest surprise is {word}: {p}, {rank} in its list; it would have said {best} with {bestP}.",
     zh: "最让它意外的是 {word}：概率 {p}，排第 {rank}；它本会说 {best}，概率 {bestP}。" },
@@ -275,7 +281,8 @@ export const label = TEXT.board;
 export const across = "fword";
 export const bounds = (run) => ({
   fword: { count: run.logp.length, pick: run.worst },
-  fhead: { layers: run.layers, heads: run.heads, names: upTo(run.layers, (layer) => String(layer + 1)), pick: String(run.layers) },
+  fhead: { layers: run.layers, heads: run.heads, names: upTo(run.layers, (layer) => String(layer + 1)),
+    pick: String(run.layers) },
 });
 export const move = (run, { fword }, key, by) => (key === "fword" ? { fword: Math.max(0,
   Math.min(run.logp.length - 1, fword + by)) } : null);

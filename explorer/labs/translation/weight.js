@@ -118,7 +118,8 @@ function worked(run, { row, col }) {
   const allowed = upTo(n, (j) => (!run.causal || j <= row) && !run.hidden.includes(j));
   const dots = Float64Array.from({ length: n }, (_, j) => run.key.slice(j).reduce((all, x, e) => all + x * q[e], 0));
   const scores = dots.map((dot, j) => (allowed[j] ? dot / root : -Infinity));
-  const most = Math.max(...scores); // taken off before the exponential: the weights are the same, and no number grows out of bounds
+  // taken off before the exponential: the weights are the same, and no number grows out of bounds
+  const most = Math.max(...scores);
   const raised = scores.map((score) => Math.exp(score - most));
   const weights = raised.map((one) => one / sum(raised));
   const taken = (j) => Float64Array.from(run.values.slice(j), (v) => weights[j] * v);
@@ -270,7 +271,8 @@ function mask(run, it, pen, at) {
 
 const softmax = (run, it, pen, at) => rows(run, it, pen, at, {
   value: (j) => number(it.weights[j], pen.big ? 3 : 4),
-  says: (j) => `exp(${number(it.scores[j])} − ${number(it.most)}) = ${number(it.raised[j], 4)}; ${number(it.weights[j], 4)}`,
+  says: (j) =>
+    `exp(${number(it.scores[j])} − ${number(it.most)}) = ${number(it.raised[j], 4)}; ${number(it.weights[j], 4)}`,
   bar(j, box) {
     pen.rect(box, { fill: "sunk", radius: 2 });
     const x1 = box.x0 + Math.max(1, (box.x1 - box.x0) * it.weights[j]);
@@ -392,7 +394,8 @@ export const looks = { kind: "choice", head: "head", row: "position", col: "posi
 export const hears = "looked";
 
 /** Without a lock the last cell stays. */
-export const heard = ({ row, col, ...of }) => ({ kind: of.kind, head: head(of), ...(row === null ? {} : { row: String(row) }),
+export const heard = ({ row, col, ...of }) =>
+  ({ kind: of.kind, head: head(of), ...(row === null ? {} : { row: String(row) }),
   ...(col === null ? {} : { col: String(col) }) });
 
 export function wish(get) {

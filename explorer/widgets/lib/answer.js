@@ -57,9 +57,11 @@ export function answerOf() {
     },
     text: (answer) => [
       answer.given,
-      `${t(TEXT.answer)}: ${written(answer.said)} ${answer.right === null ? "" : `${MARK[answer.right]} ${judged(answer)}`}`.trim(),
+      `${t(TEXT.answer)}: ${written(answer.said)} ${answer.right === null ? ""
+        : `${MARK[answer.right]} ${judged(answer)}`}`.trim(),
       ...(answer.facts.length ? [answer.facts.map(([fact]) => t(fact)).join(" · ")] : []),
-      ...answer.beside.map((other) => `${t(other.name)}: ${written(other.answer)} ${MARK[other.right]} ${verdict(other)}`),
+      ...answer.beside
+        .map((other) => `${t(other.name)}: ${written(other.answer)} ${MARK[other.right]} ${verdict(other)}`),
     ],
   };
 }

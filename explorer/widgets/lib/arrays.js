@@ -22,7 +22,8 @@ export const filed = (data, axis, unit, shape = [data.length]) => ({ shape, data
 
 /**
  * @param {{dtype: string, shape: number[], scale?: number, data?: string, url?: string}} packed
- * @returns {Promise<{shape: number[], data: Float32Array, packed: object, slice: (...index: number[]) => Float32Array}>} values = raw ×
+ * @returns {Promise<{shape: number[], data: Float32Array, packed: object, slice: (...index: number[]) =>
+ * Float32Array}>} values = raw ×
  * scale
  */
 export async function unpack(packed) {

@@ -251,7 +251,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     }
     if (!room || big) room = Math.floor(desk.clientWidth); // else it was told when it changed
     if (!room) return;
-    // Of what stands beneath; its place may have no box. Asked in the hall alone: the browser lays the page out to say it.
+    // Of what stands beneath; its place may have no box. Asked in the hall alone: the browser lays the page out to say
+    // it.
     const tall = big ? tallest(desk, [...below.children, words].reduce((sum, one) => sum + one.offsetHeight, 36)) : 0;
     const way = travel();
     const own = big ? 1 / hallScale() : 1; // on a large screen it is drawn with less room, and shown larger

@@ -54,7 +54,8 @@ const cell = (value) => {
 };
 
 /** Rows of texts and numbers as CSV (RFC 4180), with the mark that lets spreadsheets read it as UTF-8. */
-export const csv = (rows) => `\ufeff${rows.map((row) => row.map((one) => cell(one ?? "")).join(",")).join("\r\n")}\r\n`; // what is missing is empty
+// what is missing is empty
+export const csv = (rows) => `\ufeff${rows.map((row) => row.map((one) => cell(one ?? "")).join(",")).join("\r\n")}\r\n`;
 
 const CRC = new Uint32Array(256).map((_, i) => {
   let c = i;
@@ -72,7 +73,8 @@ const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /**
  * One array in NumPy's own format, version 1.0.
- * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array | number[]} | string[] | string} array
+ * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array | number[]} | string[] |
+ * string} array
  * texts become '<U', whole numbers in a list '<i4', others '<f8'
  */
 export function npy(array) {
@@ -139,7 +141,8 @@ export async function page({ address, figure, title, sentence }) {
   const answer = await fetch(new URL(address, location.origin));
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const library = (await answer.text()).replaceAll("</script", "<\\/script");
-  const [panel, ink, faint, accent] = ["--panel", "--ink", "--ink3", "--accent"].map(css); // those of the moment, written out
+  // those of the moment, written out
+  const [panel, ink, faint, accent] = ["--panel", "--ink", "--ink3", "--accent"].map(css);
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">

@@ -3,7 +3,8 @@
 
 const NAME = "tfe-lecture";
 const REST = 400; // ms after the last change until the presenter gets a picture of it
-const PATIENCE = 600; // ms that a turn of the page waits for the presenter's word; without it the window turns by itself
+// ms that a turn of the page waits for the presenter's word; without it the window turns by itself
+const PATIENCE = 600;
 
 /** The channel between them: {say(message), on(heard)}; a browser without any talks to nobody. */
 export function channel() {

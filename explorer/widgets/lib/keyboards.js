@@ -135,7 +135,8 @@ export function wordChips(groups, field) {
         onclick: (event) => {
           const target = field();
           insertWord(target, word, group.before);
-          if (event.detail > 0) target.focus({ preventScroll: true }); // a click of a pointer; keys stay among the words
+          // a click of a pointer; keys stay among the words
+          if (event.detail > 0) target.focus({ preventScroll: true });
         },
       }),
     );

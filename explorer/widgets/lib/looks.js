@@ -62,7 +62,8 @@ export function looksOf(changed, saved = null, rows = ROWS) {
 
   const addressOf = (look, layer, head, first, length) =>
     rowsAt(look, layer, head, first, Math.min(rows, length - first));
-  const whole = (look, layer, head, length) => upTo(Math.ceil(length / rows), (n) => addressOf(look, layer, head, n * rows, length));
+  const whole = (look, layer, head, length) =>
+    upTo(Math.ceil(length / rows), (n) => addressOf(look, layer, head, n * rows, length));
 
   return {
     /**

@@ -55,7 +55,8 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
     Math.ceil(Math.max(...named.map((name) => pen.measure(name.text, bold) + digits(name))) + size * 0.5 + 8);
   const side = by ? (narrow ? 56 : big ? 120 : 76) : 0;
   const room = Math.max(120, width - left - side - 3);
-  const thin = big ? FINE : Math.max(size + 1, least); // for an audience the whole map is shown, and names where they have room
+  // for an audience the whole map is shown, and names where they have room
+  const thin = big ? FINE : Math.max(size + 1, least);
   const group = room / columns.length >= thin ? 1 : Math.ceil((thin * columns.length) / room);
   const count = Math.ceil(columns.length / group);
   const cell = Math.min(big ? 120 : 72, room / count);
@@ -221,7 +222,8 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
 }
 
 /**
- * A small map: whole, faint and struck through where its head is silenced, ringed where it is the one in view. grid: its
+ * A small map: whole, faint and struck through where its head is silenced, ringed where it is the one in view. grid:
+ * its
  * weights, or what draws something else into its box.
  */
 export function drawTile(pen, box, grid, { gone = false, here = false, ...hit }) {

@@ -8,7 +8,8 @@ import { enlarge, paint, rgb, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
 
 const LEAST = { page: 11, big: 20 }; // px of the smallest text, on the page and for an audience
-const GROWN = 1.1; // by how much text may grow where it was given room, so that it is as large as that when it is shown smaller
+// by how much text may grow where it was given room, so that it is as large as that when it is shown smaller
+const GROWN = 1.1;
 export const WIDE = 1.06; // how much wider a text may run in the fonts of another machine
 const VECTORS = 128; // rows and columns up to which cells are vectors in an SVG
 const UP = 0.36; // of the size of a text, from the middle of its letters down to their foot

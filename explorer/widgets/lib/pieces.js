@@ -18,7 +18,8 @@ const TEXT = {
   score: { en: "score", zh: "得分" },
 };
 const STOP = "</s>";
-const TARGET = 26; // px that a piece of text can be hit on: 24, and a little for letters that are measured before their font has come
+// px that a piece of text can be hit on: 24, and a little for letters that are measured before their font has come
+const TARGET = 26;
 const written = ({ pieces, space }) => pieces.map((piece, at) => (piece === STOP
     ? "" : (space[at] && at ? " " : "") + piece)).join("");
 
@@ -57,7 +58,8 @@ export function piecesOf({ pick }) {
         return row && (space[row] || end) ? [" ", one] : [one];
       }),
     );
-    const reaches = [...line.children].map((one) => (TARGET - one.getBoundingClientRect().width) / 2); // all are asked before any changes
+    // all are asked before any changes
+    const reaches = [...line.children].map((one) => (TARGET - one.getBoundingClientRect().width) / 2);
     reaches.forEach((reach, at) => {
       if (reach <= 0) return;
       line.children[at].classList.add("is-narrow");
@@ -118,7 +120,8 @@ export function piecesOf({ pick }) {
       ),
     );
     const table = el("table", { class: "tfe-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
-    const scrolled = el("div", { class: "tfe-pieces-table", tabindex: "0" }, table); // on a phone it does: keys must reach it
+    // on a phone it does: keys must reach it
+    const scrolled = el("div", { class: "tfe-pieces-table", tabindex: "0" }, table);
     guesses.replaceChildren(el("summary", { text: t(TEXT.guesses, { n: hypotheses.length }) }), scrolled);
   }
 

@@ -84,7 +84,9 @@ function near(node) {
   });
 }
 
-/** Text inside markup, a page's or Plotly's own: nothing a visitor typed may become a tag, a link or an entity there. */
+/**
+ * Text inside markup, a page's or Plotly's own: nothing a visitor typed may become a tag, a link or an entity there.
+ */
 export const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**

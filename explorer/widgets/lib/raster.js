@@ -164,7 +164,8 @@ function drawn({ data, rows, columns, colours, empty, low = 0, high = 1 }, w, h)
 export function border(mask, rows, columns, cell, inset) {
   const inside = (row, column) => row >= 0 && column >= 0 && row < rows && column < columns
       && mask[row * columns + column] > 0;
-  const next = new Map(); // "column,row" of a corner -> the directions in which the border goes on from it, the inside at its right hand
+  // "column,row" of a corner -> the directions in which the border goes on from it, the inside at its right hand
+  const next = new Map();
   const side = (column, row, dx, dy) => {
     const name = `${column},${row}`;
     next.set(name, [...(next.get(name) ?? []), [dx, dy]]);

@@ -85,7 +85,9 @@ export function settingsOf(controls, { begin, changed, run, here }) {
       node: frame.node,
       paint() {
         const now = values.get(control);
-        offered = control.values.includes(now) ? control.values : [...control.values, now].sort((one, other) => one - other); // a link may say another number
+        // a link may say another number
+        offered = control.values.includes(now) ? control.values
+          : [...control.values, now].sort((one, other) => one - other);
         const said = offered.map((value) => t(names.get(value))
             || (control.unit ? t(control.unit, { n: value }) : value));
         frame.paint();

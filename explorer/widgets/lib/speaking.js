@@ -3,7 +3,8 @@
 import { onLang, t } from "./lang.js";
 
 /**
- * paints(node, write): write() is called by `paint` and in every new language; say, name: a text {en, zh} or a function that
+ * paints(node, write): write() is called by `paint` and in every new language; say, name: a text {en, zh} or a function
+ * that
  * gives one; links: the function that gives an address. Each returns the node. paint: all of them, before `after`.
  */
 export function speaking(after = () => {}) {
