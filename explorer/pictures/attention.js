@@ -8,9 +8,8 @@ import { exactRows } from "./attentionrows.js";
 import { t } from "../widgets/lib/lang.js";
 import { KINDS, oneOf } from "../widgets/lib/looking.js";
 import { drawLong, drawMap, drawStrip, drawTile, drawTiles, widthOfTiles } from "../widgets/lib/map.js";
-import { attention, isWord, keenest, number, ordinal, sentence as sentenceOf, signed,
-  strongest } from "../widgets/lib/maps.js";
-import { weight } from "../widgets/lib/signs.js";
+import { attention, keenest, sentence as sentenceOf, strongest } from "../widgets/lib/maps.js";
+import { isWord, number, ordinal, signed, weight } from "../widgets/lib/signs.js";
 import { STEPS, TEXT } from "./attentionwords.js";
 import { arraysOf, exactLines, linesOf, tableOf } from "./attentionfiles.js";
 
@@ -422,7 +421,6 @@ export const input = ["row", "col"];
 export const stays = ["kind", "head", "row", "col"];
 export const follows = ["step", "pos"];
 export const title = () => TEXT.title;
-export const label = TEXT.map;
 export const question = (run, look) => run?.kinds.get(look.kind).kind.question ?? TEXT.question;
 export const leap = (run, look) => run.kinds.get(look.kind).heads;
 export const press = (run, look) =>
@@ -439,3 +437,4 @@ export const tells = (run, { kind, head, row, col }) =>
   ["looked", { kind, layer: Number(head.split(".")[0]) - 1, head: Number(head.split(".")[1]) - 1, row: row[0] ?? null,
     col: col[0] ?? null }];
 export const same = (was, run) => sign(was) === sign(run);
+export { TEXT };

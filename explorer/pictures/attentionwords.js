@@ -23,7 +23,7 @@ export const TEXT = {
   rolloutAll: { en: "rollout through {n} layers", zh: "穿过 {n} 层的累积" },
   jobs: { en: "Heads with a job", zh: "各司其职的头" },
   noJobs: { en: "No head does one clear thing here.", zh: "这里没有职责分明的头。" },
-  map: {
+  board: {
     en: "{title}. Left and right step through rows, up and down through heads, with Shift through layers; Shift and Enter silence the head, Escape unlocks.",
     zh: "{title}。左右键逐行移动，上下键换头，加 Shift 换层；Shift 加 Enter 关掉该头，Esc 解除锁定。",
   },

@@ -1,9 +1,9 @@
 // What pictures of a change have in common: the line of a model with its one signed number, the computed sentence, the
 // lines of a text file.
 
-import { t } from "../widgets/lib/lang.js";
+import { roles, t } from "../widgets/lib/lang.js";
+import { number, plus } from "../widgets/lib/signs.js";
 import { foot } from "../widgets/lib/source.js";
-import { number, plus, roles } from "../widgets/lib/stripwords.js";
 
 export const WHICH = ["before", "after", "difference"];
 const COLUMNS = [

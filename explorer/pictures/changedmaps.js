@@ -1,10 +1,10 @@
 // Attention before and after a change, in three equal pictures, the difference beside both; the texts, the one number
 // and the words that are read again. The value is made by explorer/figures/maps.py and explorer/widgets/change.py.
 
+import { number, plus } from "../widgets/lib/signs.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
 import { lang, t } from "../widgets/lib/lang.js";
-import { number, plus } from "../widgets/lib/stripwords.js";
 
 const TEXT = {
   before: { en: "before", zh: "之前" },

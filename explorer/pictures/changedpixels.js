@@ -2,9 +2,9 @@
 // one signed number: how much dearer the picture before becomes; where it is told, pixel by pixel too. The value is
 // made by explorer/figures/pairs.py.
 
+import { number, plus } from "../widgets/lib/signs.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { t } from "../widgets/lib/lang.js";
-import { number, plus } from "../widgets/lib/stripwords.js";
 
 const TEXT = {
   before: { en: "before", zh: "之前" },

@@ -3,14 +3,13 @@
 // Made by explorer/figures/sides.py.
 
 import { upTo } from "../widgets/lib/arrays.js";
-import { ceiling, sign } from "../widgets/lib/signs.js";
+import { ceiling, number, plus, sign } from "../widgets/lib/signs.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
-import { t } from "../widgets/lib/lang.js";
+import { roles, t } from "../widgets/lib/lang.js";
 import { shade } from "../widgets/lib/pen.js";
-import { number, plus, roles } from "../widgets/lib/stripwords.js";
 
-const TEXT = {
+export const TEXT = {
   question: { en: "What does the change cost, character by character?", zh: "这个改变让每个字符多付多少代价？" },
   answers: { en: "What it says; the letters that changed are marked", zh: "它的回答；变化的字母有标记" },
   unchanged: { en: "It says the same {n} letters.", zh: "它的 {n} 个字母都没有变。" },
@@ -274,7 +273,6 @@ export function lines(run) {
 
 export const common = comparison(each);
 export const looks = { model: "choice", pos: "positions" };
-export const question = TEXT.question;
 export const resets = ["pos"];
 export const hovers = true;
 

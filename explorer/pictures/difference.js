@@ -2,11 +2,10 @@
 // it both share. The value is made by widgets/compare.js of what both sides draw.
 
 import { upTo } from "../widgets/lib/arrays.js";
-import { t } from "../widgets/lib/lang.js";
-import { parts, shown } from "../widgets/lib/maps.js";
-import { number, plus } from "../widgets/lib/stripwords.js";
+import { parts, t } from "../widgets/lib/lang.js";
+import { number, plus, shown } from "../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
   question: { en: "Where do the two differ?", zh: "两者在哪里不同？" },
   units: { en: "left minus right, {low} … {high}; beside it Σ min(α, α′) of each row",
     zh: "左减右，{low} … {high}；旁边是各行的 Σ min(α, α′)" },
@@ -93,8 +92,6 @@ export function sentence(run, { drow }) {
 
 export const looks = { drow: "position" };
 export const across = "drow";
-export const question = TEXT.question;
-export const label = TEXT.board;
 export const units = (run) => t(TEXT.units, { low: number(-run.limit), high: plus(run.limit) });
 export const bounds = (run) => ({ drow: { count: run.rows, pick: run.row } });
 

@@ -6,11 +6,11 @@ import { filed, upTo } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
 import { parts, t } from "../widgets/lib/lang.js";
 import { among } from "../widgets/lib/looking.js";
-import { shown } from "../widgets/lib/maps.js";
 import { colour, ink, shade } from "../widgets/lib/pen.js";
-import { rounded } from "../widgets/lib/signs.js";
+import { rounded, shown } from "../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "Who stops thinking when?", zh: "谁在什么时候停止思考？" },
   units: { en: "{step}s of each {axis}, then its halting probability adding up to 1 − ε = {edge}",
     zh: "每个{axis}的{step}数，以及停止概率如何累加到 1 − ε = {edge}" },
   unitsForced: { en: "every {axis} takes {n} {step}{n||s}, whatever its halting unit says",
@@ -532,7 +532,6 @@ export function arrays(run) {
 }
 
 export const looks = { pos: "position", step: "step", far: "flag" };
-export const question = { en: "Who stops thinking when?", zh: "谁在什么时候停止思考？" };
 export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick }, step: { steps: run.steps } });
 export const wide = (run) => layout(run) === "columns" && run.count > CROWD;
 export const units = (run) =>

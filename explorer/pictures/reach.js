@@ -6,7 +6,7 @@ import { headBeside, headOf, headsOf, modelOf, modelsOf } from "../widgets/lib/l
 import { drawTiles } from "../widgets/lib/map.js";
 import { ceiling, count, percent, rounded, weight } from "../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
   title: { en: "How far each head looks back", zh: "每个头往回看多远" },
   units: { en: "mean weight by characters back, {n} … 1", zh: "按往回字符数平均的权重，{n} … 1" },
   board: { en: "{title}. Arrow keys choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
@@ -156,7 +156,6 @@ export function arrays(run) {
 
 export const looks = { model: "choice", head: "head" };
 export const question = TEXT.title;
-export const label = TEXT.board;
 export const along = "head";
 export const across = "layer";
 export const resets = ["head"];

@@ -11,7 +11,8 @@ import { around, colour, ramp, shade } from "../widgets/lib/pen.js";
 import { bits, count, named, percent, rounded, sign, weight } from "../widgets/lib/signs.js";
 import { dark } from "../widgets/lib/theme.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "To say the next character, where does the model look?", zh: "要说出下一个字符，模型看向哪里？" },
   board: {
     en: "{title}. Left and right step through characters, up and down through heads, Space plays, Escape resets.",
     zh: "{title}。左右键逐字符移动，上下键换头，空格播放，Esc 复位。",
@@ -429,8 +430,6 @@ export const same = (was, run, { pos }) => was.models[0].layers === run.models[0
   sameText(was, run, pos, ({ models: [{ codes }] }) => codes);
 
 export const looks = { model: "choice", head: "head", pos: "positions", read: "step" };
-export const question = { en: "To say the next character, where does the model look?", zh: "要说出下一个字符，模型看向哪里？" };
-export const label = TEXT.board;
 export const hovers = true;
 export const along = "pos";
 export const resets = ["model", "head", "pos", "read"];

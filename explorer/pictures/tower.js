@@ -8,7 +8,8 @@ import { ink, ramp, shade } from "../widgets/lib/pen.js";
 import { oneOf, sameText } from "../widgets/lib/looking.js";
 import { placed, rounded, sign } from "../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "What would each layer say?", zh: "每一层会说什么？" },
   board: { en: "{title}. Left and right step through the text, Escape resets.", zh: "{title}。左右键在文本中移动，Esc 复位。" },
   next: { en: "true next", zh: "实际的下一个" },
   layer: { en: "layer {n}", zh: "第 {n} 层" },
@@ -163,8 +164,6 @@ export function arrays(run) {
 }
 
 export const looks = { pos: "positions", tower: "choice" };
-export const question = { en: "What would each layer say?", zh: "每一层会说什么？" };
-export const label = TEXT.board;
 export const resets = ["pos", "tower"];
 export const bounds = (run) => ({
   pos: { count: run.count, pick: run.pick?.pos },

@@ -5,12 +5,12 @@ import { board, nodes } from "./lib/board.js";
 import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
-import { onLang, t } from "./lib/lang.js";
+import { onLang, roles, t } from "./lib/lang.js";
 import { knobsOf, slider } from "./lib/knobs.js";
 import { pictureOf } from "./lib/looking.js";
+import { number, plus } from "./lib/signs.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { foot } from "./lib/source.js";
-import { number, plus, roles } from "./lib/stripwords.js";
 import { taking } from "./lib/taking.js";
 import { inTurn } from "./lib/turns.js";
 

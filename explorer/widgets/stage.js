@@ -31,7 +31,10 @@
 // and, where it needs them:
 //   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the
 //                                    columns of the table
-//   question, title, units, legend   question: {en, zh}, the projector's title, or a function of run and look; title,
+//   TEXT                             its texts; of them `board` is what the board is called, {title} in it its title, and
+//                                    `question` the projector's title
+//   common                           what it has in common with other pictures
+//   question, title, units, legend   question: the projector's title as a function of run and look; title,
 //                                    units(run, look): texts; legend(run, look): [{text, mark: {fill, line, hatch,
 //                                    radius, wide, tall} or {shades: […]}}]
 //   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too, else

@@ -11,7 +11,8 @@ import { looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { ceiling, sign, weight } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "How far does each head look back?", zh: "每个头往回看多远？" },
   units: { en: "characters back, of S = {span}", zh: "往回的字符数，上限 S = {span}" },
   mask: { en: "Soft mask of head {head}", zh: "头 {head} 的软掩码" },
   layer: { en: "layer {n}", zh: "第 {n} 层" },
@@ -616,7 +617,6 @@ export function arrays(run, look) {
 export const looks = { head: "head", pos: "positions", masksaxis: "choice", masksscope: "choice" };
 export const hovers = true;
 export const resets = ["head", "pos", "masksaxis"];
-export const question = { en: "How far does each head look back?", zh: "每个头往回看多远？" };
 export const bounds = ({ heads: [layers, heads], length, pick }) => ({
   head: { layers, heads, pick: pick?.head },
   pos: { count: length, pick: pick?.pos ?? length - 1 },

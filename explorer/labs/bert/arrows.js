@@ -7,11 +7,10 @@ import { upTo } from "../../widgets/lib/arrays.js";
 import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { flipped } from "../../widgets/lib/looking.js";
-import { short } from "../../widgets/lib/maps.js";
-import { placed, rounded, weight } from "../../widgets/lib/signs.js";
-import { number, plus } from "../../widgets/lib/stripwords.js";
+import { number, placed, plus, rounded, short, weight } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "What does the hidden word look at?", zh: "遮住的词看向什么？" },
   board: {
     en: "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.",
     zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。",
@@ -285,8 +284,6 @@ export function arrays(run) {
 }
 
 export const looks = { pos: "position", layer: "choice", of: "choice" };
-export const question = { en: "What does the hidden word look at?", zh: "遮住的词看向什么？" };
-export const label = TEXT.board;
 export const along = "pos";
 export const across = "layer";
 export const resets = ["pos", "layer", "of"];

@@ -4,11 +4,10 @@
 import { parts, t } from "../../widgets/lib/lang.js";
 import { headOf, oneOf } from "../../widgets/lib/looking.js";
 import { drawTiles } from "../../widgets/lib/map.js";
-import { number } from "../../widgets/lib/maps.js";
-import { placed, weight } from "../../widgets/lib/signs.js";
-import { plus } from "../../widgets/lib/stripwords.js";
+import { number, placed, plus, weight } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "Which head does what?", zh: "哪个头做什么？" },
   board: { en: "{title}. Arrows choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
   units: {
     en: "MiniLM, {layers} layers × {heads} heads; relations: UD English, patterns: captions; chosen on one part, reported on another",
@@ -133,8 +132,6 @@ export function table(run, look) {
 }
 
 export const looks = { head: "head", job: "choice" };
-export const question = { en: "Which head does what?", zh: "哪个头做什么？" };
-export const label = TEXT.board;
 export const along = "head";
 export const resets = ["head", "job"];
 export const bounds = ({ layers, heads, pick }) =>

@@ -439,7 +439,6 @@ export const aside = "field";
 export const resets = ["pattern", "head", "pos", "whole", "pic", "field"];
 export const input = ["pos", "whole", "pic", "field"];
 export const grown = { whole: "1" };
-export const label = TEXT.board;
 export const question = (_run, look) => (look.field ? TEXT.questionField : TEXT.question);
 
 export function bounds({ patterns, pick, grows, made, length, count }) {
@@ -490,3 +489,4 @@ export const gather = (run, look) => (seen(run, look).known
   ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length))) : null);
 export const keeps = (run) => ({ weights: run.weights.held() });
 export const files = { "PNG 8×": (run) => ({ name: "pixels", blob: () => bare(run) }) };
+export { TEXT };

@@ -7,7 +7,8 @@ import { among } from "../../widgets/lib/looking.js";
 import { around, cellIn, ramp } from "../../widgets/lib/pen.js";
 import { rounded } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "Which pixels did the models not expect?", zh: "哪些像素出乎模型意料？" },
   bits: { en: "0 to {n} bits and more", zh: "0 至 {n} 比特及以上" },
   picture: { en: "picture", zh: "图片" },
   each: { en: "{name}: {n} bits", zh: "{name}：{n} 比特" },
@@ -80,8 +81,6 @@ export function arrays(run) {
 }
 
 export const looks = { bit: "pixel" };
-export const question = { en: "Which pixels did the models not expect?", zh: "哪些像素出乎模型意料？" };
-export const label = TEXT.board;
 export const hovers = true;
 export const along = "bit";
 export const across = "row";

@@ -6,7 +6,8 @@ import { sameText } from "../../widgets/lib/looking.js";
 import { ink, ramp, shade } from "../../widgets/lib/pen.js";
 import { rounded } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" },
   board: { en: "{title}. Left and right step through the pieces, Escape resets.", zh: "{title}。左右键在词片间移动，Esc 复位。" },
   scale: { en: "surprise, 0 to {n} bits and more", zh: "惊讶，0 至 {n} 比特及以上" },
   written: { en: "written", zh: "写下的" },
@@ -70,8 +71,6 @@ export function sentence(run, look) {
 }
 
 export const looks = { pos: "positions" };
-export const question = { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" };
-export const label = TEXT.board;
 export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick?.pos } });
 export const table = (run, look) => ({
   caption: t(TEXT.caption),

@@ -6,7 +6,8 @@ import { parts, t } from "../../widgets/lib/lang.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { rounded, sign } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "What could come next?", zh: "接下来可能是什么？" },
   board: { en: "{title}. Left and right step through the symbols, Escape resets.", zh: "{title}。左右键在符号间移动，Esc 复位。" },
   ahead: { en: "{n} ahead", zh: "第 {n} 个" },
   sampled: { en: "drawn", zh: "被抽中" },
@@ -133,8 +134,6 @@ export function sentence(run, look) {
 }
 
 export const looks = { node: "position" };
-export const question = { en: "What could come next?", zh: "接下来可能是什么？" };
-export const label = TEXT.board;
 export const bounds = (run) => ({ node: { count: run.count, pick: run.sampled.at(-1) ?? 0 } });
 export const table = (run, look) => ({
   caption: t(TEXT.caption),

@@ -448,7 +448,6 @@ export const resets = ["model", "head", "note", "motifs", "at"];
 export const stays = ["note"];
 export const hovers = true;
 export const question = (run, look) => (look?.motifs ? TEXT.questionMotifs : TEXT.question);
-export const label = TEXT.board;
 export const units = (run) => t(run.style === "piano" ? TEXT.unitsPiano : TEXT.units);
 export const sentence = (run, look) => sentenceOf(seen(run, look));
 export const files = { MIDI: file("midi", "mid"), WAV: file("wav", "wav"),
@@ -468,4 +467,4 @@ export const choices = (run) => (finished(run) ? [
   oneOf("model", TEXT.source, run.models),
   { key: "motifs", label: t(TEXT.motifs) },
 ] : []);
-export { playing as clock };
+export { TEXT, playing as clock };

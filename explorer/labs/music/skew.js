@@ -4,10 +4,9 @@
 import { upTo } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { around, colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
-import { rounded, tiny } from "../../widgets/lib/signs.js";
-import { number } from "../../widgets/lib/stripwords.js";
+import { number, rounded, tiny } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
   product: { en: "query × distance", zh: "查询 × 距离" },
   padded: { en: "a column of zeros in front", zh: "前面加一列零" },
   reshaped: { en: "read in rows one shorter", zh: "每行少读一个数" },
@@ -304,7 +303,6 @@ export const looks = { head: "head", sstep: "choice", squeries: "choice", sfrom:
 export const follows = ["model"];
 export const wish = (get) => Object.fromEntries(["model", "head", "squeries", "sfrom"].map((key) => [key, get(key)]));
 export const question = (run, { sstep = "all" }) => QUESTIONS[sstep].question;
-export const label = TEXT.board;
 export const hovers = true;
 export const along = "sstep";
 export const resets = ["scell"];

@@ -5,11 +5,11 @@
 import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { among, flipped, oneOf } from "../../widgets/lib/looking.js";
-import { number as two, shown } from "../../widgets/lib/maps.js";
 import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
-import { placed } from "../../widgets/lib/signs.js";
+import { number as two, placed, shown } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" },
   board: {
     en: "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.",
     zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。",
@@ -298,8 +298,6 @@ export function legend(run, { show: which }) {
 }
 
 export const looks = { moment: "step", pos: "position", show: "choice" };
-export const question = { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" };
-export const label = TEXT.board;
 export const bounds = (run) => ({
   moment: { steps: run.moments.length - 1, first: 0 },
   pos: { count: run.count, pick: run.pick.pos },

@@ -3,9 +3,8 @@
 
 import { upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
-import { shown } from "../../widgets/lib/maps.js";
 import { colour, ink } from "../../widgets/lib/pen.js";
-import { number } from "../../widgets/lib/stripwords.js";
+import { number, shown } from "../../widgets/lib/signs.js";
 import { deciding } from "./hashnumbers.js";
 import { TEXT, cardOf, nameOf } from "./hashwords.js";
 

@@ -5,8 +5,8 @@
 import { filed, opened, upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
 import { modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
-import { shown } from "../../widgets/lib/maps.js";
 import { ramp } from "../../widgets/lib/pen.js";
+import { shown } from "../../widgets/lib/signs.js";
 import { FIRST, between, styleOf, tokens } from "./hashboards.js";
 import { back, chunks } from "./hashmaps.js";
 import { compared, copies, dense, meet, ranked, roundOf, row as rowOf, seenBy, share, sight,
@@ -336,8 +336,6 @@ export const aside = "pos";
 export const resets = ["model", "head", "pos", "hashingstep", "hashinground", "hashingplane"];
 export const input = ["pos"];
 export const stays = ["model", "head", "pos"];
-export const question = { en: "How does it find alike vectors without comparing all?", zh: "不逐一比较，怎样找到相似的向量？" };
-export const label = TEXT.board;
 export const sentence = (run, look) => sentenceOf(sceneOf(run, look));
 export const named = (run, look) => ["hashing", look.model, look.head, look.hashinground === "all" ? "all"
   : `round${look.hashinground}`, `step${look.hashingstep}`];
@@ -347,3 +345,4 @@ export const kept = (run, value) =>
   ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>
   query === run.query) });
 export const waits = (run, look) => Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address);
+export { TEXT };

@@ -3,8 +3,8 @@
 
 import { upTo } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
-import { shown } from "../../widgets/lib/maps.js";
 import { shade } from "../../widgets/lib/pen.js";
+import { shown } from "../../widgets/lib/signs.js";
 import { SPOT, caption, clamp, styleOf, ticks } from "./hashboards.js";
 import { ranked, window_ } from "./hashnumbers.js";
 import { pooled, triangle } from "./triangle.js";

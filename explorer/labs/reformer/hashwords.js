@@ -1,12 +1,12 @@
 // What the picture of hashing says: names of tokens, its labels, and the sentence of each step, computed from what is
 // looked at.
 
-import { t } from "../../widgets/lib/lang.js";
-import { parts, shown } from "../../widgets/lib/maps.js";
-import { number } from "../../widgets/lib/stripwords.js";
+import { parts, t } from "../../widgets/lib/lang.js";
+import { number, shown } from "../../widgets/lib/signs.js";
 import { ranked, share, sight } from "./hashnumbers.js";
 
 export const TEXT = {
+  question: { en: "How does it find alike vectors without comparing all?", zh: "不逐一比较，怎样找到相似的向量？" },
   legendWeight: { en: "weight, 0 to 1", zh: "权重，0 至 1" },
   board: {
     en: "{title}. Left and right move through the steps, Shift with left and right through positions, up and down through heads, Space plays, Escape resets.",

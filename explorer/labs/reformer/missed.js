@@ -4,8 +4,8 @@
 
 import { filed } from "../../widgets/lib/arrays.js";
 import { plain, t } from "../../widgets/lib/lang.js";
-import { shown } from "../../widgets/lib/maps.js";
 import { around, ramp } from "../../widgets/lib/pen.js";
+import { shown } from "../../widgets/lib/signs.js";
 import { pooled, triangle } from "./triangle.js";
 
 const TEXT = {

@@ -3,10 +3,9 @@
 // deeper/rewind.py.
 
 import { parts, t } from "../../widgets/lib/lang.js";
-import { NAME, shown } from "../../widgets/lib/maps.js";
-import { raised, tiny } from "../../widgets/lib/signs.js";
+import { NAME, raised, shown, tiny } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
   question: { en: "Do the inputs come back from the outputs alone?", zh: "只凭输出，能否找回输入？" },
   follows: { en: "Real numbers: {model}, {layers} on {n} positions, forward, then back from what the last layer gave.",
     zh: "真实的数：{model}，{layers}，{n} 个位置；先前向，再从最后一层的输出往回算。" },
@@ -239,8 +238,6 @@ export const looks = { rewindstep: "step", pos: "positions" };
 export const hovers = true;
 export const aside = "pos";
 export const follows = ["model", "head"];
-export const question = TEXT.question;
-export const label = TEXT.board;
 
 export function wish(get) {
   const [, layer] = /^(\d{1,2})\.\d{1,2}$/.exec(get("head") ?? "") ?? [];

@@ -377,8 +377,6 @@ export function below(run, look) {
 
 export const looks = { model: "choice", head: "head", digitsroll: "choice", digitssee: "choice", digitsghost: "flag",
   digitswhole: "flag", pos: "positions" };
-export const question = { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" };
-export const label = TEXT.board;
 export const hovers = true;
 export const resets = ["model", "head", "digitsroll", "digitssee", "digitsghost", "digitswhole", "pos"];
 export const input = ["pos", "digitswhole", "digitsroll"];
@@ -421,3 +419,4 @@ export function waits(run, look) {
 export const keeps = (run) => ({ kept: Object.fromEntries(run.models.map(({ key, rows }) => [key, rows.held()])) });
 export const named = (run, look) => [look.model, `position ${seen(run, look).position ?? "none"}`, whatOf(look)];
 export const same = (was, run) => Boolean(run.same) && was.same === run.same;
+export { TEXT };

@@ -5,6 +5,7 @@ import { colour, shade } from "../../widgets/lib/pen.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
+  question: { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" },
   model: { en: "Model", zh: "模型" },
   query: { en: "asks", zh: "提问的像素" },
   first: { en: "A1 may look", zh: "A1 可看" },

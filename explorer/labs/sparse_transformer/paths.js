@@ -7,7 +7,7 @@ import { colour, ink } from "../../widgets/lib/pen.js";
 import { count as whole } from "../../widgets/lib/signs.js";
 import { NAMES, PAIRS, causal, chosen, doubled, grown, searched, seen, shared, times } from "./connected.js";
 
-const TEXT = {
+export const TEXT = {
   question: { en: "How many steps lie between any two positions?", zh: "任意两个位置之间隔几步？" },
   board: { en: "{title}. Left and right move the position, up and down change the pattern; Escape resets.",
     zh: "{title}。左右键移动位置，上下键换模式；Esc 复位。" },
@@ -244,7 +244,5 @@ export function arrays({ trained: { layers, heads } }, look) {
 }
 
 export const common = shared;
-export const question = TEXT.question;
-export const label = TEXT.board;
 export const choices = () => [{ key: "patternuse", label: t(TEXT.usesLabel), shown: true,
   options: USES.map((value) => ({ value, label: t(USE_NAMES[value]) })) }];

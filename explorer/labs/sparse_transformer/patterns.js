@@ -14,7 +14,7 @@ const FORMULAS = {
   strided: [["key", "A₁ = {max(0, i − l) … i}"], ["cat-6", "A₂ = {j : (i − j) mod l = 0}"]],
   fixed: [["key", "A₁ = {j : ⌊j / l⌋ = ⌊i / l⌋}"], ["cat-6", "A₂ = {j : j mod l ≥ l − c}"]],
 };
-const TEXT = {
+export const TEXT = {
   question: { en: "Which earlier positions does one position attend to?", zh: "一个位置关注哪些更早的位置？" },
   units: { en: "{side} × {side} = {n} positions, l = {l}, c = {c}", zh: "{side} × {side} = {n} 个位置，l = {l}，c = {c}" },
   itself: { en: "itself, i", zh: "自身 i" },
@@ -470,8 +470,6 @@ export function legend(run, look) {
 }
 
 export const common = shared;
-export const question = TEXT.question;
-export const label = TEXT.board;
 export const hovers = true;
 
 export function units(run, look) {

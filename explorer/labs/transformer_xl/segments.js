@@ -9,7 +9,8 @@ import { byCharacter, looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { count as whole, named, sign, weight } from "../../widgets/lib/signs.js";
 
-const TEXT = {
+export const TEXT = {
+  question: { en: "What is remembered, and how far back does it reach?", zh: "什么被记住，又能追溯多远？" },
   computed: { en: "computed now", zh: "正在计算" },
   none: { en: "remembered, no gradient", zh: "被记住，无梯度" },
   shuffled: { en: "remembered, order broken", zh: "被记住，顺序打乱" },
@@ -544,8 +545,6 @@ export function arrays(run, look) {
 export const same = (was, run, { pos }) => sameText(was, run, pos, ({ models: [{ codes }] }) => codes);
 
 export const looks = { model: "choice", head: "head", pos: "positions" };
-export const question = { en: "What is remembered, and how far back does it reach?", zh: "什么被记住，又能追溯多远？" };
-export const label = TEXT.board;
 export const hovers = true;
 export const resets = ["model", "head", "pos"];
 

@@ -5,14 +5,14 @@ import { filed } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { around, cellIn, ramp } from "../../widgets/lib/pen.js";
-import { count, sign } from "../../widgets/lib/signs.js";
-import { number } from "../../widgets/lib/stripwords.js";
+import { count, number, sign } from "../../widgets/lib/signs.js";
 
 const MAPS = ["content", "position", "global_content", "global_position", "scores", "weights"];
 const SIGNS = { position: "+", global_content: "+", global_position: "+", scores: "=", weights: "→" };
 const SYMBOLS = { content: "qᵢ·kⱼ", position: "qᵢ·W Rᵢ₋ⱼ", global_content: "u·kⱼ", global_position: "v·W Rᵢ₋ⱼ",
   scores: "Aᵢⱼ", weights: "softmax" };
-const TEXT = {
+export const TEXT = {
+  question: { en: "Which of the four terms decides where a query looks?", zh: "四项之中，哪一项决定查询看哪里？" },
   content: { en: "content", zh: "内容" },
   position: { en: "content-dependent position bias", zh: "依赖内容的位置偏置" },
   positionNarrow: { en: "content-dependent", zh: "依赖内容的位置偏置" },
@@ -239,8 +239,6 @@ export function arrays(run) {
 export const looks = { head: "head", tqueries: "choice", tcell: "pair" };
 export const follows = ["model", "pos"];
 export const wish = (get) => Object.fromEntries(["model", "head", "pos", "tqueries"].map((key) => [key, get(key)]));
-export const question = { en: "Which of the four terms decides where a query looks?", zh: "四项之中，哪一项决定查询看哪里？" };
-export const label = TEXT.board;
 export const hovers = true;
 export const along = "tcell";
 export const aside = "key";

@@ -3,10 +3,10 @@
 // token got. The value is made by explorer/labs/translation/deeper/beam.py.
 
 import { upTo } from "../../widgets/lib/arrays.js";
+import { number, ordinal, shown } from "../../widgets/lib/signs.js";
 import { tableOf } from "../../widgets/lib/tables.js";
 import { el } from "../../widgets/lib/dom.js";
-import { t } from "../../widgets/lib/lang.js";
-import { number, ordinal, parts, shown } from "../../widgets/lib/maps.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { FATES, tree } from "./beamtree.js";
 
@@ -14,7 +14,7 @@ const MOST = 2; // the largest α that the server's search holds
 const WIDER = 4; // hypotheses that are kept where the run in view is greedy
 const SIZES = { column: 93, box: 76, row: 30, height: 24, left: 56, top: 28, chart: 64, gap: 34, foot: 8 };
 const HALL = 1.7; // times as large for an audience
-const TEXT = {
+export const TEXT = {
   title: { en: "Which hypotheses grew, and which fell?", zh: "哪些假设在生长，哪些被淘汰？" },
   endlessTitle: { en: "What does it write when it may not stop?", zh: "不许停下时，它会写什么？" },
   beam: { en: "hypotheses kept", zh: "保留的假设数" },
@@ -364,7 +364,6 @@ export function wish(get) {
   return beam ? { beam: Number(beam), endless: Boolean(endless) } : null;
 }
 
-export const label = TEXT.board;
 export const resets = ["bstep", "bnode"];
 
 /**

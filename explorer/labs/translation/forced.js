@@ -3,16 +3,16 @@
 
 import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
-import { lang, t } from "../../widgets/lib/lang.js";
-import { NAME, number, ordinal, parts, shown } from "../../widgets/lib/maps.js";
+import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { around, cellIn, ink, ramp, shade } from "../../widgets/lib/pen.js";
+import { NAME, number, ordinal, shown } from "../../widgets/lib/signs.js";
 import { bus, request } from "../../widgets/lib/state.js";
 
 const LINKED = 600; // characters of a text that travel in the address
 // fields that change nothing about what is translated
 const ASIDE = ["v", "beam", "alpha", "silenced", "hidden", "without"];
 const WORST = 6; // nats; from here on a word has the last colour of the scale
-const TEXT = {
+export const TEXT = {
   title: { en: "How much does each word surprise the model?", zh: "每个词让模型多意外？" },
   explained: {
     en: "Teacher forcing: the sentence above is read, and your German goes in word by word. At each place the model says what it expects; then your word goes in all the same, and the next one is judged.",
@@ -277,7 +277,6 @@ export function wish(get) {
 export const title = () => TEXT.title;
 export const question = TEXT.title;
 export const units = () => t(TEXT.title);
-export const label = TEXT.board;
 export const across = "fword";
 export const bounds = (run) => ({
   fword: { count: run.logp.length, pick: run.worst },

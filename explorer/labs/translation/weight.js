@@ -4,9 +4,9 @@
 
 import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
-import { t } from "../../widgets/lib/lang.js";
-import { NAME, ordinal, parts, shown, signed } from "../../widgets/lib/maps.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { ink, shade } from "../../widgets/lib/pen.js";
+import { NAME, ordinal, shown, signed } from "../../widgets/lib/signs.js";
 
 const STEPS = ["multiply", "sum", "mask", "softmax", "average"];
 const KINDS = {
@@ -14,7 +14,7 @@ const KINDS = {
   decoder: { en: "decoder self-attention", zh: "解码器自注意力" },
   cross: { en: "cross-attention", zh: "交叉注意力" },
 };
-const TEXT = {
+export const TEXT = {
   steps: { en: "Steps of the arithmetic", zh: "计算步骤" },
   multiply: { en: "1 multiply", zh: "1 相乘" },
   sum: { en: "2 sum and scale", zh: "2 求和与缩放" },
@@ -403,7 +403,6 @@ export function wish(get) {
   return get("kind") && number_ >= 0 ? { kind: get("kind"), layer, head: number_ } : undefined;
 }
 
-export const label = TEXT.board;
 export const resets = ["wstep"];
 export const bounds = (run) => ({
   kind: { names: Object.keys(KINDS), pick: run.kind },

@@ -65,6 +65,12 @@ export function parts(text, values) {
     });
 }
 
+/** A computed sentence in parts; those between ⟦…⟧ wear the colour of their role: ⟦k:segment 4⟧. */
+export const roles = (sentence) => t(sentence).split(/(⟦[qko]:[^⟧]*⟧)/).map((part) => {
+      const role = /^⟦([qko]):([^⟧]*)⟧$/.exec(part);
+      return role ? { text: role[2], role: { q: "query", k: "key", o: "out" }[role[1]] } : { text: part };
+    });
+
 /** A sentence in parts as a text. */
 export const plain = (sentence) => sentence.map((part) => part.text ?? part).join("");
 

@@ -40,8 +40,8 @@ export const flipped = (list, at) => (list.includes(at) ? list.filter((one) => o
   .sort((a, b) => a - b);
 
 /** A picture is what its module exports, and what that has in common with others; it reads values with their arrays. */
-export function pictureOf({ common, ...own }) {
-  const picture = { ...common, ...own };
+export function pictureOf({ common = {}, TEXT = {}, ...own }) {
+  const picture = { ...common, label: TEXT.board, question: TEXT.question ?? common.question, ...own };
   return { ...picture, read: async (value, how) => picture.read(await opened(value), how) };
 }
 

@@ -6,8 +6,9 @@
 // the word before it.
 
 import { upTo } from "./arrays.js";
-import { pooled, short, signed, number } from "./maps.js";
+import { pooled } from "./maps.js";
 import { around, cellIn, ink, shade } from "./pen.js";
+import { number, short, signed } from "./signs.js";
 
 const LEAST = 0.1; // weights from here on are printed in their cells
 const GAP = 4; // px between small maps

@@ -3,30 +3,14 @@
 
 import { upTo } from "./arrays.js";
 import { parts, t } from "./lang.js";
-import { ordinal, signed, weight } from "./signs.js";
+import { isWord, number, ordinal, shown, signed, weight } from "./signs.js";
 
-export { ordinal, parts, signed };
+export { number, shown };
 
 /**
  * @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not
  * attend
  */
-
-const SIGNS = { " ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩",
-  "\u007f": "␡" };
-
-/** A token as it is drawn: white space, control characters and marks that turn directions around become visible. */
-export function shown(text) {
-  if (text === "") return "∅";
-  return text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\ufeff\u202a-\u202e\u2066-\u2069]/g, (sign) => {
-    if (SIGNS[sign]) return SIGNS[sign];
-    const code = sign.charCodeAt(0);
-    return code < 32 ? String.fromCharCode(0x2400 + code) : `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
-  });
-}
-
-/** Does a text hold a letter or a digit, and is it no sign of the model's own such as </s>? */
-export const isWord = (text) => /[\p{L}\p{N}]/u.test(text) && !/^<[^<>]*>$/.test(text);
 
 /**
  * One kind of attention with everything that is derived from it, computed when first asked for.
@@ -246,12 +230,6 @@ export function pooled(map, by, largest) {
 const POOLED = { en: "pooled {n}", zh: "合并 {n}" };
 const BY = { en: "by", zh: "与" };
 
-/** 0.794 -> "0.79"; missing is "–". */
-export const number = (value) => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "–");
-
-/** 0.794 -> ".79", 1 -> "1.0": what fits a cell. */
-export const short = (value) => (value >= 0.995 ? "1.0" : value.toFixed(2).slice(1));
-
 // What is called otherwise where one block is used step after step.
 const STEPS = {
   head: { en: "At step {layer}, head {head}, ", zh: "第 {layer} 步第 {head} 头：" },
@@ -303,8 +281,6 @@ const SAY = {
     zh: " 其中 {m} 个（共 {n} 个）达到 {thr}，合计 {part}。" },
 };
 
-/** A token in a sentence: what it is and where, in the colour of its role. */
-export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${signed(index)})`, role });
 const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (${index})`, role });
 
 /**

@@ -3,8 +3,8 @@
 
 import { el, segmented } from "./dom.js";
 import { lang, t } from "./lang.js";
-import { shown } from "./maps.js";
 import { nested } from "./nested.js";
+import { shown } from "./signs.js";
 import { judge, request, view } from "./state.js";
 
 const chosen = ({ key, pick, options }) => (options.some((one) => one.key === view.get(key)) ? view.get(key) : pick);

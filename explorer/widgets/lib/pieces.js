@@ -4,8 +4,8 @@
 import { el } from "./dom.js";
 import { plain } from "./keys.js";
 import { t } from "./lang.js";
+import { number } from "./signs.js";
 import { bus, view } from "./state.js";
-import { number } from "./stripwords.js";
 
 const TEXT = {
   pieces: { en: "Translation; choose a piece to lock its row", zh: "译文；选中一个词元即锁定它那一行" },

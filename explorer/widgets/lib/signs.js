@@ -12,6 +12,25 @@ export function sign(code) {
   return /\p{M}/u.test(char) ? `◌${char}` : char; // a mark stands on a carrier
 }
 
+const TOKENS = { " ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩",
+  "\u007f": "␡" };
+
+/** A token as it is drawn: white space, control characters and marks that turn directions around become visible. */
+export function shown(text) {
+  if (text === "") return "∅";
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\ufeff\u202a-\u202e\u2066-\u2069]/g, (sign) => {
+    if (TOKENS[sign]) return TOKENS[sign];
+    const code = sign.charCodeAt(0);
+    return code < 32 ? String.fromCharCode(0x2400 + code) : `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
+}
+
+/** Does a text hold a letter or a digit, and is it no sign of the model's own such as </s>? */
+export const isWord = (text) => /[\p{L}\p{N}]/u.test(text) && !/^<[^<>]*>$/.test(text);
+
+/** A token in a sentence: what it is and where, in the colour of its role. */
+export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${signed(index)})`, role });
+
 /** “the” (4) */
 export const placed = (text, position) => (lang() === "zh" ? `“${text}”（${position}）` : `“${text}” (${position})`);
 /** “e” (412) */
@@ -20,6 +39,15 @@ export const named = (code, position) => placed(sign(code), position);
 export const bits = (nats) => (nats / Math.LN2).toFixed(2);
 /** A whole number, −1 with the sign that numbers have on the page. */
 export const signed = (n) => String(n).replace("-", "−");
+/** A number, "–" where there is none; what rounds to nothing has no sign. */
+export const number = (value, digits = 2) => (Number.isFinite(value)
+  ? value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−") : "–");
+
+/** With its sign. */
+export const plus = (value, digits = 2) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "")
+    + number(value, digits);
+/** 0.794 -> ".79", 1 -> "1.0": what fits a cell. */
+export const short = (value) => (value >= 0.995 ? "1.0" : value.toFixed(2).slice(1));
 /** A weight as it is read: two digits, more where two would say nothing. */
 export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
 export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %",
