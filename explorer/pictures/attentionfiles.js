@@ -1,7 +1,7 @@
 // What leaves the page of an attention: tables and arrays with the names of their rows and columns and what their
 // numbers are.
 
-import { upTo } from "../widgets/lib/arrays.js";
+import { filed, upTo } from "../widgets/lib/arrays.js";
 import { t } from "../widgets/lib/lang.js";
 import { TEXT } from "./attentionwords.js";
 
@@ -56,26 +56,18 @@ export function exactLines({ it }, { exact }) {
   };
 }
 
-const whole = (list, of = (one) => one) => Int32Array.from(list, of);
+/** The map in view, and whose it is. */
+const shownOf = (map, axes, unit) => filed(Float32Array.from(map.data), axes, unit, [map.rows, map.columns]);
 
 /** Every head of every kind of the run, and the map in view. */
 export function arraysOf({ it, key, name }, { run, exact }) {
   if (it.blocks) return blocks(it, key, name, exact);
-  const files = {};
-  for (const [kind, one] of run.kinds) {
-    files[`${kind}_weights`] = { shape: one.array.shape, data: one.array.data, axes: [one.kind.axis, ...AXES.slice(1)],
-      unit: PLAIN };
-    files[`${kind}_queries`] = Array.from(one.kind.queries);
-    files[`${kind}_keys`] = Array.from(one.kind.keys);
-    files[`${kind}_key_index`] = { shape: [one.columns],
-      data: whole({ length: one.columns }, (_, j) => one.keyNumber(j)) };
-    if (one.kind.taken)
-      files[`${kind}_taken`] = { shape: [one.rows], data: Float32Array.from(one.kind.taken), axes: ["query"],
-      unit: "steps that it takes" };
-  }
-  const map = it.map(name);
-  return { ...files, shown: { shape: [map.rows, map.columns], data: Float32Array.from(map.data), axes: AXES.slice(2),
-      unit: PLAIN }, shown_name: `${key} ${name}` };
+  const files = [...run.kinds].flatMap(([kind, { array, kind: { axis, queries, keys, taken }, ...one }]) => Object.entries({
+    weights: filed(array.data, [axis, ...AXES.slice(1)], PLAIN, array.shape), queries, keys,
+    key_index: { shape: [one.columns], data: upTo(one.columns, one.keyNumber) },
+    ...(taken ? { taken: filed(Float32Array.from(taken), "query", "steps that it takes") } : {}),
+  }).map(([what, each]) => [`${kind}_${what}`, each]));
+  return { ...Object.fromEntries(files), shown: shownOf(it.map(name), AXES.slice(2), PLAIN), shown_name: `${key} ${name}` };
 }
 
 /**
@@ -84,23 +76,17 @@ export function arraysOf({ it, key, name }, { run, exact }) {
  */
 function blocks(it, key, name, exact) {
   const by = pooling(it).replace("×", "x").replaceAll(/\W+/g, "_");
-  const [map, n] = [it.map(name), it.all.keys.length];
-  const count = (size, of) => upTo(size, (at) => of(at));
-  const rows = exact && { shape: [exact.count, n],
-    data: Float32Array.from({ length: exact.count * n }, (_, at) => exact.at(Math.floor(at / n), at % n) || 0),
-    axes: ["query", "key"], unit: PLAIN };
+  const [{ queries, keys }, { data, shape }] = [it.all, it.array];
+  const n = keys.length;
+  const rows = exact && { exact_rows: filed(Float32Array.from({ length: exact.count * n },
+    (_, at) => exact.at(Math.floor(at / n), at % n) || 0), ["query", "key"], PLAIN, [exact.count, n]),
+  exact_rows_query_index: { shape: [exact.count], data: upTo(exact.count, (r) => exact.first + r) } };
   return {
-    [`shown_${by}`]: { shape: [map.rows, map.columns], data: Float32Array.from(map.data), axes: ["queries", "keys"],
-      unit: BLOCKS },
-    [`all_heads_255_${by}`]: { shape: it.array.shape, data: Uint8Array.from(it.array.data, (w) => Math.round(255 * w)),
-      axes: [it.kind.axis, "head", "queries", "keys"], unit: `${BLOCKS}, times 255` },
-    [`queries_${by}`]: count(it.rows, it.queryAt),
-    [`keys_${by}`]: count(it.columns, it.keyAt),
-    queries: Array.from(it.all.queries),
-    keys: Array.from(it.all.keys),
-    key_index: { shape: [n], data: whole({ length: n }, (_, k) => it.keyNumber(k)) },
-    shown_name: `${key} ${name}, ${pooling(it)}: mean over queries of the sum over keys`,
-    ...(exact ? { exact_rows: rows, exact_rows_query_index: { shape: [exact.count],
-          data: whole({ length: exact.count }, (_, r) => exact.first + r) } } : {}),
+    [`shown_${by}`]: shownOf(it.map(name), ["queries", "keys"], BLOCKS),
+    [`all_heads_255_${by}`]: filed(Uint8Array.from(data, (w) => Math.round(255 * w)),
+      [it.kind.axis, "head", "queries", "keys"], `${BLOCKS}, times 255`, shape),
+    [`queries_${by}`]: upTo(it.rows, it.queryAt), [`keys_${by}`]: upTo(it.columns, it.keyAt), queries, keys,
+    key_index: { shape: [n], data: upTo(n, it.keyNumber) },
+    shown_name: `${key} ${name}, ${pooling(it)}: mean over queries of the sum over keys`, ...rows,
   };
 }

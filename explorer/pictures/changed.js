@@ -1,6 +1,7 @@
 // What pictures of a change have in common: the line of a model with its one signed number, the computed sentence, the
 // lines of a text file.
 
+import { filed } from "../widgets/lib/arrays.js";
 import { roles, t } from "../widgets/lib/lang.js";
 import { number, plus } from "../widgets/lib/signs.js";
 import { foot } from "../widgets/lib/source.js";
@@ -33,6 +34,9 @@ export function headline(pen, y, { name, before, after, unit, digits = 2 }, wide
   said.forEach((line, at) => pen.text(x, top + (at + 0.7) * 1.35 * size, line, { size }));
   return top + Math.max(1.4 * big, (said.length + 0.4) * 1.35 * size);
 }
+
+/** The two numbers of a model, as a file holds them. */
+export const both = ({ before, after }, unit) => filed(Float64Array.of(before, after), "before, after", unit);
 
 /**
  * The parts of a picture that are the same for all: each(run) gives {key, name, before, after, unit, digits, more:

@@ -1,8 +1,9 @@
 // Attention before and after a change, in three equal pictures, the difference beside both; the texts, the one number
 // and the words that are read again. The value is made by explorer/figures/maps.py and explorer/widgets/change.py.
 
+import { filed } from "../widgets/lib/arrays.js";
 import { number, plus } from "../widgets/lib/signs.js";
-import { WHICH, comparison, headline } from "./changed.js";
+import { WHICH, both, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
 import { lang, t } from "../widgets/lib/lang.js";
 
@@ -95,9 +96,6 @@ export const lines = (run) => ({
     return [map.key, row, map.queries[row], column, map.keys[column], was, map.after[i], map.difference[i]];
   })),
 });
-export const arrays = (run) => ({
-  log_probability: { shape: [2], data: new Float64Array([run.number.before, run.number.after]),
-      axes: ["before, after"], unit: "nats" },
+export const arrays = (run) => ({ log_probability: both(run.number, "nats"),
   ...Object.fromEntries(run.maps.flatMap((map) => WHICH.slice(0, 2).map((which) => [`${map.key}.${which}`,
-    { shape: [map.rows, map.columns], data: map[which], axes: ["query", "key"], unit: "weight" }]))),
-});
+    filed(map[which], ["query", "key"], "weight", [map.rows, map.columns])]))) });

@@ -2,8 +2,9 @@
 // one signed number: how much dearer the picture before becomes; where it is told, pixel by pixel too. The value is
 // made by explorer/figures/pairs.py.
 
+import { filed } from "../widgets/lib/arrays.js";
 import { number, plus } from "../widgets/lib/signs.js";
-import { WHICH, comparison, headline } from "./changed.js";
+import { WHICH, both, comparison, headline } from "./changed.js";
 import { t } from "../widgets/lib/lang.js";
 
 const TEXT = {
@@ -87,15 +88,13 @@ function point(run, pair, box, pen) {
 export const common = comparison(each);
 export const looks = {};
 export const units = (run) => (run.shown.includes("dearer") ? t(TEXT.title, { unit: unitOf(run) }) : "");
-export const arrays = (run) => Object.fromEntries(run.pairs.flatMap((pair) => {
+export const arrays = (run) => Object.fromEntries(run.pairs.flatMap(({ key, more, number: told, ...pair }) => {
   const shape = [pair.rows, pair.columns, ...(pair.channels > 1 ? [pair.channels] : [])];
   const axes = ["row", "column", "channel"].slice(0, shape.length);
   return [
-    ...["before", "after"].map((which) => [`${pair.key}.${which}`,
-        { shape, axes, data: Uint8Array.from(pair[which].data), unit: "level" }]),
-    ...(pair.more ? [[`${pair.key}.more`,
-        { shape: shape.slice(0, 2), axes: axes.slice(0, 2), data: pair.more, unit: unitOf(run) }]] : []),
-    [`${pair.key}.${run.measure.key}`, { shape: [2], axes: ["before, after"],
-        data: new Float64Array([pair.number.before, pair.number.after]) }],
+    ...["before", "after"].map((which) => [`${key}.${which}`,
+      filed(Uint8Array.from(pair[which].data), axes, "level", shape)]),
+    ...(more ? [[`${key}.more`, filed(more, axes.slice(0, 2), unitOf(run), shape.slice(0, 2))]] : []),
+    [`${key}.${run.measure.key}`, both(told)],
   ];
 }));

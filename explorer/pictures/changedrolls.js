@@ -2,8 +2,8 @@
 // signed number: how much dearer the notes before become; and both can be heard. The value is made by
 // explorer/figures/rollpairs.py.
 
-import { upTo } from "../widgets/lib/arrays.js";
-import { WHICH, comparison, headline } from "./changed.js";
+import { filed, upTo } from "../widgets/lib/arrays.js";
+import { WHICH, both, comparison, headline } from "./changed.js";
 import { t } from "../widgets/lib/lang.js";
 import { shade } from "../widgets/lib/pen.js";
 
@@ -177,16 +177,14 @@ export function lines(run) {
   return { columns, rows };
 }
 
-export const arrays = (run) => Object.fromEntries(run.rolls.flatMap((roll) => [
+export const arrays = (run) => Object.fromEntries(run.rolls.flatMap(({ key, number, ...roll }) => [
   ...["before", "after"].flatMap((which) => {
     const { notes } = roll[which];
-    const flags = ["given", "kept"].map((flag) => [`${roll.key}.${which}.${flag}`,
-      { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])), axes: ["note"] }]);
-    return [[`${roll.key}.${which}.notes`,
-        { shape: [notes.length, 4], axes: ["note", "onset, end, pitch, voice or velocity"], unit: "steps, MIDI pitch",
-          data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) }],
-            ...flags];
+    const flag = (name) => filed(Uint8Array.from(notes, (note) => Number(note[name])), "note");
+    const all = notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last]);
+    return [[`${key}.${which}.notes`, filed(Int32Array.from(all), ["note", "onset, end, pitch, voice or velocity"],
+      "steps, MIDI pitch", [notes.length, 4])],
+    ...["given", "kept"].map((name) => [`${key}.${which}.${name}`, flag(name)])];
   }),
-  [`${roll.key}.nats`, { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]),
-      axes: ["before, after"], unit: "nats" }],
+  [`${key}.nats`, both(number, "nats")],
 ]));

@@ -2,7 +2,7 @@
 // it writes or answers each time. Each model that the change reaches is shown in turn; of the others one line says so.
 // Made by explorer/figures/sides.py.
 
-import { upTo } from "../widgets/lib/arrays.js";
+import { filed, upTo } from "../widgets/lib/arrays.js";
 import { ceiling, number, plus, sign } from "../widgets/lib/signs.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
@@ -283,9 +283,8 @@ export function bounds(run, look) {
 }
 
 export const arrays = (run) => Object.fromEntries(run.sides.flatMap((side) => [
-  ...["before", "after"].map((which) => [`${side.key}.${which}_bits`,
-    { shape: [side.count], data: side[which], axes: ["character"], unit: "bits" }]),
-  [`${side.key}.given`, { shape: [], data: Int32Array.of(side.given) }]]));
+  ...["before", "after"].map((which) => [`${side.key}.${which}_bits`, filed(side[which], "character", "bits")]),
+  [`${side.key}.given`, { shape: [], data: [side.given] }]]));
 export const legend = (run) => (run.sides.length ? [["dearer", 1], ["cheaper", 0]].map(([name, at]) =>
   ({ text: t(TEXT[name]), mark: { fill: shade("signed", at), wide: 12, tall: 12 } })) : []);
 export const choices = (run) =>

@@ -1,6 +1,7 @@
 // How far back every head of a model looks, head by head in small, and the chosen one large. Near is on the right, as
 // in the text. The value is made by explorer/figures/reading.py.
 
+import { filed } from "../widgets/lib/arrays.js";
 import { t } from "../widgets/lib/lang.js";
 import { headBeside, headOf, headsOf, modelOf, modelsOf } from "../widgets/lib/looking.js";
 import { drawTiles } from "../widgets/lib/map.js";
@@ -142,17 +143,12 @@ export function table(run, look) {
     columns: [t(TEXT.from), t(TEXT.to), ...all.map(([l, h]) => t(TEXT.head, { head: `${l}·${h}` }))], rows };
 }
 
-export function arrays(run) {
-  const each = run.models.filter(({ profiles }) => profiles)
-    .flatMap(({ key, layers, heads, edges, profiles, ends }) => [
-    [`${key}_weight_by_band`, { shape: [layers, heads, edges.length - 1], data: profiles,
-        axes: ["layer", "head", "band"], unit: "mean weight" }],
-    [`${key}_bands`, { shape: [edges.length], data: Int32Array.from(edges), axes: ["edge"], unit: "characters back" }],
-    ...(ends ? [[`${key}_span_ends`, { shape: [layers, heads], data: ends, axes: ["layer", "head"],
-            unit: "characters back" }]] : []),
-  ]);
-  return Object.fromEntries(each);
-}
+export const arrays = (run) => Object.fromEntries(run.models.filter(({ profiles }) => profiles)
+  .flatMap(({ key, layers, heads, edges, profiles, ends }) => [
+    [`${key}_weight_by_band`, filed(profiles, ["layer", "head", "band"], "mean weight", [layers, heads, edges.length - 1])],
+    [`${key}_bands`, filed(edges, "edge", "characters back")],
+    ...(ends ? [[`${key}_span_ends`, filed(ends, ["layer", "head"], "characters back", [layers, heads])]] : []),
+  ]));
 
 export const looks = { model: "choice", head: "head" };
 export const question = TEXT.title;

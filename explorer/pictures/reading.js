@@ -118,8 +118,7 @@ function rowLength(wanted, segment) {
   return wanted;
 }
 
-function place(run, chosen, { width, narrow, big, tall }) {
-  const small = big ? 20 : 12;
+function place(run, chosen, { width, narrow, big, tall, small }) {
   const left = Math.ceil(String(Math.max(99, run.of - 1)).length * small * 0.6) + (big ? 14 : 10);
   const strip = big ? 16 : 10; // the whole text in small, at the right edge
   const right = (run.segment ? (big ? 44 : 28) : 8) + strip;

@@ -3,6 +3,7 @@
 // [{key, name, best, bits}], pick: {pos}; and read: what was read at each position, where that is not the symbol
 // before: the same as `symbols` where a model guesses what it reads. Sets may have different numbers of layers.
 
+import { filed } from "../widgets/lib/arrays.js";
 import { parts, t } from "../widgets/lib/lang.js";
 import { ink, ramp, shade } from "../widgets/lib/pen.js";
 import { oneOf, sameText } from "../widgets/lib/looking.js";
@@ -49,9 +50,8 @@ function rightFrom(run, set, pos) {
 }
 
 /** Cells of a size that fits, and the positions in view: the locked one, and as many around it as there is room for. */
-function place(run, look, { width, tall, big, narrow }) {
+function place(run, look, { width, tall, big, narrow, small }) {
   const font = big ? 24 : 14;
-  const small = big ? 20 : 12;
   const left = big ? 150 : narrow ? 62 : 84;
   const wide = (run.pieces ? (big ? 100 : 56) : big ? 62 : 38) + (big ? 6 : 3);
   const seen = Math.max(1, Math.min(run.count, Math.floor((width - left) / wide)));
@@ -156,12 +156,8 @@ export function table(run, look) {
   return { caption: t(TEXT.caption), columns, rows, here: last(look) ?? null };
 }
 
-export function arrays(run) {
-  const each = run.sets.flatMap(({ key, bits, best }) => [
-    [`${key}_bits`, { shape: bits.shape, data: bits.data, axes: ["layer", "position"], unit: "bits" }],
-    [`${key}_guesses`, best.flat()]]);
-  return { symbols: run.symbols, ...Object.fromEntries(each) };
-}
+export const arrays = (run) => ({ symbols: run.symbols, ...Object.fromEntries(run.sets.flatMap(({ key, bits, best }) => [
+  [`${key}_bits`, filed(bits.data, ["layer", "position"], "bits", bits.shape)], [`${key}_guesses`, best.flat()]])) });
 
 export const looks = { pos: "positions", tower: "choice" };
 export const resets = ["pos", "tower"];

@@ -222,10 +222,9 @@ function axisOf(run, look, from, to) {
 }
 
 function bars(run, look, pen, now, width) {
-  const { big, tall } = pen;
+  const { big, tall, small: size } = pen;
   const [layers, heads] = run.heads;
   const { span, ramp } = run;
-  const size = big ? 20 : 12;
   const [line, apart] = big ? [28, 6] : [18, 6]; // of a layer's name; between layers
   const fair = big ? (tall - 2 * size - 24 - layers * (line + apart)) / run.count : run.dynamic ? 22 : 15;
   const pitch = Math.max(7, Math.min(fair, big ? 44 : 600 / run.count));
@@ -324,10 +323,9 @@ function steps(x, weights, base, tall, most) {
  * Returns its lower end.
  */
 function board(run, look, pen, now, { from, to, top: above, height }) {
-  const { big } = pen;
+  const { big, small: size } = pen;
   const { span, ramp } = run;
   const { z, profile, position } = now;
-  const size = big ? 20 : 12;
   const log = look.masksaxis === "log";
   const [left, right] = [from + (big ? 76 : 48), to - (big ? 84 : 48)];
   const strip = big ? (height > 560 ? 46 : 30) : 34;

@@ -3,7 +3,7 @@
 // are hidden by hand, or drawn as in training: then some read another piece, and some stay. The value is made by
 // explorer/labs/bert/views.py.
 
-import { upTo } from "../../widgets/lib/arrays.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { flipped } from "../../widgets/lib/looking.js";
@@ -275,11 +275,11 @@ export function table(run, look) {
 export function arrays(run) {
   const { shape, data } = run.weights;
   const all = (side, what) => run.guesses.flatMap((guess) => guess[side][what]);
-  const list = (numbers, axis) => ({ shape: [numbers.length], data: numbers, axes: [axis] });
   return {
-    weights: { shape, data, axes: ["hidden", "layer", "head", "key"] }, pieces: run.pieces, read: run.read,
-    hidden: list(run.hidden, "hidden"), guessed_both: all("both", "pieces"), p_both: list(all("both", "p"), "guess"),
-    guessed_side: all("side", "pieces"), p_side: list(all("side", "p"), "guess"),
+    weights: filed(data, ["hidden", "layer", "head", "key"], undefined, shape), pieces: run.pieces, read: run.read,
+    hidden: filed(run.hidden, "hidden"), guessed_both: all("both", "pieces"),
+    p_both: filed(all("both", "p"), "guess"), guessed_side: all("side", "pieces"),
+    p_side: filed(all("side", "p"), "guess"),
   };
 }
 

@@ -1,6 +1,7 @@
 // A picture and what each model paid for each of its pixels, side by side; the same pixel is marked on all of them. The
 // value is made by drawn.py; that of a picture which cannot be read has a sentence alone.
 
+import { filed } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { among } from "../../widgets/lib/looking.js";
@@ -74,10 +75,9 @@ export function table(run, { bit }) {
 }
 
 export function arrays(run) {
-  const shape = [run.rows, run.columns];
-  const axes = ["row", "column"];
-  return { picture: { shape, data: Uint8Array.from(run.picture ?? []), axes, unit: "level, 0 to 255" },
-    ...Object.fromEntries(run.maps.map((map) => [`${map.key}_bits`, { shape, data: map.data, axes, unit: "bits" }])) };
+  const of = (data, unit) => filed(data, ["row", "column"], unit, [run.rows, run.columns]);
+  return { picture: of(Uint8Array.from(run.picture ?? []), "level, 0 to 255"),
+    ...Object.fromEntries(run.maps.map((map) => [`${map.key}_bits`, of(map.data, "bits")])) };
 }
 
 export const looks = { bit: "pixel" };

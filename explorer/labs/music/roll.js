@@ -80,9 +80,8 @@ function seen(run, look) {
 
 // ── where everything stands, in px ──
 function place(run, look, pen) {
-  const { big, narrow } = pen;
+  const { big, narrow, small: size } = pen;
   const chorale = run.style === "chorale";
-  const size = big ? 20 : 12;
   const [left, right] = big ? [96, chorale ? 30 : 10] : [narrow ? 40 : 52, chorale ? 18 : 8];
   const [title, gap] = big ? [36, 14] : [24, 8];
   const model = modelOf(run, look);

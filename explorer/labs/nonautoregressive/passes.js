@@ -2,6 +2,7 @@
 // at once, again where they are least sure. A cell is as bright as its piece is probable. The value is made by
 // explorer/labs/nonautoregressive/views.py.
 
+import { filed } from "../../widgets/lib/arrays.js";
 import { offers } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { among, flipped, oneOf } from "../../widgets/lib/looking.js";
@@ -281,12 +282,11 @@ export function table(run, look) {
 
 export function arrays({ passes, count, settled, ends, greedy }) {
   const all = (name) => passes.flatMap((one) => one[name]);
-  const flat = (name) => ({ shape: [passes.length, count], data: all(name).map(Number), axes: ["pass", "position"] });
-  const times = ([, ...data], axis) => ({ shape: [data.length], data, axes: [axis], unit: "ms" });
+  const flat = (name) => filed(all(name).map(Number), ["pass", "position"], undefined, [passes.length, count]);
+  const times = ([, ...data], axis) => filed(data, axis, "ms");
   return {
     confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"), pieces: all("pieces"),
-    settled: { shape: [count], data: settled, axes: ["position"] },
-    finished: times(ends, "pass"), greedy: times(greedy.ends, "piece"), greedy_pieces: greedy.pieces,
+    settled: filed(settled, "position"), finished: times(ends, "pass"), greedy: times(greedy.ends, "piece"), greedy_pieces: greedy.pieces,
   };
 }
 

@@ -136,8 +136,7 @@ function sceneOf(run, look, pen = null) {
   // Where vectors are on their way the last ones stay, as long as they have as many coordinates.
   const before = run.vectors?.shape[1] === model.kinds / 2 ? run.vectors : null;
   run.vectors = detail?.rotated ?? before;
-  const { width, big, narrow } = pen;
-  const size = big ? 20 : 12;
+  const { width, big, narrow, small: size } = pen;
   return { ...scene_, pen, width, big, narrow, size, drawn: run.vectors,
     high: big ? Math.max(300, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
     rect: (x, y, w, h, how) => pen.rect({ x0: x, x1: x + w, y0: y, y1: y + h }, how),

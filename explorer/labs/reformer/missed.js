@@ -124,8 +124,7 @@ const waits = (run, look) => Number(look.missedbuckets) !== run.chosen ||
   look.head !== `${run.layer + 1}.${run.head + 1}`;
 
 // ── the figure ──
-function place(run, { width, big, tall }) {
-  const font = big ? 20 : 12;
+function place(run, { width, big, tall, small: font }) {
   const line = Math.round(font * 1.45);
   const narrow = width < 560;
   const [left, gap, bars] = big ? [84, 40, 110] : [46, 22, narrow ? 52 : 70];

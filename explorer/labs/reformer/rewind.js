@@ -2,6 +2,7 @@
 // long the vectors are that went in and that came back, and how far apart the two are. The value is made by
 // deeper/rewind.py.
 
+import { filed } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { NAME, raised, shown, tiny } from "../../widgets/lib/signs.js";
 
@@ -78,9 +79,8 @@ function stands({ layers }, step, layer) {
 
 export function scene(run, look, pen) {
   const { layers, positions, forward, again } = run;
-  const { big, narrow, width, tall } = pen;
+  const { big, narrow, width, tall, small: font } = pen;
   const [step, pos] = [look.rewindstep, position(look)];
-  const font = big ? 20 : 12;
   const line = Math.round(font * 1.45);
   const write = (x, y, text, style = {}) => pen.text(x, y, text, { size: font, colour: "ink3", ...style });
   const top = equations(pen, font);
@@ -227,11 +227,9 @@ export const lines = ({ tokens: all, positions, forward, again }) =>
   (norm, i) => [Math.floor(i / positions) + 1, i % positions, all[i % positions], norm, again[i]]) });
 
 export function arrays({ layers, positions, forward, again, single, double, tokens: all }) {
-  const norms = { shape: [layers, positions], axes: ["layer", "position"], unit: "length of the vector" };
-  const off = { shape: [layers], axes: ["layer"], unit: "largest difference" };
-  return { forward: { ...norms, data: forward }, again: { ...norms, data: again },
-    single: { ...off, data: Float64Array.from(single) },
-    double: { ...off, data: Float64Array.from(double) }, tokens: all };
+  const norms = (data) => filed(data, ["layer", "position"], "length of the vector", [layers, positions]);
+  const off = (list) => filed(Float64Array.from(list), "layer", "largest difference");
+  return { forward: norms(forward), again: norms(again), single: off(single), double: off(double), tokens: all };
 }
 
 export const looks = { rewindstep: "step", pos: "positions" };

@@ -2,6 +2,7 @@
 // of two steps over both. Cells of A₁ wear the colour of keys, those of A₂ the sixth category's, cells of both are half
 // and half. All of it is computed here.
 
+import { filed } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { KINDS, LATER, counted, path, reach } from "../../pictures/patternmath.js";
@@ -431,15 +432,10 @@ export function arrays(run, look) {
   const now = seen(look);
   const { patterns, length, side, l, c } = now;
   const found = searched(now, "end");
-  const how = { shape: [length, length], axes: ["query", "key"] };
-  return {
-    side_stride_summary: { shape: [3], data: Int32Array.of(side, l, c) },
-    ...Object.fromEntries(KINDS.flatMap((kind) => [
-      [`connectivity_${kind}`, { ...how, data: codesOf(patterns[kind], length),
-        unit: "0 no pair, 1 in A1, 2 in A2, 3 in both" }],
-      [`steps_${kind}`, { ...how, data: found[kind].steps, unit: "steps, 255 where nothing leads" }],
-    ])),
-  };
+  const pairs = (data, unit) => filed(data, ["query", "key"], unit, [length, length]);
+  return { side_stride_summary: { shape: [3], data: [side, l, c] }, ...Object.fromEntries(KINDS.flatMap((kind) => [
+    [`connectivity_${kind}`, pairs(codesOf(patterns[kind], length), "0 no pair, 1 in A1, 2 in A2, 3 in both")],
+    [`steps_${kind}`, pairs(found[kind].steps, "steps, 255 where nothing leads")]])) };
 }
 
 /** Sizes that are chosen at once. */

@@ -115,8 +115,7 @@ const heldName = (run) => (run.intervention === "foreign" && run.book ? t(TEXT.f
 
 // ── the picture ──
 function place(run, { model, first }, pen) {
-  const { width, narrow, big, tall } = pen;
-  const font = big ? 20 : 12;
+  const { width, narrow, big, tall, small: font } = pen;
   const [left, right, n] = [big ? 112 : narrow ? 48 : 62, big ? 24 : 12, run.layers];
   const [strip, flag, marks, ribbon, wedge, between] = big ? [16, 30, 34, 16, 48, 8] : [13, 20, 22, 10, 40, 8];
   const letters = (width - left - right) / run.segment >= 0.8 * font; // there is room for each character

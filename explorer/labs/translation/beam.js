@@ -2,7 +2,7 @@
 // a new run. Columns are steps, a node's height is its rank in its step, and below each column stands what the stop
 // token got. The value is made by explorer/labs/translation/deeper/beam.py.
 
-import { upTo } from "../../widgets/lib/arrays.js";
+import { filed, upTo } from "../../widgets/lib/arrays.js";
 import { number, ordinal, shown } from "../../widgets/lib/signs.js";
 import { tableOf } from "../../widgets/lib/tables.js";
 import { el } from "../../widgets/lib/dom.js";
@@ -346,13 +346,11 @@ export const lines = (run, look) => ({
 });
 
 export function arrays(run, look) {
-  const ints = (list) => ({ shape: [list.length], data: Int32Array.from(list), axes: ["node"] });
-  const nats = (list) => ({ shape: [list.length], data: Float64Array.from(list, (x) => x ?? Number.NaN),
-    axes: ["node"], unit: "nats" });
-  return { pieces: run.pieces, parent: ints(run.parent), step: ints(run.step), rank: ints(run.rank),
-    fate: { ...ints(run.fate), unit: "0 kept, 1 finished, 2 passed over" }, log_p: nats(run.logp),
-      total: nats(run.total), log_p_stop: nats(run.stop),
-    alpha: { shape: [1], data: Float64Array.of(look.balpha) }, beam: { shape: [1], data: Int32Array.of(run.beam) } };
+  const nats = (list) => filed(Float64Array.from(list, (x) => x ?? Number.NaN), "node", "nats");
+  const [parent, step, rank] = [run.parent, run.step, run.rank].map((list) => filed(list, "node"));
+  return { pieces: run.pieces, parent, step, rank, fate: filed(run.fate, "node", "0 kept, 1 finished, 2 passed over"),
+    log_p: nats(run.logp), total: nats(run.total), log_p_stop: nats(run.stop),
+    alpha: { shape: [1], data: Float64Array.of(look.balpha) }, beam: { shape: [1], data: [run.beam] } };
 }
 
 const title = (run) => (run.endless ? TEXT.endlessTitle : TEXT.title);

@@ -43,32 +43,22 @@ export function attention(kind, array, other) {
   /** Has a query stopped before a layer (or step), counted from 1? */
   const gone = (row, layer) => Boolean(kind.taken) && layer > kind.taken[row];
   const inAll = () => {
-    const out = overHeads((sum, weight) => sum + weight / (layers * heads));
+    const out = overHeads(0, layers, (sum, w) => sum + w / (layers * heads));
     // A query that has stopped asks no more: its mean is over the steps that it takes.
     if (kind.taken) for (let i = 0; i < size; i += 1) out[i] *= layers / Math.min(layers,
       kind.taken[Math.floor(i / columns)]);
     return out;
   };
 
-  function overHeads(join) {
+  /** The heads of some layers, one map joined to the ones before it. */
+  function overHeads(first, end, join) {
     const out = new Float32Array(size);
-    for (let l = 0; l < layers; l += 1) {
-      for (let h = 0; h < heads; h += 1) {
-        const map = array.slice(l, h);
-        for (let i = 0; i < size; i += 1) out[i] = join(out[i], map[i]);
-      }
+    for (let at = first * heads; at < end * heads; at += 1) {
+      const map = array.slice(Math.floor(at / heads), at % heads);
+      for (let i = 0; i < size; i += 1) out[i] = join(out[i], map[i]);
     }
     return out;
   }
-
-  const layerMean = (layer) => {
-    const out = new Float32Array(size);
-    for (let h = 0; h < heads; h += 1) {
-      const map = array.slice(layer, h);
-      for (let i = 0; i < size; i += 1) out[i] += map[i] / heads;
-    }
-    return out;
-  };
 
   /**
    * Abnar and Zuidema (2020): half attention, half residual path, layer upon layer; for cross-attention the mean map on
@@ -84,7 +74,7 @@ export function attention(kind, array, other) {
     let path = new Float32Array(size);
     for (let i = 0; i < rows; i += 1) path[i * columns + i] = 1;
     for (let l = 0; l < layers; l += 1) {
-      const mixed = layerMean(l);
+      const mixed = overHeads(l, l + 1, (sum, w) => sum + w / heads);
       for (let i = 0; i < rows; i += 1) {
         let sum = 0;
         for (let j = 0; j < columns; j += 1) {
@@ -109,7 +99,7 @@ export function attention(kind, array, other) {
     /** Without the mask. @param {string} name "3.5" (layer and head from 1), "mean", "max" or "rollout" */
     raw: (name) => once(`raw ${name}`, () => {
         if (name === "mean") return inAll();
-        if (name === "max") return overHeads(Math.max);
+        if (name === "max") return overHeads(0, layers, Math.max);
         if (name === "rollout") return rollout();
         const [layer, head] = name.split(".").map((n) => Number(n) - 1);
         return array.slice(layer, head);

@@ -81,6 +81,7 @@ export class Pen {
         keep: null,
       spoken: null, said: null }); // spoken(): px that the sentence takes within the picture; said: where it stands
     this.narrow = width < 560 && !big;
+    this.small = big ? 20 : 12; // px of small print
   }
 
   /**

@@ -71,7 +71,6 @@ export const view = {
     }
     if (!changed.length) return;
     write(params);
-    for (const key of changed) bus.fire("view:" + key, key);
     bus.fire("view", changed);
   },
   /** Does the address say anything about what is looked at? */
