@@ -62,12 +62,14 @@ const shownOf = (map, axes, unit) => filed(Float32Array.from(map.data), axes, un
 /** Every head of every kind of the run, and the map in view. */
 export function arraysOf({ it, key, name }, { run, exact }) {
   if (it.blocks) return blocks(it, key, name, exact);
-  const files = [...run.kinds].flatMap(([kind, { array, kind: { axis, queries, keys, taken }, ...one }]) => Object.entries({
+  const files = [...run.kinds].flatMap(([kind, { array, kind: { axis, queries, keys, taken }, ...one }]) =>
+    Object.entries({
     weights: filed(array.data, [axis, ...AXES.slice(1)], PLAIN, array.shape), queries, keys,
     key_index: { shape: [one.columns], data: upTo(one.columns, one.keyNumber) },
     ...(taken ? { taken: filed(Float32Array.from(taken), "query", "steps that it takes") } : {}),
   }).map(([what, each]) => [`${kind}_${what}`, each]));
-  return { ...Object.fromEntries(files), shown: shownOf(it.map(name), AXES.slice(2), PLAIN), shown_name: `${key} ${name}` };
+  return { ...Object.fromEntries(files), shown: shownOf(it.map(name), AXES.slice(2), PLAIN),
+    shown_name: `${key} ${name}` };
 }
 
 /**

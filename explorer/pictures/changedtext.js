@@ -288,6 +288,5 @@ export const arrays = (run) => Object.fromEntries(run.sides.flatMap((side) => [
 export const legend = (run) => (run.sides.length ? [["dearer", 1], ["cheaper", 0]].map(([name, at]) =>
   ({ text: t(TEXT[name]), mark: { fill: shade("signed", at), wide: 12, tall: 12 } })) : []);
 export const choices = (run) =>
-  (run.sides.length > 1 ? [{ key: "model", label: t(TEXT.models), options: run.sides.map((side) =>
-  ({ value: side.key,
+  (run.sides.length > 1 ? [{ key: "model", label: t(TEXT.models), options: run.sides.map((side) => ({ value: side.key,
     label: `${t(side.name)} ${plus(side.number.after - side.number.before, digitsOf(side.number))}` })) }] : []);

@@ -145,7 +145,8 @@ export function table(run, look) {
 
 export const arrays = (run) => Object.fromEntries(run.models.filter(({ profiles }) => profiles)
   .flatMap(({ key, layers, heads, edges, profiles, ends }) => [
-    [`${key}_weight_by_band`, filed(profiles, ["layer", "head", "band"], "mean weight", [layers, heads, edges.length - 1])],
+    [`${key}_weight_by_band`,
+      filed(profiles, ["layer", "head", "band"], "mean weight", [layers, heads, edges.length - 1])],
     [`${key}_bands`, filed(edges, "edge", "characters back")],
     ...(ends ? [[`${key}_span_ends`, filed(ends, ["layer", "head"], "characters back", [layers, heads])]] : []),
   ]));

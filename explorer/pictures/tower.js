@@ -156,7 +156,8 @@ export function table(run, look) {
   return { caption: t(TEXT.caption), columns, rows, here: last(look) ?? null };
 }
 
-export const arrays = (run) => ({ symbols: run.symbols, ...Object.fromEntries(run.sets.flatMap(({ key, bits, best }) => [
+export const arrays = (run) =>
+  ({ symbols: run.symbols, ...Object.fromEntries(run.sets.flatMap(({ key, bits, best }) => [
   [`${key}_bits`, filed(bits.data, ["layer", "position"], "bits", bits.shape)], [`${key}_guesses`, best.flat()]])) });
 
 export const looks = { pos: "positions", tower: "choice" };

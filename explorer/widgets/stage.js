@@ -31,8 +31,8 @@
 // and, where it needs them:
 //   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the
 //                                    columns of the table
-//   TEXT                             its texts; of them `board` is what the board is called, {title} in it its title, and
-//                                    `question` the projector's title
+//   TEXT                             its texts; of them `board` is what the board is called, with {title}, and `question`
+//                                    the projector's title
 //   common                           what it has in common with other pictures
 //   question, title, units, legend   question: the projector's title as a function of run and look; title,
 //                                    units(run, look): texts; legend(run, look): [{text, mark: {fill, line, hatch,

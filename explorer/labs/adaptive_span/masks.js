@@ -115,6 +115,9 @@ function ticks(kind, span, wide, room) {
   return [...found, span];
 }
 
+/** Where a scale of weights ends. */
+const scaleOf = ({ before, after }) => Math.min(1, ceiling(Math.max(...before, ...after), [1, 2, 4, 8, 10]));
+
 // ── a run ──
 export function read(value, { again }) {
   if (!value.heads) return null;
@@ -369,7 +372,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   if (!short) write((left + right) / 2, bottom + 2 * size + 6, t(TEXT.distance), { align: "center", colour: "ink2" });
   // farther than this text goes
   if (run.length < span) pen.rect({ x0: x(run.length), x1: right, y0: top, y1: bottom }, { fill: "sunk" });
-  const most = ceiling(Math.max(...profile.before, ...profile.after));
+  const most = scaleOf(profile);
   const alpha = now.would ? 0.5 : 1;
   pen.path(steps(x, profile.before, bottom, tall, most), { fill: "control", alpha: 0.45 * alpha });
   pen.path(steps(x, profile.after, bottom, tall, most), { fill: "key", alpha: 0.8 * alpha });
@@ -411,7 +414,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     write(left - 8, lower + strip / 2, t(TEXT.after), { align: "right", colour: "key" });
     if (whole < span && right - x(whole) > size * 7) write(x(whole) + 8, upper + gap / 2, t(TEXT.short));
     if (now.row) {
-      const most = Math.min(1, ceiling(Math.max(...now.row.before, ...now.row.after), [1, 2, 4, 8, 10]));
+      const most = scaleOf(now.row);
       pen.path(steps(x, now.row.before, upper, strip, most), { fill: "control" });
       pen.path(steps(x, now.row.after, lower, -strip, most), { fill: "key" });
       for (const py of [upper - strip + size / 2, lower + strip - size / 2]) write(right + size, py, String(most));

@@ -286,7 +286,8 @@ export function arrays({ passes, count, settled, ends, greedy }) {
   const times = ([, ...data], axis) => filed(data, axis, "ms");
   return {
     confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"), pieces: all("pieces"),
-    settled: filed(settled, "position"), finished: times(ends, "pass"), greedy: times(greedy.ends, "piece"), greedy_pieces: greedy.pieces,
+    settled: filed(settled, "position"), finished: times(ends, "pass"), greedy: times(greedy.ends, "piece"),
+      greedy_pieces: greedy.pieces,
   };
 }
 

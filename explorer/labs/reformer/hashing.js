@@ -341,7 +341,6 @@ export const named = (run, look) => ["hashing", look.model, look.head, look.hash
 export const clock = (run, look) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null);
 export const same = (was, run) => was.tokens.join("") === run.tokens.join("");
 export const kept = (run, value) =>
-  ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>
-  query === run.query) });
+  ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) => query === run.query) });
 export const waits = (run, look) => Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address);
 export { TEXT };

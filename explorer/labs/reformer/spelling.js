@@ -61,8 +61,7 @@ const locked = (run, look) => look.pos.map((pos) => letterAt(run, pos)).filter((
 
 function card(run, i) {
   const letter = shown(run.letters[i]);
-  const models = run.runs.map((one) =>
-    [`${t(one.name)}: ${shown(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"}`,
+  const models = run.runs.map((one) => [`${t(one.name)}: ${shown(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"}`,
       `p(${letter}) ${probability(one.nats[i])}`].join(" · "));
   return [`${letter}·${run.first + i}${run.alone ? ` · ${bits(run, i).toFixed(2)} bits` : ""}`, ...models];
 }

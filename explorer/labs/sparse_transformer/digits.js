@@ -35,8 +35,7 @@ export function read(value, { again, away }) {
   const models = value.models.map((model) => {
     const { symbols: { data: symbols }, nats: { data: nats }, offsets } = model;
     const roots = offsets && Float32Array.from(offsets.data, (raw) => (raw ? (raw - 1) / 254 : Number.NaN));
-    return { ...model, symbols, nats, length: symbols.length, masks: new Map(),
-      offsets: roots
+    return { ...model, symbols, nats, length: symbols.length, masks: new Map(), offsets: roots
         && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most), 0) },
       rows: looksOf(again, value.kept?.[model.key] ?? (away ? {} : null)) };
   });

@@ -19,10 +19,10 @@ let fetching = 0; // answers on their way, over all pictures of the page; its ro
 const counted = (more) => (document.documentElement.dataset.fetching = fetching += more);
 
 /** The rows that a saved page holds, {address: base64}, as a map of address and numbers; `heldOf` is the way back. */
-export const rowsFrom = (held) => new Map(Object.entries(held ?? {})
+const rowsFrom = (held) => new Map(Object.entries(held ?? {})
     .map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]));
 
-export const heldOf = (kept) => Object.fromEntries([...kept].filter(([, rows]) => rows).map(([address, rows]) =>
+const heldOf = (kept) => Object.fromEntries([...kept].filter(([, rows]) => rows).map(([address, rows]) =>
       [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))]));
 
 /** The address of some rows: `look` may say behind its path what it is of. */
@@ -37,13 +37,15 @@ export function rowsAt(look, layer, head, first, count) {
  * @param {number} rows of one answer
  */
 export function looksOf(changed, saved = null, rows = ROWS) {
-  const kept = rowsFrom(saved);
+  const kept = rowsFrom(saved); // by address: what has come, null where it is on its way or could not be had
+  const coming = new Set();
   let trouble = null;
   let [resting, timer] = ["", 0]; // what is pointed at, and is fetched once it is for a while
 
   async function fetched(address) {
     if (kept.size >= KEPT) kept.delete(kept.keys().next().value);
     kept.set(address, null);
+    coming.add(address);
     counted(1);
     try {
       if (saved) throw AWAY;
@@ -56,6 +58,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
         ? { en: FAILED.en.replace("{why}", error.message), zh: FAILED.zh.replace("{why}", error.message) } : error;
       setTimeout(() => kept.delete(address), AGAIN);
     }
+    coming.delete(address);
     changed();
     inTurn(() => counted(-1)); // once they are drawn
   }
@@ -65,7 +68,21 @@ export function looksOf(changed, saved = null, rows = ROWS) {
   const whole = (look, layer, head, length) =>
     upTo(Math.ceil(length / rows), (n) => addressOf(look, layer, head, n * rows, length));
 
+  /** Rows as they came; null while they are not here. pointed: are they only pointed at? */
+  function block(address, pointed = false) {
+    if (!kept.has(address) && !(pointed && resting === address)) {
+      clearTimeout(timer);
+      resting = pointed ? address : "";
+      if (pointed) timer = setTimeout(() => ((resting = ""), fetched(address)), HOLD);
+      else fetched(address);
+    }
+    return kept.get(address) ?? null;
+  }
+
   return {
+    block,
+    /** Somebody goes there: what could not be had a moment ago is asked for again. */
+    retry: (address) => kept.get(address) === null && !coming.has(address) && kept.delete(address),
     /**
      * (key,) what a position gives to each key under a head, layer and head from 1; null while it is not here.
      * @param {string | null} look the address of all of them
@@ -75,14 +92,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
     of(look, layer, head, position, length, pointed = false) {
       if (!look || !(position >= 0 && position < length)) return null;
       const first = position - (position % rows);
-      const address = addressOf(look, layer, head, first, length);
-      const found = kept.get(address);
-      if (!kept.has(address) && !(pointed && resting === address)) {
-        clearTimeout(timer);
-        resting = pointed ? address : "";
-        if (pointed) timer = setTimeout(() => ((resting = ""), fetched(address)), HOLD);
-        else fetched(address);
-      }
+      const found = block(addressOf(look, layer, head, first, length), pointed);
       if (!found) return null;
       const wide = found.length / Math.min(rows, length - first);
       return Float32Array.from(found.subarray((position - first) * wide, (position - first + 1) * wide),
