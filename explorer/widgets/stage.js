@@ -9,9 +9,8 @@
 //                                    positions (several), step, head ("2.3"), pixel ("18,20"), pair ("2.13"), choice,
 //                                    flag, number
 //   read(value, {texts, again})      the value of the server, its arrays unpacked -> the run that all others take (may
-//   be a
-//                                    promise). again(): draws anew, when something fetched has come.
-//                                    texts: of the lab
+//                                    be a promise). again(): draws anew, when something fetched has come. texts: of the
+//                                    lab
 //   bounds(run, look)                {key: {count, pick} | {steps, first} | {layers, heads, names, pick} | {names,
 //                                    pick} | {least, most, pick}}; look holds the keys before. pick: what is looked at
 //                                    where the address says nothing
@@ -19,9 +18,8 @@
 //                                    pen.tall px where that is not 0; pen.big for an audience, pen.narrow on phones.
 //                                    Ends with pen.size(width, height[, keep[, view]]); of a picture higher than its
 //                                    view only what lies from pen.top on is drawn. pen.hit(box) says what can be
-//                                    pointed
-//                                    at, pen.handle(how) what can be dragged. look also holds `draft` {handle: value}
-//                                    while one drags, `plays` while it plays (everywhere), and `over`, what is
+//                                    pointed at, pen.handle(how) what can be dragged. look also holds `draft` {handle:
+//                                    value} while one drags, `plays` while it plays (everywhere), and `over`, what is
 //                                    previewed, if `hovers` is true
 //   sentence(run, look, over)        a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what
 //                                    is drawn; over: as above
@@ -31,19 +29,17 @@
 // and, where it needs them:
 //   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the
 //                                    columns of the table
-//   TEXT                             its texts; of them `board` is what the board is called, with {title}, and `question`
-//                                    the projector's title
+//   TEXT                             its texts; of them `board` is what the board is called, with {title}, and
+//                                    `question` the projector's title
 //   common                           what it has in common with other pictures
-//   question, title, units, legend   question: the projector's title as a function of run and look; title,
-//                                    units(run, look): texts; legend(run, look): [{text, mark: {fill, line, hatch,
-//                                    radius, wide, tall} or {shades: […]}}]
+//   question, title, units, legend   question: the projector's title as a function of run and look; title, units(run,
+//                                    look): texts; legend(run, look): [{text, mark: {fill, line, hatch, radius, wide,
+//                                    tall} or {shades: […]}}]
 //   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too, else
-//   only of several),
-//                                    [{key, label}] a chip (flag) or a slider (number)
+//                                    only of several), [{key, label}] a chip (flag) or a slider (number)
 //   below(run, look, lock, ask)      nodes and notes (texts) under the picture; lock({key: value}) locks, ask({field:
-//   text}) asks the
-//                                    program, null where there is none. beside(run, look): nodes in the narrow column,
-//                                    of what is pointed at; wide(run): it stands below
+//                                    text}) asks the program, null where there is none. beside(run, look): nodes in the
+//                                    narrow column, of what is pointed at; wide(run): it stands below
 //   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved
 //                                    page
 //   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}:
@@ -61,9 +57,8 @@
 //                                    nothing else is by then: such a picture lets go of another run's locks when the
 //                                    new one begins to grow
 //   completes(run, look, patch, {get, add})  what is locked with what a visitor locks, as a patch of its own; keys of
-//   other views as texts.
-//                                    free: what Esc writes, {key: text}. bounds(run, look, get): get(key) tells the
-//                                    address
+//                                    other views as texts. free: what Esc writes, {key: text}. bounds(run, look, get):
+//                                    get(key) tells the address
 //   follow(run, look, changed, get)  what other views' keys, `follows`, change here: {key: text} or null. tells(run,
 //                                    look): [event, detail] that other views hear when another look stands, and when
 //                                    they fire "looking"
@@ -78,8 +73,8 @@
 //                                    pen.part (0 … 1) of the way from the look pen.was, and is called again and again;
 //                                    data-moving says so
 //   lacks(run, look), takes(run, detail)  what the program is asked (event "look") for what is looked at, null where it
-//   is here or on its way
-//                                    in vain; and what has come, heard as "looked" (widgets/looked.js)
+//                                    is here or on its way in vain; and what has come, heard as "looked"
+//                                    (widgets/looked.js)
 //   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then
 //                                    ends with "waits"
 //
