@@ -3,7 +3,7 @@
 // Made by explorer/figures/sides.py.
 
 import { filed, upTo } from "../widgets/lib/arrays.js";
-import { ceiling, number, plus, sign } from "../widgets/lib/signs.js";
+import { ceiling, mark, number, plus } from "../widgets/lib/signs.js";
 import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
 import { roles, t } from "../widgets/lib/lang.js";
@@ -41,7 +41,6 @@ export const TEXT = {
 const BARS = 100; // of a whole text, about
 const ROUGH = 128; // characters of a row of the table where a text is not read in segments
 const CLOSE = 4; // px between borders of segments below which they are left out
-const signed = (letter) => sign(letter.codePointAt(0));
 
 export function read(value) {
   const sides = value.sides.filter(({ reached }) => reached).map((side) => {
@@ -183,7 +182,7 @@ export function sentence(run, look, over) {
   const one = { before: side.before[here], after: side.after[here] };
   const bar = side.bars.find(({ end }) => here < end);
   const at = here + side.first;
-  const name = side.letters.length ? `${signed(side.letters[here])}·${at}` : `${t(TEXT.character)} ${at}`;
+  const name = side.letters.length ? `${mark(side.letters[here])}·${at}` : `${t(TEXT.character)} ${at}`;
   return [...roles(run.sentence), " ", { text: name, role: "query" }, t(TEXT.here, said(one)),
     bar.end - bar.first > 1 ? t(TEXT.around, { a: bar.first + side.first, b: bar.end - 1 + side.first, ...said(bar) })
       : t({ en: ".",
@@ -229,11 +228,11 @@ function answering({ answers, first }) {
   if (!before.some((letter, i) => letter !== after[i])) return [label(t(TEXT.answers)),
     note(t(TEXT.unchanged, { n: before.length }))];
   const letter = (text, i) => {
-    if (before[i] === after[i]) return document.createTextNode(signed(text[i]));
-    const title = t(TEXT.letter, { i: i + first, before: signed(before[i]), after: signed(after[i]),
-      right: signed(right[i]) });
+    if (before[i] === after[i]) return document.createTextNode(mark(text[i]));
+    const title = t(TEXT.letter, { i: i + first, before: mark(before[i]), after: mark(after[i]),
+      right: mark(right[i]) });
     return el(text === after ? "ins" : "del", { class: text[i] === right[i] ? "is-right" : "is-wrong", title,
-      text: signed(text[i]) });
+      text: mark(text[i]) });
   };
   const row = (which, text) => boxOf(which, t(TEXT.answers), ...text.map((_, i) => letter(text, i)));
   return [label(t(TEXT.answers)), row("before", before), row("after", after)];

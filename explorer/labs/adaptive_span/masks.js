@@ -9,7 +9,7 @@ import { parts, t } from "../../widgets/lib/lang.js";
 import { headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
-import { ceiling, sign, weight } from "../../widgets/lib/signs.js";
+import { ceiling, mark, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
   question: { en: "How far does each head look back?", zh: "每个头往回看多远？" },
@@ -63,7 +63,7 @@ export const TEXT = {
 };
 
 const listed = (name) => t(TEXT[name]).split("|");
-const letter = (run, at) => sign(run.letters[at].codePointAt(0));
+const letter = (run, at) => mark(run.letters[at]);
 const named = (run, at) => (at < 0 ? t(TEXT.start) : `“${letter(run, at)}”·${at}`);
 const round = (z) => String(Number(z.toFixed(1)));
 const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : share < 1 && share >= 0.995 ? ">99 %"

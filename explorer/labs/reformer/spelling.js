@@ -5,7 +5,7 @@
 import { t } from "../../widgets/lib/lang.js";
 import { among } from "../../widgets/lib/looking.js";
 import { ink, ramp, shade } from "../../widgets/lib/pen.js";
-import { sign } from "../../widgets/lib/signs.js";
+import { mark } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   word: { en: "Said twice", zh: "说两遍" },
@@ -37,7 +37,6 @@ const TEXT = {
 };
 const WORST = 8; // bits where the scale of the loss ends
 
-const shown = (letter) => sign(letter.codePointAt(0));
 const bits = (run, i) => run.runs[0].nats[i] / Math.LN2;
 const wrong = (run, one, i) => one.said[i] !== run.letters[i];
 
@@ -60,8 +59,8 @@ function letterAt({ first, alone, letters }, pos) {
 const locked = (run, look) => look.pos.map((pos) => letterAt(run, pos)).filter((i) => i !== null);
 
 function card(run, i) {
-  const letter = shown(run.letters[i]);
-  const models = run.runs.map((one) => [`${t(one.name)}: ${shown(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"}`,
+  const letter = mark(run.letters[i]);
+  const models = run.runs.map((one) => [`${t(one.name)}: ${mark(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"}`,
       `p(${letter}) ${probability(one.nats[i])}`].join(" · "));
   return [`${letter}·${run.first + i}${run.alone ? ` · ${bits(run, i).toFixed(2)} bits` : ""}`, ...models];
 }
@@ -113,7 +112,7 @@ function letters(run, look, pen) {
           { fill: "bad-soft", hatch: "panel", radius: 3 });
         const style = { size: Math.min(big ? 30 : 16, cell * 0.8), align: "center", face: "mono", weight: bad ||
           !one.key ? 700 : 400 };
-        pen.text(x + cell / 2, middle, shown(one.said[i]), { ...style, colour: bad ? "bad" : "ink" });
+        pen.text(x + cell / 2, middle, mark(one.said[i]), { ...style, colour: bad ? "bad" : "ink" });
         const p = one.key ? Math.exp(-one.nats[i]) : 0; // of the right letter, as a line under it
         if (p > 0) pen.rect({ x0: x + 1, x1: x + 1 + p * (cell - 2), y0: top + box - 2, y1: top + box },
           { fill: bad ? "bad" : "out" });
@@ -147,7 +146,7 @@ function characters(run, look, pen) {
   const chosen = locked(run, look);
   let [x, y] = [0, 0];
   run.letters.forEach((letter, i) => {
-    const own = wide(shown(letter));
+    const own = wide(mark(letter));
     let word = own; // up to the next space, where it begins one
     if (i === 0 || /\s/.test(run.letters[i - 1]))
       for (let n = i + 1; n < run.letters.length && !/\s/.test(run.letters[n]); n += 1) word += wide(run.letters[n]);
@@ -155,7 +154,7 @@ function characters(run, look, pen) {
     const place = { x0: x, x1: x + own, y0: y + 2, y1: y + tall - 2 };
     const ground = shade("surprise", bits(run, i) / WORST);
     pen.rect(place, { fill: ground });
-    pen.text(x + own / 2, y + tall / 2, shown(letter), { ...style, colour: ink(ground) });
+    pen.text(x + own / 2, y + tall / 2, mark(letter), { ...style, colour: ink(ground) });
     if (chosen.includes(i))
       pen.rect({ x0: x - 1, x1: x + own + 1, y0: y, y1: y + tall },
         { line: "query", width: pen.big ? 4 : 2.5, radius: 2 });
@@ -182,8 +181,8 @@ export function sentence(run, look) {
     return [t(TEXT.shares,
         { each: joined(run.runs.map((one) => t(TEXT.share, { model: t(one.name), right: one.right, n }))) })];
   }
-  const letter = shown(run.letters[i]);
-  const said = (one) => ({ model: t(one.name), said: shown(one.said[i]), letter, p: probability(one.nats[i]) });
+  const letter = mark(run.letters[i]);
+  const said = (one) => ({ model: t(one.name), said: mark(one.said[i]), letter, p: probability(one.nats[i]) });
   if (run.alone) return [t(TEXT.character, { i: i + 1, bits: bits(run, i).toFixed(2), ...said(alone) })];
   return [t(TEXT.letter,
       { i: i + 1, letter, pos: run.first + i, each: joined(run.runs.map((one) => t(TEXT.says, said(one)))) })];
@@ -191,8 +190,8 @@ export function sentence(run, look) {
 
 export function table(run, look) {
   const models = run.runs.flatMap((one) => ["said", "nats"].map((name) => t(TEXT[name], { model: t(one.name) })));
-  const rows = run.letters.map((letter, i) => [i + 1, run.first + i, shown(letter),
-      ...run.runs.flatMap((one) => [shown(one.said[i]), Number(one.nats[i].toFixed(6))])]);
+  const rows = run.letters.map((letter, i) => [i + 1, run.first + i, mark(letter),
+      ...run.runs.flatMap((one) => [mark(one.said[i]), Number(one.nats[i].toFixed(6))])]);
   return { caption: t(TEXT.sheet), columns: [t(TEXT.number), t(TEXT.position), t(TEXT.column), ...models], rows,
     here: locked(run, look).at(-1) ?? null };
 }

@@ -31,6 +31,9 @@ export const isWord = (text) => /[\p{L}\p{N}]/u.test(text) && !/^<[^<>]*>$/.test
 /** A token in a sentence: what it is and where, in the colour of its role. */
 export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${signed(index)})`, role });
 
+/** The same of a letter; "" where there is none. */
+export const mark = (letter) => (letter ? sign(letter.codePointAt(0)) : "");
+
 /** “the” (4) */
 export const placed = (text, position) => (lang() === "zh" ? `“${text}”（${position}）` : `“${text}” (${position})`);
 /** “e” (412) */
