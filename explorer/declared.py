@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from explorer import api, controls, own
 from explorer.drawn import once
-from explorer.engine import Engine
+from explorer.engine import Engine, Function
 from explorer.lab import Lab, Picture, Text, Thumbnail, readable
 from explorer.program import About, Program
 
@@ -48,6 +48,7 @@ class Named(Protocol):
 
 def lab_of(
     slug: str,
+    explain: Function,
     program: Callable[[], Program[R, S]],
     examples: Sequence[R],
     texts: Named,
@@ -60,16 +61,16 @@ def lab_of(
 ) -> Lab:
     """A lab of one program. Its other facts are named as in `Lab`: year, paper, authors, arxiv, licence, ancestors, changed, exports.
 
-    program() is called when a page is built: so a file that cannot be read closes this lab alone. texts: its module. network: its parts, or
-    several columns of them. views: its module too, with steps(), the guided steps, first(), what is stored of the first example, and
-    thumbnail(seen), that as a picture for the family map.
+    explain: of its program, which is called when a page is built: so a file that cannot be read closes this lab alone. texts: its module.
+    network: its parts, or several columns of them. views: its module too, with steps(), the guided steps, first(), what is stored of the
+    first example, and thumbnail(seen), that as a picture for the family map.
     interventions: key -> an example changed so. probes(): small requests that load the models; the first example if not said;
     probe=None where there are none.
     """
 
     async def probe(engine: Engine) -> None:
         for request in probes() if probes else examples[:1]:
-            await engine.ask(program().explain, request)
+            await engine.ask(explain, request)
 
     def thumbnail() -> Thumbnail | Picture | None:
         kept = views.first()

@@ -31,6 +31,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
 
 LAB = lab_of(
     "act_rnn",
+    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,

@@ -44,6 +44,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "adaptive_span",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

@@ -49,6 +49,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "bert",
+    EXPLAIN,
     program,
     EXAMPLES,
     texts,

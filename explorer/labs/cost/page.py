@@ -53,6 +53,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "cost",
+    EXPLAIN,
     program,
     EXAMPLES,
     texts,

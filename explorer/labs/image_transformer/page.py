@@ -41,6 +41,7 @@ CHANGED = replace(EXAMPLES[1], count=1, keep=21)  # so little of it is made that
 
 LAB = lab_of(
     "image_transformer",
+    GENERATE,
     program,
     offered(),
     texts,

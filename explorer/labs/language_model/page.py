@@ -56,6 +56,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "language_model",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

@@ -48,6 +48,7 @@ CHANGED = replace(CHORALES[3], length=16)  # so little of it is made that a chan
 
 LAB = lab_of(
     "music",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

@@ -106,6 +106,7 @@ CHANGED = Request("text", "The captain of the ship was an old man, and nobody ha
 
 LAB = lab_of(
     "reformer",
+    EXPLAIN,
     program,
     views.given(),
     texts,

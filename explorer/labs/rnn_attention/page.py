@@ -35,6 +35,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
 
 LAB = lab_of(
     "rnn_attention",
+    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,

@@ -74,6 +74,7 @@ CHANGED = replace(EXAMPLES[0], keep=SIDE - 2)  # so little of it is made that a 
 
 LAB = lab_of(
     "sparse_transformer",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

@@ -47,6 +47,7 @@ CHANGED = replace(EXAMPLES[0], length=16)  # so little of it is written that a c
 
 LAB = lab_of(
     "transformer_xl",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

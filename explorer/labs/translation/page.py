@@ -56,6 +56,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "translation",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

@@ -42,6 +42,7 @@ PROGRAM: Program[Request, Explanation] = program_of(
 
 LAB = lab_of(
     "universal_transformer",
+    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,

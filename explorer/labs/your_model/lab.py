@@ -209,6 +209,7 @@ def lab() -> Lab:
     )
     return lab_of(
         "your_model",
+        EXPLAIN,
         lambda: program,
         asked,
         SimpleNamespace(**vars(WORDS), EQUATION=EQUATIONS[known.shape]),

@@ -36,6 +36,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "new_lab",
+    EXPLAIN,
     program,
     EXAMPLES,
     texts,
