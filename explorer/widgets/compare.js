@@ -53,7 +53,8 @@ export function mount(root, props) {
       type(at, line.value);
     } }, pick, view, line, say(el("button", { class: "tfe-button small" }), texts.run), whole);
     const frame = el("iframe", { class: "tfe-compare-frame", name });
-    const box = el("section", { class: "tfe-panel tfe-compare-side" }, form, frame);
+    const error = el("p", { class: "tfe-error", role: "alert", hidden: true });
+    const box = el("section", { class: "tfe-panel tfe-compare-side" }, form, error, frame);
     paints(box, () => {
       box.setAttribute("aria-label", t(texts[name]));
       frame.title = t(texts[name]);
@@ -63,8 +64,15 @@ export function mount(root, props) {
       pick.replaceChildren(...labs.map(({ short }) => el("option", { text: t(short) })));
       pick.selectedIndex = labs.indexOf(labOf(wanted[at]));
     });
-    return { box, frame, pick, view, line, whole, seen: "", told: null };
+    return { box, frame, pick, view, line, whole, error, seen: "", told: null };
   });
+  /** Says why a side's input is refused: the bar of its own page, which says so there, is not shown here. */
+  function refuse({ error, frame }, text) {
+    if (error.textContent === text) return; // it is read aloud once
+    error.textContent = text;
+    error.hidden = !text;
+    frame.classList.toggle("tfe-stale", Boolean(text));
+  }
 
   function show(at, url) {
     const lab = labOf(url);
@@ -76,6 +84,7 @@ export function mount(root, props) {
         __theme: dark() ? "dark" : "light" }))
       framed.searchParams.set(key, text);
     Object.assign(sides[at], { figure, fresh: true, left: sides[at].frame.contentDocument });
+    refuse(sides[at], "");
     sides[at].frame.src = framed.href;
     sides[at].pick.selectedIndex = labs.indexOf(lab);
     sides[at].view.hidden = lab.figures.length < 2;
@@ -134,6 +143,7 @@ export function mount(root, props) {
     const found = sides.map((side, at) => {
       const page = side.frame.contentDocument;
       if (page === side.left) return null; // it stays until the next one comes, and would take the side back to its own address
+      refuse(side, page?.querySelector(".tfe-ask-error:not([hidden])")?.textContent ?? "");
       const node = drawn(page, side.figure);
       const now = side.frame.contentWindow?.location;
       if (!node?.dataset.drawn || !now || !labOf(now)) return null;

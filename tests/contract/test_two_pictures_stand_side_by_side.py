@@ -70,6 +70,24 @@ def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(pag
     expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
 
 
+def test_a_side_whose_input_is_refused_says_so(page_watch: Page, site: str) -> None:
+    page = page_watch
+    compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
+    right = page.locator(".tfe-compare-side").nth(1)
+    refusal, picture = right.get_by_role("alert"), right.locator("iframe")
+    expect(refusal).to_be_hidden()
+    right.locator("input").fill("dog " * 100)
+    right.locator("input").press("Enter")
+    expect(refusal).to_contain_text("at most")
+    expect(picture, "what it still shows is marked").to_have_css("opacity", "0.45")
+    expect(page.locator(".tfe-compare-side").nth(0).get_by_role("alert")).to_be_hidden()
+    right.locator("input").fill("Two dogs are running.")
+    right.locator("input").press("Enter")
+    expect(page.frame_locator("iframe >> nth=1").locator(".tfe-attention")).to_have_attribute("data-run", re.compile("dogs"))
+    expect(refusal).to_be_hidden()
+    expect(picture).to_have_css("opacity", "1")
+
+
 def test_two_sentences_of_one_s_own_go_through_one_lab(page_watch: Page, site: str) -> None:
     said = ("A cat sits here.", "A dog runs.")
     compared(page_watch, site, *(f"/rnn_attention?v=1&sentence={one.replace(' ', '+')}" for one in said))
