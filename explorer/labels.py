@@ -175,6 +175,7 @@ COMPARE: Final[Texts] = {
     "swap": _("Swap sides", "左右互换"),
     "difference": _("Difference", "差值"),
     "unlike": _("The two pictures have different shapes, so there is no difference to draw.", "两幅图形状不同，因此没有差值可画。"),
+    "waits": _("The difference is drawn once both sides show what they are asked for.", "两边都显示所要求的内容后，才画差值。"),
 }
 
 PRESENTER: Final[Texts] = {

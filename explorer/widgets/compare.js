@@ -139,6 +139,13 @@ export function mount(root, props) {
       : ["queries", "keys"].map((one) => files[name.replace("shown", one)]);
     return { name, queries, keys, rows: map.shape[0], columns: map.shape[1], data: map.data };
   }
+  /** Gives the difference, or why there is none: the two are of different shapes, or a side has not run yet. */
+  function give(next, why) {
+    if (!next && !value.value && value.texts.empty === texts[why]) return;
+    Object.assign(value, { value: next });
+    value.texts.empty = texts[why];
+    update?.();
+  }
   function look() {
     const found = sides.map((side, at) => {
       const page = side.frame.contentDocument;
@@ -149,7 +156,10 @@ export function mount(root, props) {
       if (!node?.dataset.drawn || !now || !labOf(now)) return null;
       return { node, url: bare(now.href), at };
     });
-    if (found.some((one) => !one)) return;
+    if (found.some((one) => !one)) {
+      for (const side of sides) side.seen = "";
+      return give(null, "waits");
+    }
     const seen = found.map(({ node,
         url }) => `${node.dataset.drawn} ${node.dataset.run} ${node.dataset.state} ${url.href}`);
     if (seen.every((text, at) => text === sides[at].seen)) return;
@@ -180,9 +190,8 @@ export function mount(root, props) {
         ? [1, 0].find((at) => sides[at].fresh && !TOGETHER.some((key) => wanted[at].searchParams.has(key))) : -1;
     for (const side of sides) Object.assign(side, follows >= 0 ? { seen: "" } : { fresh: side.fresh && !(come && maps.every(Boolean)) }); // its page may not hear yet
     if (follows >= 0) lock(follows, { row: rows[1 - follows] });
-    value.value = alike ? { query: seen.join(" "), state: "live", left: maps[0], right: maps[1],
-        row: rows[0] && Number(rows[0]) } : null;
-    update?.();
+    give(alike && come ? { query: seen.join(" "), state: "live", left: maps[0], right: maps[1],
+        row: rows[0] && Number(rows[0]) } : null, come ? "unlike" : "waits");
   }
   setInterval(look, TICK);
   const fit = () => sides.forEach(({ frame }) => {

@@ -33,7 +33,7 @@ def compare(labs: Sequence[Lab]) -> gr.HTML:
         stage={
             "view": "difference",
             "picture": address("pictures/difference.js"),
-            "texts": {"title": dict(labels.COMPARE["difference"]), "empty": dict(labels.COMPARE["unlike"])},
+            "texts": {"title": dict(labels.COMPARE["difference"]), "empty": dict(labels.COMPARE["waits"])},
         },
         labs=[
             {

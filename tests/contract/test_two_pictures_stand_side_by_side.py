@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from explorer.labs.translation.page import LAB as TRANSLATION
 from explorer.site import COMPARE
 from tests.browser.waiting import becomes
 from tests.fitting import refused_by_axe, scrolls_sideways
@@ -70,22 +71,27 @@ def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(pag
     expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
 
 
-def test_a_side_whose_input_is_refused_says_so(page_watch: Page, site: str) -> None:
+def test_a_side_whose_input_is_refused_says_so_and_no_difference_is_drawn_of_it(page_watch: Page, site: str) -> None:
     page = page_watch
-    compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
+    first = f"/translation?{TRANSLATION.examples[0]}"  # what a side goes on showing whose input is refused
+    compared(page, site, first, first)
     right = page.locator(".tfe-compare-side").nth(1)
-    refusal, picture = right.get_by_role("alert"), right.locator("iframe")
+    refusal, picture, difference = right.get_by_role("alert"), right.locator("iframe"), page.locator(".tfe-difference")
+    expect(difference.locator(".tfe-words")).to_contain_text("The two are alike")
     expect(refusal).to_be_hidden()
     right.locator("input").fill("dog " * 100)
     right.locator("input").press("Enter")
     expect(refusal).to_contain_text("at most")
     expect(picture, "what it still shows is marked").to_have_css("opacity", "0.45")
     expect(page.locator(".tfe-compare-side").nth(0).get_by_role("alert")).to_be_hidden()
+    expect(difference.locator(".tfe-words")).to_be_hidden()
+    expect(difference).to_contain_text("once both sides show what they are asked for")
     right.locator("input").fill("Two dogs are running.")
     right.locator("input").press("Enter")
     expect(page.frame_locator("iframe >> nth=1").locator(".tfe-attention")).to_have_attribute("data-run", re.compile("dogs"))
     expect(refusal).to_be_hidden()
     expect(picture).to_have_css("opacity", "1")
+    expect(difference, "of a sentence of another length").to_contain_text("different shapes")
 
 
 def test_two_sentences_of_one_s_own_go_through_one_lab(page_watch: Page, site: str) -> None:
