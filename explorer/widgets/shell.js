@@ -449,7 +449,9 @@ export function mount(root, props) {
     return true;
   }
   /** What goes along from one lab of the lecture into another. */
-  const taken = () => (lecturing() ? { lecture: projecting() ? "projector" : "1" } : {});
+  const taken = () => (lecturing() ? asProjected() : {});
+  /** What goes along wherever the presenter leads: a window that is projected stays so. */
+  const asProjected = () => ({ lecture: projecting() ? "projector" : "1" });
 
   // ---------------------------------------------------------------- the sheet of keys
   const sheetRows = el("dl");
@@ -477,7 +479,7 @@ export function mount(root, props) {
   skip.classList.add("tfe");
   document.body.classList.toggle("tfe-has-foot", steps.length > 0);
   const show = projector(words, steps, { lecturing, go: (path, number) =>
-    (path === location.pathname ? go(number) : (location.href = pageAt(path, { step: number, ...taken() }))) });
+    (path === location.pathname ? go(number) : (location.href = pageAt(path, { step: number, ...asProjected() }))) });
   step.on(paintSteps);
   paint();
 

@@ -115,6 +115,22 @@ def test_in_the_lecture_keys_lead_from_lab_to_lab_projected_or_not_and_to_its_pa
     page.wait_for_url("**/lecture?lang=zh")
 
 
+# A presenter's window asks whoever projects for a step of another lab.
+PRESENTS = """(path) => { const line = new BroadcastChannel("tfe-lecture");
+    line.onmessage = ({ data }) => data.hall && line.postMessage({ presenter: "asks", to: data.hall, go: { path, step: 2 } });
+    line.postMessage({ presenter: "here" }); }"""
+
+
+def test_a_window_projected_outside_the_lecture_stays_so_where_the_presenter_leads(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, LAB, "step=1&_thr=0")
+    page.wait_for_selector(".tfe-projectable:visible")
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"Step 1 of {len(LAB.steps)}")
+    page.evaluate(PRESENTS, NEXT.path)
+    page.wait_for_url(re.compile(re.escape(NEXT.path)))
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"Step 2 of {len(NEXT.steps)}")
+
+
 def test_the_link_is_copied_or_taken_by_hand_where_copying_is_refused(new_page: NEW, site: str) -> None:
     page, _ = new_page(permissions=["clipboard-read", "clipboard-write"])
     copy, field = opened(page, site, LAB, "step=1&_thr=0").locator(".tfe-shell-copy"), page.locator(".tfe-shell-refusal input")
