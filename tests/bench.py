@@ -94,6 +94,7 @@ class Bench:
         self._places: dict[str, tuple[Sequence[Any], Any, Place]] = {}
         self.lecture: str | None = None  # the address of the guided lecture, of pages that are built from now on
         self._pages: dict[str, Page] = {}
+        self._building = asyncio.Lock()
         self._files = {
             "bench.js": ("text/javascript", (FOLDER / "bench.js").read_bytes()),
             "gradio.css": ("text/css", (_gradio_css() + self._site.blocks.theme_css + BOXES).encode()),
@@ -144,8 +145,9 @@ class Bench:
         from explorer.document import BEFORE, scheme
         from explorer.widgets.base import address
 
-        if path not in self._pages:
-            self._pages[path] = await asyncio.to_thread(asyncio.run, self._built(path))
+        async with self._building:  # Gradio builds one page at a time
+            if path not in self._pages:
+                self._pages[path] = await asyncio.to_thread(asyncio.run, self._built(path))
         drawn = json.dumps(self._pages[path].drawn, default=_plain).replace("<", "\\u003c")
         scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/([\w/.-]+?\.js)", drawn)))
         wanted = map(address, self._site.joined.closure(scripts))

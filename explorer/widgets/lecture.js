@@ -70,7 +70,8 @@ export function mount(root, props) {
 
   const presenter = links(say(el("a", { class: "tfe-button", target: "tfe-presenter" }), texts.presenter),
     () => pageAt("/presenter", { lang: lang() }));
-  const begin = linkTo(say(el("a", { class: "tfe-button primary tfe-lecture-begin" }), texts.begin), labs[0].path, 1);
+  const first = labs.find(({ steps }) => steps.length) ?? labs[0]; // a closed lab has none
+  const begin = linkTo(say(el("a", { class: "tfe-button primary tfe-lecture-begin" }), texts.begin), first.path, 1);
   root.append(
     el(
       "div",

@@ -28,6 +28,7 @@ export function mount(root, props) {
   const drawing = slides();
   const held = { minutes: Object.keys(routes)[0], at: 0, began: null, turned: null, skipped: [],
     ...JSON.parse(kept(KEY) ?? "{}") };
+  if (!all[held.at]) held.at = 0; // a lab has been closed since
   let seconds = new Map(); // step of the route -> what is planned for it
   let hall = null; // what the window that projects has told last
   let missed = 0; // seconds in which it has not answered

@@ -488,6 +488,9 @@ export function mount(root, props) {
     document.activeElement === main ||
       Boolean(document.activeElement?.closest(".tfe-shell-rail, .tfe-shell-foot, .tfe-shell-bar")));
 
+  // A closed lab has no steps, and leads on.
+  const turns = () => lecturing() || (projecting() && steps.length > 0);
+
   pageKeys({
     p: () => show.possible() && bus.fire("project"),
     P: () => show.possible() && bus.fire("project"),
@@ -501,8 +504,8 @@ export function mount(root, props) {
       return true;
     },
     Enter: () => show.reveal(),
-    PageDown: () => (projecting() || lecturing()) && steps.length > 0 && show.turn(1, forward),
-    PageUp: () => (projecting() || lecturing()) && steps.length > 0 && show.turn(-1, backward),
+    PageDown: () => turns() && show.turn(1, forward),
+    PageUp: () => turns() && show.turn(-1, backward),
     ArrowRight: () => free() && show.turn(1, forward),
     ArrowLeft: () => free() && show.turn(-1, backward),
   });

@@ -22,12 +22,12 @@ def shell(
     """Place the frame, first on its page.
 
     labs: the family, in teaching order; the rail shows it by year, and only the year of `here` unfolded.
-    here: the lab whose page this is, None for the family map.
+    here: the lab whose page this is, None for the family map. A closed lab stands in the rail, and no step leads to it.
     lecture, compare: addresses of the guided lecture and of two pictures side by side, None while there are none. at: where this page
     is, where it is no lab's: "map", "lecture" or "compare".
     """
     place = labs.index(here) if here is not None else len(labs)
-    before, ahead = labs[:place][-1:] if here is not None else (), labs[place + 1 :]
+    before, ahead = ([lab for lab in some if lab.steps] for some in (labs[:place] if here is not None else (), labs[place + 1 :]))
     return widget(
         "shell",
         classes=["tfe-with-rail"] if here else [],
@@ -66,7 +66,7 @@ def shell(
         ],
         onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
         plotly=vendor("plotly"),
-        before={"path": before[0].path, "steps": len(before[0].steps)} if before else None,
+        before={"path": before[-1].path, "steps": len(before[-1].steps)} if before else None,
     )
 
 

@@ -14,6 +14,8 @@ from playwright.sync_api import Page, expect
 from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.widgets.base import asset
+from explorer.widgets.lecture import lecture
+from explorer.widgets.presenter import presenter
 from tests.bench import Bench
 from tests.browser import attending
 from tests.browser.staged import NEW
@@ -35,6 +37,7 @@ FAMILY = [
     for lab in (*(lab for lab in LABS if lab.slug in {"translation", "reformer"}), LABS[-1])
 ]
 LAB, NEXT, LAST = FAMILY
+CLOSED = Benched(**vars(next(lab for lab in LABS if lab.slug == "bert")) | {"steps": ()})  # the first of the family
 STATE = asset("lib/state.js")
 BACK, ON = ".tfe-shell-rail .tfe-shell-back", ".tfe-shell-rail .tfe-shell-next"
 
@@ -45,11 +48,27 @@ def page_of(lab: Any, engine: object) -> None:
     attending.page_of("trial")(lab, engine)
 
 
+def closed_page(lab: Any, engine: object) -> None:
+    """Nothing to look at."""
+    gr.Textbox(label="field")
+
+
+def lecture_of(lab: Any, engine: object) -> None:
+    """The page of the lecture."""
+    lecture([CLOSED, *FAMILY])
+
+
+def presenter_of(lab: Any, engine: object) -> None:
+    """The page of the presenter."""
+    presenter([CLOSED, *FAMILY])
+
+
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> Iterator[str]:
     """The address of the bench pages."""
     bench.lecture = "/lecture"
-    yield bench.put(__name__, {lab.slug: page_of for lab in FAMILY}, family=FAMILY)
+    pages = {lab.slug: page_of for lab in FAMILY} | {CLOSED.slug: closed_page, "begins": lecture_of, "presents": presenter_of}
+    yield bench.put(__name__, pages, family=[CLOSED, *FAMILY])
     bench.lecture = None
 
 
@@ -129,6 +148,22 @@ def test_a_window_projected_outside_the_lecture_stays_so_where_the_presenter_lea
     page.evaluate(PRESENTS, NEXT.path)
     page.wait_for_url(re.compile(re.escape(NEXT.path)))
     expect(page.locator(".tfe-projector-where")).to_have_text(f"Step 2 of {len(NEXT.steps)}")
+
+
+def test_a_closed_lab_is_no_dead_end_of_the_lecture(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}/begins?lang=en")
+    expect(page.locator(".tfe-lecture-begin")).to_have_attribute("href", re.compile(rf"{LAB.path}\?"))
+    page.goto(f"{site}/{CLOSED.slug}?lecture=1&lang=en")
+    expect(page.locator(".tfe-shell-bar")).to_be_visible()
+    page.keyboard.press("PageDown")
+    at(page, LAB, 1, lecture="1")
+
+
+def test_the_presenter_s_window_forgets_a_step_that_is_there_no_more(page_watch: Page, site: str) -> None:
+    page_watch.add_init_script("sessionStorage.setItem('tfe-presenter', JSON.stringify({ at: 99 }))")
+    page_watch.goto(f"{site}/presents?lang=en")
+    expect(page_watch.locator(".tfe-presenter-steps [aria-current=step]")).to_contain_text(LAB.steps[0].asks["en"])
 
 
 def test_the_link_is_copied_or_taken_by_hand_where_copying_is_refused(new_page: NEW, site: str) -> None:

@@ -197,6 +197,13 @@ def test_the_frame_and_the_map_are_json_and_each_lab_knows_the_one_before_it_and
     assert all(set(one["ancestors"]) <= {lab.slug for lab in LABS} for one in map_["labs"]), "only ancestors that are on it"
 
 
+def test_no_step_leads_to_a_closed_lab_which_leads_on_itself() -> None:
+    first, shut, last = LABS[0], dataclasses.replace(LABS[1], steps=()), LABS[2]
+    frames = [shell((first, shut, last), one).props for one in (first, shut, last)]
+    assert [one["onward"] and one["onward"]["path"] for one in frames] == [last.path, last.path, None]
+    assert [one["before"] and one["before"]["path"] for one in frames] == [None, first.path, first.path]
+
+
 def test_the_lecture_names_every_step_of_every_lab_in_teaching_order() -> None:
     props = lecture(LABS).props
     assert [lab["path"] for lab in props["labs"]] == [lab.path for lab in LABS]
