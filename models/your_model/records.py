@@ -155,23 +155,30 @@ def facts(folder: Path) -> Facts:
     added = _json(folder, "tokenizer.json").get("added_tokens", [])
     mask = next((str(one.get("content")) for one in added if "mask" in str(one.get("content")).lower()), "")
     layers, heads = (_number(config, *names) for names in (("num_hidden_layers", "n_layers", "n_layer", "num_layers"), HEADS))
-    if int(config.get("num_decoder_layers") or layers) != layers:
+    if _number(config, "num_decoder_layers", unsaid=layers) != layers:
         raise InputError(
             "layers",
             en=f"The encoder has {layers} layers and the decoder {config['num_decoder_layers']}; as many of each are drawn.",
             zh=f"编码器有 {layers} 层，解码器有 {config['num_decoder_layers']} 层；只能画两者层数相同的模型。",
         )
-    longest = next((int(config[key]) for key in ("max_position_embeddings", "n_positions") if config.get(key)), MOST_TOKENS)
+    longest = _number(config, "max_position_embeddings", "n_positions", most=999_999_999, unsaid=MOST_TOKENS)
+    if longest - 2 < FEWEST_TOKENS:
+        raise InputError(
+            "positions",
+            en=f"The model has {longest} positions; at least {FEWEST_TOKENS + 2} are needed.",
+            zh=f"该模型有 {longest} 个位置；至少需要 {FEWEST_TOKENS + 2} 个。",
+        )
     tokens = min(MOST_TOKENS, longest - 2, math.isqrt(WEIGHTS // (layers * heads)))  # RoBERTa counts positions from 2
     counted = sum(_counted(path) for path in weights)
     room = _memory() // 6  # 4 bytes each, and as much again while they are read
-    if counted > min(MOST_PARAMETERS, room) or tokens < 8:
+    if counted > min(MOST_PARAMETERS, room) or tokens < FEWEST_TOKENS:
         raise too_large(counted, min(MOST_PARAMETERS, room))
     parts = folder.parts
     name = f"{parts[-3].removeprefix('models--').replace('--', '/')}@{parts[-1][:7]}" if "snapshots" in parts[-2:-1] else folder.name
     return Facts(folder, name, kind, SHAPES[kind][0], counted, layers, heads, tokens, mask)
 
 
+FEWEST_TOKENS = 8
 HEADS = ("num_attention_heads", "n_heads", "n_head", "num_heads")
 
 
@@ -201,10 +208,12 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     return found
 
 
-def _number(config: Mapping[str, Any], *names: str) -> int:
-    value = next((config[name] for name in names if config.get(name)), None)
-    if not isinstance(value, int) or not 0 < value < 1000:
-        raise InputError("config", en=f"config.json says no {names[0]} of 1 to 999.", zh=f"“config.json”中没有 1 到 999 的 {names[0]}。")
+def _number(config: Mapping[str, Any], *names: str, most: int = 999, unsaid: int | None = None) -> int:
+    """What config.json says under the first of these names that it has, or `unsaid`."""
+    name = next((name for name in names if config.get(name)), names[0])
+    value = config.get(name) or unsaid
+    if not isinstance(value, int) or not 0 < value <= most:
+        raise InputError("config", en=f"config.json says no {name} of 1 to {most:,}.", zh=f"“config.json”中没有 1 到 {most:,} 的 {name}。")
     return value
 
 

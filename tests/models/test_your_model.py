@@ -115,6 +115,10 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "no config": (lambda where: (where / "config.json").unlink(), "There is no config.json"),
     "broken config": (lambda where: (where / "config.json").write_text("[1"), "config.json in bert cannot be read"),
     "broken weights": (lambda where: (where / "model.safetensors").write_bytes(b"\xff" * 20), "model.safetensors cannot be read"),
+    "layers in words": (changed(num_hidden_layers="two"), "config.json says no num_hidden_layers of 1 to 999"),
+    "decoder in words": (changed(num_decoder_layers="two"), "config.json says no num_decoder_layers of 1 to 999"),
+    "positions in words": (changed(max_position_embeddings="many"), "config.json says no max_position_embeddings of 1 to 999,999,999"),
+    "few positions": (changed(max_position_embeddings=8), "The model has 8 positions; at least 10 are needed"),
     "many heads": (changed(num_hidden_layers=999, num_attention_heads=999), "can be run here"),
 }
 
