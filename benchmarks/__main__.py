@@ -38,7 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object last")
     parser.add_argument("--save", action="store_true", help="keep the figures in benchmarks/results, from where README.md takes them")
     chosen, rest = parser.parse_known_args(arguments)
-    device = choose_device(chosen.device)
+    try:
+        device = choose_device(chosen.device)
+    except ValueError as error:
+        parser.error(str(error))
     measure = importlib.import_module(f"benchmarks.{chosen.name}").measure
     own = dict(zip((name.removeprefix("--") for name in rest[::2]), rest[1::2], strict=False))
     if len(rest) % 2 or not own.keys() <= {*inspect.signature(measure).parameters}:

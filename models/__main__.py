@@ -90,9 +90,10 @@ def done(chosen: argparse.Namespace, options: Iterable[str]) -> int:
     """What the command line asks for; 0. options: names of what the lab's `evaluate` understands beside what every lab does."""
     from models.device import device
 
+    where = device(getattr(chosen, "device", None))  # refused before anything is read
     if chosen.command == "evaluate":
         keywords = {name: getattr(chosen, name) for name in ("seed", "split", "record", *options)}
-        found = recipe_of(chosen.slug).evaluate(chosen.data, chosen.variant, device=device(chosen.device), **keywords)
+        found = recipe_of(chosen.slug).evaluate(chosen.data, chosen.variant, device=where, **keywords)
         if chosen.json:
             print(json.dumps(found))
         return 0
@@ -102,10 +103,10 @@ def done(chosen: argparse.Namespace, options: Iterable[str]) -> int:
         keywords = {name: getattr(chosen, name) for name in ("seed", "minutes", "resume", "devices")}
         if mine := own_of(chosen):
             chosen.data, chosen.runs, keywords["own"] = (chosen.out / "data" if mine.said else chosen.data), chosen.out / "runs", mine
-        path = recipe_of(chosen.slug).train(chosen.data, chosen.runs, chosen.variant, device=device(chosen.device), **keywords)
+        path = recipe_of(chosen.slug).train(chosen.data, chosen.runs, chosen.variant, device=where, **keywords)
         if mine:
             os.environ[folders.NAME] = str(chosen.out)
-            recipe_of(chosen.slug).evaluate(chosen.data, path.name, device=device(chosen.device), record=True)
+            recipe_of(chosen.slug).evaluate(chosen.data, path.name, device=where, record=True)
             examples(chosen.slug)
     elif chosen.command == "examples":
         path = examples(chosen.slug)

@@ -26,6 +26,8 @@ def device(name: str | None = None) -> torch.device:
             raise ValueError(f"there is no device {name}: cpu, cuda or cuda:1") from None
         if found.type == "cuda" and not torch.cuda.is_available():
             raise ValueError(f"--device {name}: this machine has no GPU that torch can use")
+        if found.type == "cuda" and (found.index or 0) >= (count := torch.cuda.device_count()):
+            raise ValueError(f"--device {name}: this machine has {count} GPU{'s' * (count > 1)}, the first of them cuda:0")
         return found
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 

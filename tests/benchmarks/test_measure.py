@@ -71,6 +71,12 @@ def test_the_command_prints_one_json_object_last(
     }
 
 
+def test_a_device_that_is_not_there_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["trace", "--device", "gpu"])
+    assert "there is no device gpu: cpu, cuda or cuda:1" in capsys.readouterr().err
+
+
 def test_the_claims_of_the_readme_can_be_measured() -> None:
     assert {"trace", "decode"} <= set(command.names())
 

@@ -95,6 +95,14 @@ def test_a_gpu_is_refused_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -
         device("cuda:1")
 
 
+def test_a_gpu_beyond_those_that_there_are_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    assert device("cuda:1").index == 1
+    with pytest.raises(ValueError, match="--device cuda:9: this machine has 2 GPUs, the first of them cuda:0"):
+        device("cuda:9")
+
+
 def test_midi_files_are_whole_performances_of_one_split_each(tmp_path: Path) -> None:
     for n in range(4):
         notes = notes_of(np.arange(600) * 100, np.arange(600) * 100 + 90, 40 + n + np.arange(600) % 24, np.full(600, 72))
@@ -143,6 +151,7 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
         (["transformer_xl", "--data", str(short), *out], "Not a directory"),
         (["transformer_xl", "--devices", "0"], "--devices 0: at least 1 is needed"),
         (["transformer_xl", "--device", "gpu"], "there is no device gpu: cpu, cuda or cuda:1"),
+        (["transformer_xl", "--text", str(short), "--device", "gpu", *out], "there is no device gpu: cpu, cuda or cuda:1"),
     ):
         assert main(["train", *words]) == 1
         assert said in capsys.readouterr().err
