@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import json
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from models import folders, own
-from models.checkpoint import ASSETS, CheckpointError, read_facts
+from models.checkpoint import ASSETS, CheckpointError, folder, read_facts
+from models.errors import DamagedFile
 
 
 def having(module: str) -> tuple[str, ...]:
@@ -134,9 +137,13 @@ def own_of(chosen: argparse.Namespace) -> own.Own | None:
         raise own.Refused(
             f"{chosen.slug} learns from {f'--{learns}' if learns else 'its own data alone'}, not from --{' and --'.join(kinds)}"
         )
+    given = dict(one.split("=", 1) for one in chosen.set)
+    with contextlib.suppress(DamagedFile):  # what is not shipped is judged once its network is built
+        shipped = SimpleNamespace(**read_facts(folder(chosen.slug, chosen.variant))["config"])
+        own.Own(chosen.out, given).sizes(shipped, lab.task_of(chosen.variant).recipe)
     files = getattr(chosen, learns) if kinds else []
     said = own.KINDS[learns](files, chosen.out / "data") if kinds else ""
-    return own.Own(chosen.out, dict(one.split("=", 1) for one in chosen.set), said, own.digest(files))
+    return own.Own(chosen.out, given, said, own.digest(files))
 
 
 def own_options(arguments: list[str]) -> argparse.ArgumentParser:

@@ -146,13 +146,15 @@ class Own:
         return dataclasses.replace(recipe, schedule=dataclasses.replace(schedule, **lasting | timed), **others)  # type: ignore[type-var]
 
     def config(self, config: Any, recipe: Any) -> Any:
-        """A network's config with the other given values. Refused names what can be set where there is no such thing."""
+        """A network's config with the other given values; Refused as `sizes` does."""
+        return dataclasses.replace(config, **self.sizes(config, recipe))
+
+    def sizes(self, config: Any, recipe: Any) -> dict[str, Any]:
+        """The given values that are of a network's config. Refused names what can be set where there is no such thing."""
         known, taken = _numbers(config, FIXED), {*_numbers(recipe), *_numbers(recipe.schedule, IDLE), "lr"}
         if wrong := next((name for name in self.given if name not in known and name not in taken), None):
             raise Refused(f"there is no {wrong} to set: {', '.join(sorted({*known, *taken}))}")
-        return dataclasses.replace(
-            config, **{n: _like(known[n], n, value) for n, value in self.given.items() if n in known and n not in taken}
-        )
+        return {name: _like(known[name], name, value) for name, value in self.given.items() if name in known and name not in taken}
 
 
 def _numbers(record: Any, but: Set[str] = frozenset()) -> dict[str, Any]:

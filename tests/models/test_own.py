@@ -144,6 +144,7 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
         (["image_transformer", "--images", str(spoiled), *out], "050.png cannot be read: it is no picture"),
         (["transformer_xl", "--text", str(short)], "--out FOLDER is needed"),
         (["transformer_xl", "--set", "steps", *out], "NAME=VALUE"),
+        (["transformer_xl", "--text", str(short), "--set", "d_modle=64", *out], "there is no d_modle to set"),
         (
             ["image_transformer", "--images", str(few), "--set", "batch=91", *out],
             "batch=91: there are 90 pictures",
