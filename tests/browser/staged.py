@@ -32,6 +32,27 @@ MARKS = """([name, kind, style]) => {
     return JSON.stringify(flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0).filter((one) =>
         (!kind || one.kind === kind) && wanted.every(([key, value]) => JSON.stringify(one[key] ?? null) === value))); }"""
 
+# What can be pointed at, the topmost first, and looks at this, or at nothing that is in view: the middle of it, and what it is.
+BOXES = """([name, wanted]) => {
+    const root = document.querySelector(`.tfe-${name}`), spots = [], say = (one) => `${one ?? null}`;
+    const shown = Object.fromEntries(root.dataset.drawn.split(" ").map((one) => one.split("=")));
+    const other = ([key, it]) => it && ![shown[key], ...(shown[key] ?? "").split(",")].includes(say(it));
+    const fits = ({ look }) => look && Object.entries(wanted ?? look).every(wanted ? ([key, it]) => say(look[key]) === say(it) : other);
+    let found = null;
+    for (const box of root.querySelector("canvas").boxes.toReversed().filter(({ x0 }) => x0 >= 0)) {
+        const { x0, y0, x1, y1 } = box, [x, y, step] = box.at ? [x0 + 1, y0 + 1, 1] : [(x0 + x1) / 2, (y0 + y1) / 2, Infinity];
+        for (let top = y; top < y1; top += step)
+            for (let left = x; left < x1; left += step) {
+                const here = box.at ? box.at(left, top) : box;
+                if (!here || !fits(here) || (spots.length && say(here.look.pos) !== say(found.look.pos))) continue;
+                spots.push([left, top]);
+                found = here;
+            }
+        if (found) break;
+    }
+    const middle = (at) => spots.reduce((sum, spot) => sum + spot[at], 0) / spots.length;
+    return found && { left: middle(0), top: middle(1), look: found.look, tells: Boolean(found.card?.()) }; }"""
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -55,6 +76,12 @@ class Picture:
         """Waits until it shows "head=4.3 pos=5", perhaps with more after it, and nothing of that is on its way."""
         shown = f".tfe-{self.name}:is([data-drawn='{what}'], [data-drawn^='{what} ']):not([data-drawn$=waits])"
         self.page.wait_for_selector(shown, state="attached")
+
+    def stands(self, *what: str) -> Picture:
+        """Waits until these keys and values are in view, "head=3.4"."""
+        shown = f".tfe-{self.name}" + "".join(f"[data-drawn~='{one}']" for one in what)
+        self.page.wait_for_selector(f"{shown}[data-drawn]:not([data-drawn$=waits])", state="attached")
+        return self
 
     def shown(self) -> str:
         """What it shows now, as for `drawn`."""
@@ -115,13 +142,24 @@ class Picture:
         )
         return found[0], found[1]
 
+    def box(self, **look: object) -> dict[str, Any]:
+        """Something that can be pointed at and looks at this; of no given look, the first that is not in view."""
+        found: dict[str, Any] | None = self.page.evaluate(BOXES, [self.name, look or None])
+        assert found, f"nothing there looks at {look or 'anything else'}"
+        return found
+
+    def point(self, **look: object) -> tuple[float, float]:
+        """Points at what looks at this, and says where that is on the screen."""
+        at = self.spot(self.box(**look))
+        self.page.mouse.move(*at)
+        return at
+
     def saved(self, kind: str) -> tuple[str, bytes]:
         """Name and content of what its menu saves."""
-        menu = self.find(".tfe-stage-take")
-        if not menu.evaluate("(menu) => menu.open"):
-            menu.locator("summary").click()
+        if (menu := self.find(".tfe-stage-take:not([open]) > summary")).count():
+            menu.click()
         with self.page.expect_download() as download:
-            menu.locator(f".tfe-export[data-kind='{kind}']").click()
+            self.find(f".tfe-export[data-kind='{kind}']").first.click()
         return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
     def rows(self) -> list[dict[str, str]]:

@@ -3,63 +3,41 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.bench import Place
-from tests.browser import (
-    attending,
-    test_digits,
-    test_drawing,
-    test_hashing,
-    test_masks,
-    test_missed,
-    test_motif,
-    test_nonautoregressive,
-    test_passage,
-    test_patterns,
-    test_pictures,
-    test_ponder,
-    test_reading,
-    test_rewind,
-    test_roll,
-    test_segments,
-    test_skew,
-    test_spans,
-    test_spelling,
-    test_surprise,
-    test_terms,
-)
 from tests.browser.staged import NEW, Picture
-from tests.browser.waiting import becomes, exact, looked, unfolded
+from tests.browser.waiting import becomes, exact, looked, note, noted, unfolded
 from tests.fitting import assert_fits, misfits
 
-# Each page with its picture as it is found there, and what of its address unfolds it.
-PICTURES: dict[str, tuple[Place, str, str]] = {
-    "attention": (attending.page_of("longest"), "attention", "_kind=cross"),
-    "digits": (test_digits.PAGES["three"], "digits", ""),
-    "hashing": (test_hashing.page_of("long"), "hashing", "_hashingstep=4"),
-    "masks": (test_masks.page_of(test_masks.STARTS["dynamic"]), "masks", ""),
-    "missed": (test_missed.page_of, "missed .tfe-asked", "_missed=open&_pos=38&_missedrounds=2"),
-    "passes": (test_nonautoregressive.page().place, "passes", ""),
-    "patterns": (test_patterns.page_of, "patterns", ""),
-    "paths": (test_patterns.page_of, "paths", ""),
-    "ponder": (test_ponder.PAGES["addition"], "ponder", "_far=1"),
-    "story": (test_ponder.PAGES["story"], "ponder", "_far=1"),
-    "parity": (test_ponder.PAGES["parity"], "ponder", "_far=1"),
-    "reach": (test_reading.page_of("beside"), "reach", ""),
-    "reading": (test_reading.page_of("beside"), "reading", ""),
-    "rewind": (test_rewind.page_of, "rewind .tfe-asked", "_rewind=open&_pos=18"),
-    "roll": (test_roll.page_of("chorale"), "roll", ""),
-    "heads": (test_roll.page_of("chorale"), "heads", ""),
-    "segments": (test_segments.PAGES["none"], "segments", ""),
-    "skew": (test_skew.page_of, "skew .tfe-asked", "_skew=open&_sstep=reshape"),
-    "spans": (test_spans.PAGES["four"], "spans", ""),
-    "spelling": (test_spelling.PAGES["long"], "spelling", ""),
-    "surprise": (test_surprise.PAGES["grey"], "surprise", ""),
-    "terms": (test_terms.page_of, "terms .tfe-asked", "_terms=open"),
+# Each page, by the file of tests that makes it, with its picture as it is found there, and what of its address unfolds it.
+PICTURES = {
+    "attention": ("attention", "longest", "attention", "_kind=cross"),
+    "digits": ("digits", "three", "digits", ""),
+    "hashing": ("hashing", "long", "hashing", "_hashingstep=4"),
+    "masks": ("masks", "dynamic", "masks", ""),
+    "missed": ("missed", "trial", "missed .tfe-asked", "_missed=open&_pos=38&_missedrounds=2"),
+    "passes": ("nonautoregressive", "trial", "passes", ""),
+    "patterns": ("patterns", "trial", "patterns", ""),
+    "paths": ("patterns", "trial", "paths", ""),
+    "ponder": ("ponder", "addition", "ponder", "_far=1"),
+    "story": ("ponder", "story", "ponder", "_far=1"),
+    "parity": ("ponder", "parity", "ponder", "_far=1"),
+    "reach": ("reading", "beside", "reach", ""),
+    "reading": ("reading", "beside", "reading", ""),
+    "rewind": ("rewind", "trial", "rewind .tfe-asked", "_rewind=open&_pos=18"),
+    "roll": ("roll", "chorale", "roll", ""),
+    "heads": ("roll", "chorale", "heads", ""),
+    "segments": ("segments", "none", "segments", ""),
+    "skew": ("skew", "trial", "skew .tfe-asked", "_skew=open&_sstep=reshape"),
+    "spans": ("spans", "four", "spans", ""),
+    "spelling": ("spelling", "long", "spelling", ""),
+    "surprise": ("spans", "grey", "surprise", ""),
+    "terms": ("terms", "trial", "terms .tfe-asked", "_terms=open"),
 }
 CHINESE = re.compile("[一-鿿]")
 ONE = {"heads": ("ArrowRight",)}  # of a few heads the others come back to the same
@@ -70,15 +48,33 @@ BOTTOM = """(name) => Math.max(...[...document.querySelectorAll(`.tfe-${name} :i
 
 
 # Each input bar of its own kind, and what chooses the ways to begin that it has.
-BARS: dict[str, tuple[Place, str]] = {
-    "drawing": (test_drawing.PROGRAM.place, ".tfe-ask [data-key=text], .tfe-ask [data-key=digit], .tfe-picture-start > button"),
-    "motif": (test_motif.PROGRAM.place, ".tfe-motif-source [role=radio]"),
-    "passage": (test_passage.PROGRAM.place, ".tfe-ask-offers button"),
-    "pictures": (test_pictures.program().place, ".tfe-ask-head [role=radio]"),
+BARS = {
+    "drawing": ".tfe-ask [data-key=text], .tfe-ask [data-key=digit], .tfe-picture-start > button",
+    "motif": ".tfe-motif-source [role=radio]",
+    "passage": ".tfe-ask-offers button",
+    "pictures": ".tfe-ask-head [role=radio]",
 }
 
 
-PAGES = {slug: place for slug, (place, *_) in (PICTURES | BARS).items()}  # type: ignore[operator]
+def page_of(file: str, page: str = "trial") -> Place:
+    """A page of another file of tests."""
+    found: Place = import_module(f"tests.browser.test_{file}").PAGES[page]
+    return found
+
+
+SEEN = """((it) => [it.dataset.state, it.querySelector(".tfe-words").textContent, it.querySelector(".tfe-stage-paper").offsetHeight,
+    it.querySelector(".tfe-stage-board").scrollTop])(document.querySelector(".tfe-NAME"))"""
+# Pictures of what is made step by step, and what is looked at when all is there: as before where the run is the same so far.
+GROWING = {
+    "digits": "model=strided head=2.3 pos=783",
+    "still": "pattern=local_2d head=4.2 pos=529 whole",
+    "reading": "model=xl head=2.3 pos=420 read=592",
+    "segments": "model=xl head=2.1 pos=138",
+    "roll": "model=jsb_relative head=2.2 note=20",
+}
+
+PAGES = {slug: page_of(*picture[:2]) for slug, picture in PICTURES.items()} | {bar: page_of(bar) for bar in BARS}
+PAGES["still"] = page_of("spans", "still")
 
 
 @pytest.mark.parametrize("slug", PICTURES)
@@ -86,7 +82,7 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
     new_page: NEW, site: str, slug: str, tmp_path: Path
 ) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
-    (_, name, query), keys = PICTURES[slug], ONE.get(slug, KEYS)
+    (*_, name, query), keys = PICTURES[slug], ONE.get(slug, KEYS)
     picture = Picture(page, name).open(f"{site}/{slug}?lang=zh&{query}")
     expect(picture.words.first).to_have_text(CHINESE)
     becomes(page, lambda: bool(picture.marks("text")), True)
@@ -122,6 +118,17 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
     if slug != "skew":  # whose keys choose, and lock nothing
         becomes(page, lambda: (picture.shown() != there, looked(page) != locked), (True, True))
 
+    # Pointing previews and locks nothing; a click locks, and stands in the address.
+    if slug not in {"paths", "parity"}:  # where nothing else can be pointed at
+        other, before = picture.box(), looked(page)
+        at = picture.point(**other["look"])
+        if other["tells"]:
+            expect(picture.find("> .tfe-hover")).to_be_visible()
+        assert looked(page) == before
+        page.mouse.click(*at)
+        becomes(page, lambda: looked(page) != before and not picture.shown().endswith("waits"), True)
+        picture.press("Escape")
+
     # What is saved is whole; a saved page says the same and is as alive.
     assert picture.saved("PNG")[1].startswith(b"\x89PNG")
     drawing = picture.saved("SVG")[1].decode()
@@ -146,9 +153,24 @@ def test_a_bar_is_used_with_a_finger_whichever_way_one_begins(new_page: NEW, sit
     page, _ = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
     page.goto(f"{site}/{slug}?lang=en")
     unfolded(page)
-    ways = page.locator(BARS[slug][1])
+    ways = page.locator(BARS[slug])
     expect(ways.first).to_be_visible()
     for at in range(min(ways.count(), 4)):
         ways.nth(at).click()
         assert misfits(page, ".tfe-ask", 44) == []
     assert_fits(page, ".tfe-ask", 44)
+
+
+@pytest.mark.parametrize("slug", GROWING)
+def test_what_is_made_is_seen_to_grow_in_place(page_watch: Page, site: str, slug: str) -> None:
+    page, name = page_watch, "spans" if slug == "still" else slug
+    picture = Picture(page, name).open(f"{site}/{slug}?lang=en")
+    note(page, SEEN.replace("NAME", name))
+    page.click("#grow")
+    page.wait_for_selector(f".tfe-{name}[data-state=live]", state="attached")
+    picture.stands(*GROWING[slug].split())
+    told = [(re.search(r"([\d,]+)(?:st|nd|rd|th)? of [\d,]+", words), *where) for state, words, *where in noted(page) if state == "running"]
+    far, heights, tops = zip(*[(int(found[1].replace(",", "")), *where) for found, *where in told if found], strict=True)
+    assert list(far) == sorted(far) and len(set(far)) > 1, far  # a busy machine leaves some out
+    assert len(set(heights)) == 1, "nothing jumps"
+    assert list(tops) == sorted(tops) and (slug != "reading" or tops[-1] > 0), "what is high follows what is made"

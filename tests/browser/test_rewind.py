@@ -12,8 +12,8 @@ from explorer.figures.memory import power
 from explorer.labs.reformer.deeper import rewind
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.stage import asked
-from tests.browser.staged import NEW, Picture, answering, opening
-from tests.browser.waiting import addressed, note, noted, stands
+from tests.browser.staged import Picture, answering, opening
+from tests.browser.waiting import addressed, stands
 from tests.explorer import rewound
 
 
@@ -59,31 +59,17 @@ def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(pa
     expect(picture.words.first).to_have_text("Nothing has gone in yet.")
 
 
-def test_space_plays_forward_then_back_and_a_position_is_followed(new_page: NEW, site: str) -> None:
-    page, _ = new_page(permissions=[])  # in a context of its own: its clock is that of all its pages
-    page.clock.install()
-    picture = opened(page, site, "lang=en&_rewind=open&_pos=2,7")
+def test_a_position_is_followed_there_and_back(page_watch: Page, site: str) -> None:
+    picture, found = opened(page_watch, site, "lang=en&_rewind=open&_pos=2,7"), rewound.parts()
     picture.drawn("rewindstep=8 pos=2,7")
-    found = rewound.parts()
     picture.says(f"At position “{rewound.TOKENS[7]}” (7) a vector of length {found['forward'][0, 7]:.4f} went into layer 1")
-    note(page, "document.querySelector('.tfe-rewind .tfe-asked').dataset.drawn")
-    picture.press(" ")
-    for _ in range(18):
-        page.clock.fast_forward(400)
-    page.wait_for_function("() => window.said.includes('rewindstep=0 pos=2,7') && window.said.at(-1) === 'rewindstep=8 pos=2,7'")
-    seen = [one for one in dict.fromkeys(noted(page)) if one != "rewindstep=8 pos=2,7"]
-    assert seen == sorted(seen) and len(seen) > 2, "in the order of the layers; a busy machine leaves some out"
-    expect(picture.find(".is-play")).to_have_attribute("aria-label", "Play")
-    page.keyboard.press("Shift+ArrowRight")
-    addressed(page, _pos="8")
-    row = picture.marks(kind="rect", fill="accent-soft")[0]["box"]
-    spot = picture.spot({"left": row["x0"] + (row["x1"] - row["x0"]) * 12.5 / 19, "top": row["y0"] + 5})
-    page.mouse.move(*spot)
-    card = picture.find("> .tfe-hover")
+    picture.press("Shift+ArrowRight")
+    addressed(page_watch, _pos="8")
+    spot, card = picture.point(pos=12), picture.find("> .tfe-hover")
     expect(card).to_contain_text(f"“{rewound.TOKENS[12].replace(' ', '␣')}” (12)")
     expect(card).to_contain_text(f"layer 1: {found['forward'][0, 12]:.4f} in, {found['again'][0, 12]:.4f} back")
     picture.click(spot)
-    addressed(page, _pos="12")
+    addressed(page_watch, _pos="12")
 
 
 def test_stored_and_live_figures_stand_below_and_say_which_they_are(page_watch: Page, site: str) -> None:
@@ -121,7 +107,3 @@ def test_norms_and_differences_are_taken_along(page_watch: Page, site: str) -> N
     assert list(files["tokens"]) == list(rewound.TOKENS) and list(files["again_axes"]) == ["layer", "position"]
     rows = picture.rows()
     assert len(rows) == 4 * 19 and float(rows[20]["went in, length"]) == pytest.approx(float(found["forward"][1, 1]), rel=1e-6)
-    assert "float64" in picture.saved("SVG")[1].decode()
-    picture.find(".tfe-stage-take .tfe-export[data-kind=table]").click()
-    cells = picture.find(".tfe-stage-table tbody tr").nth(2).locator("td").all_text_contents()
-    assert cells == [power(float(found["single"][2])), power(float(found["double"][2]))]

@@ -22,7 +22,7 @@ from explorer.widgets.stage import stage
 from models.music.records import Made, Step
 from models.music.weights import look
 from tests.browser.staged import AT_ONCE, NEW, Picture, heard, listen, opening
-from tests.browser.waiting import addressed, becomes, note, noted
+from tests.browser.waiting import addressed, becomes
 from tests.explorer.rolls import NAMES, chorale, made, piano
 
 ABOUT = {"jsb_relative": {"en": "relative positions", "zh": "相对位置"}, "relative": {"en": "relative positions", "zh": "相对位置"}}
@@ -79,21 +79,6 @@ PAGES = {slug: page_of(slug) for slug in ("chorale", "piano")}
 opened = opening("roll", "chorale")
 
 
-def spot(picture: Picture, made: Made, note: int, index: int = 0) -> tuple[float, float]:
-    """Where a note stands on the screen: pitches are spread evenly over the ground of its roll."""
-    box = picture.marks("rect", fill="panel", line="line")[index]["box"]
-    seen, _ = chorale()
-    pitches = np.concatenate([one.notes[:, 2] for one in seen.made])
-    bottom, top = int(pitches.min()) - 2, int(pitches.max()) + 2
-    onset, end, pitch, _ = (int(n) for n in made.notes[note])
-    return picture.spot(
-        {
-            "left": box["x0"] + (box["x1"] - box["x0"]) * (onset + end) / 2 / max(one.steps for one in seen.made),
-            "top": box["y1"] - (box["y1"] - box["y0"]) * (pitch - bottom + 0.5) / (top - bottom + 1),
-        }
-    )
-
-
 def arcs(picture: Picture) -> int:
     """How many arcs lead away from notes that are locked."""
     return sum("C" in mark["d"] and not mark.get("dash") for mark in picture.marks("path", line="key"))
@@ -124,14 +109,12 @@ def test_a_telling_note_is_in_view_on_arrival_and_the_sentence_says_what_it_look
 
 
 def test_a_click_locks_a_note_shift_adds_one_and_another_roll_becomes_the_large_one(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    made, other = chorale()[0].made
-    picture.click(spot(picture, made, 24))
+    picture, (_, other) = opened(page_watch, site), chorale()[0].made
+    picture.click(picture.point(model="jsb_relative", note=24))
     picture.drawn("model=jsb_relative head=2.2 note=24")
-    picture.click(spot(picture, made, 17), shift=True)
+    picture.click(picture.point(model="jsb_relative", note=17), shift=True)
     picture.drawn("model=jsb_relative head=2.2 note=24,17")
-    assert len(picture.marks("path", fill="query")) == 2
-    picture.click(spot(picture, other, 9, 1))
+    picture.click(picture.point(model="jsb_transformer", note=9))
     picture.drawn("model=jsb_transformer head=2.2 note=9")
     picture.says(f"{given_to(other, 9, 2, 2)[1]:.2f}")
 
@@ -181,16 +164,6 @@ def test_sound_that_cannot_be_had_is_one_sentence(new_page: NEW, site: str) -> N
     expect(picture.find(".tfe-error")).to_contain_text("The sound could not be fetched")
     expect(picture.find(".is-play")).to_have_attribute("aria-label", "Play")
     faults.console.clear()
-
-
-def test_notes_appear_as_they_are_made_and_the_note_in_view_stays_where_the_music_is_the_same(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
-    note(page, "document.querySelector('.tfe-roll .tfe-words').textContent")
-    page.click("#grow")
-    page.wait_for_selector(".tfe-roll[data-state=live]", state="attached")
-    picture.drawn(ON)
-    told = [int(found[1]) for text in noted(page) if (found := re.match(r"(\d+) of 224 cells are made", text))]
-    assert told == sorted(told) and len(told) >= 3, told
 
 
 def test_under_a_change_a_lock_stays_as_long_as_the_music_is_the_same(page_watch: Page, site: str) -> None:

@@ -13,7 +13,7 @@ from explorer.labs.music.deeper import meter
 from explorer.labs.music.deeper.skew import PANEL, wished
 from explorer.widgets.base import address
 from explorer.widgets.folded import Question, shown
-from tests.browser.staged import NEW, Picture, answering, joined, opening
+from tests.browser.staged import NEW, answering, joined, opening
 from tests.browser.waiting import addressed, stands
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -54,13 +54,6 @@ PAGES = {"trial": page_of}
 opened = opening("skew .tfe-asked", query="lang=en&_skew=open")
 
 
-def cell(picture: Picture, board: int, row: int, column: int) -> tuple[float, float]:
-    """Where a cell of a board of twelve queries stands on the screen."""
-    cells = [one["box"] for one in picture.marks("rect") if not one.get("line")]
-    box = cells[(0, 144)[board] + row * (12, 13)[board] + column]
-    return picture.spot({"left": (box["x0"] + box["x1"]) / 2, "top": (box["y0"] + box["y1"]) / 2})
-
-
 def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page, site: str) -> None:
     opened(page_watch, site)
     found = page_watch.evaluate(
@@ -91,7 +84,7 @@ def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page
 def test_a_number_is_followed_through_all_boards_and_kept_by_a_click(page_watch: Page, site: str) -> None:
     page, picture = page_watch, opened(page_watch, site)
     picture.drawn("head=1.2 sstep=all squeries=12 sfrom=0")
-    picture.click(cell(picture, 0, 7, 9))  # query 7, distance 2
+    picture.click(picture.point(scell=7 * 13 + 10))  # query 7, distance 2
     picture.says(
         "Query 7 (makes note 7) times the embedding of distance 2",
         f"{float(tensors(12, 0, 1)['product'][7, 9]):.3f}".replace("-", "−"),
@@ -100,9 +93,9 @@ def test_a_number_is_followed_through_all_boards_and_kept_by_a_click(page_watch:
     )
     assert len(picture.marks(line="query")) == 6
     addressed(page, _scell=str(7 * 13 + 10))
-    picture.click(cell(picture, 1, 1, 0))  # the zero of the second row
+    picture.click(picture.point(scell=13))  # the zero of the second row
     picture.says("A zero that padding put in comes to stand at row 0, column 1, above the diagonal")
-    picture.click(cell(picture, 1, 0, 3))
+    picture.click(picture.point(scell=3))
     picture.says("It falls into the first row, which is cut away.")
     assert picture.find("img").count() == 0
     picture.press("Escape")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-import re
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,37 +19,17 @@ from explorer.labs.image_transformer import drawn as image
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles
 from explorer.looks import Look, looks
+from models.image_transformer.records import Made, Step
 from tests.browser.staged import NEW, Picture, alone, heard, joined, listen, opening
-from tests.browser.waiting import addressed, becomes, looked, note, noted, quiet
+from tests.browser.waiting import addressed, looked, quiet
+from tests.explorer import drawn_pictures
 from tests.explorer.reached import known, reach
 
 Array = NDArray[np.float32]
 GREY = (in_rows(28, 28, 2, 4), in_tiles(28, 28, 7, 7))
 COLOUR = (in_rows(16, 16, 2, 4, channels=3, pattern="colour"),)
+HERE = int(np.flatnonzero(GREY[1].order == 16 * 28 + 9)[0])  # when the pixel (16, 9) is made
 PICK = {"pattern": "local_2d", "position": 529, "layer": 3, "head": 1}
-
-
-@dataclass(frozen=True)
-class Made:
-    """What a model hands over."""
-
-    pattern: str
-    pictures: NDArray[np.uint8]
-    bits: Array
-    order: NDArray[np.int16]
-    starts: NDArray[np.int16]
-    memory: NDArray[np.int16]
-    ends: NDArray[np.int32]
-    queries: NDArray[np.float16]
-
-
-@dataclass(frozen=True)
-class Step:
-    """Some positions of a run."""
-
-    first: int
-    levels: NDArray[np.uint8]
-    bits: Array
 
 
 @cache
@@ -61,16 +40,7 @@ def made(layout: Layout, count: int = 1) -> Made:
     pictures = np.array([np.where(disc, 90 + 5 * ((row + column) % 30), 0) for disc in discs]).astype(np.uint8)
     if layout.channels > 1:
         pictures = np.stack([pictures, pictures[:, ::-1], pictures // 2], -1)
-    return Made(
-        layout.pattern,
-        pictures,
-        (pictures % 7).astype(np.float32),
-        layout.order.astype(np.int16),
-        np.array(layout.starts, np.int16),
-        np.concatenate(layout.memory).astype(np.int16),
-        np.cumsum([len(memory) for memory in layout.memory]).astype(np.int32),
-        np.zeros((6, 4, layout.length, 8), np.float16),
-    )
+    return replace(drawn_pictures.made(layout, count), pictures=pictures, bits=(pictures % 7).astype(np.float32))
 
 
 @cache
@@ -120,41 +90,21 @@ VALUES: dict[str, Any] = {
     "four": lambda: value(GREY, 4, kept=14, truth=made(GREY[0], 4).pictures[3]),
     "colour": lambda: value(COLOUR, 3, truth=made(COLOUR[0]).pictures[0], small=made(COLOUR[0]).pictures[0, ::2, ::2]),
 }
-PAGES = {slug: alone("spans", made, texts.SPANS, "image_transformer/spans", grow=grow) for slug, made in VALUES.items()}
+READ = (np.arange(28 * 28, dtype=np.int64) * 37 % 256).astype(np.uint8).reshape(28, 28)
+MAPS = {"local_1d": READ / 64, "local_2d": READ / 50, "pixelcnn": np.full(READ.shape, 2.0)}
+
+
+BITS = {key: each.astype(np.float32) for key, each in MAPS.items()}
+READINGS = {"grey": image.surprise(READ, BITS, state="stored", query="v=1", unusual=True), "none": image.no_surprise(texts.NO_SURPRISE)}
+PAGES = {slug: alone("spans", made, texts.SPANS, "image_transformer/spans", grow=grow) for slug, made in VALUES.items()} | {
+    slug: alone("surprise", made, texts.SURPRISE, "image_transformer/surprise") for slug, made in READINGS.items()
+}
 opened = opening("spans", "still")
 
 
 def drawn(picture: Picture, what: str) -> None:
     """Waits until the picture shows "local_2d 4.2 529", its weights too."""
     picture.drawn("pattern={} head={} pos={}".format(*what.split()))
-
-
-def boards(picture: Picture) -> list[dict[str, float]]:
-    """Where the boards stand in the picture: they are the large ones."""
-    return [box for one in picture.marks("pixels") if (box := one["box"])["x1"] - box["x0"] > 150]
-
-
-def spot(picture: Picture, board: int, row: int, column: int) -> tuple[float, float]:
-    """Where a pixel of a board stands on the screen."""
-    box = boards(picture)[board]
-    side = (box["x1"] - box["x0"]) / 28
-    return picture.spot({"left": box["x0"] + (column + 0.5) * side, "top": box["y0"] + (row + 0.5) * side})
-
-
-def colour(picture: Picture, board: int, row: int, column: int) -> list[int]:
-    """The colour of a pixel of a board, beside the dot in its middle."""
-    box = boards(picture)[board]
-    cell = (box["x1"] - box["x0"]) / 28
-    found: list[int] = picture.page.evaluate(
-        """([x, y]) => {
-            const canvas = document.querySelector(".tfe-spans canvas");
-            const copy = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-            const scale = canvas.width / canvas.clientWidth;
-            copy.drawImage(canvas, x * scale, y * scale, 1, 1, 0, 0, 1, 1);
-            return [...copy.getImageData(0, 0, 1, 1).data].slice(0, 3); }""",
-        [box["x0"] + (column + 0.25) * cell, box["y0"] + (row + 0.25) * cell],
-    )
-    return found
 
 
 def pixel(layout: Layout, position: int) -> str:
@@ -172,20 +122,17 @@ def test_a_pixel_is_locked_on_arrival_by_a_click_or_a_drag_and_its_blocks_and_we
         f"head 2 of layer 4 gives {pixel(two, int(keys[best]))} {weights(two, 3)[1, 529, best]:.2f}",
         f"In 1D the same turn falls on {pixel(one, 529)}.",
     )
-    picture.click(spot(picture, 1, 16, 9))
-    position = int(np.flatnonzero(two.order == 16 * 28 + 9)[0])
-    drawn(picture, f"local_2d 4.2 {position}")
-    picture.says(f"Pixel (16, 9), made {position + 1}th, sees {known(reach(two, position, 1)[0])} pixels in 2D")
-    assert looked(page) == {"_pos": str(position)}
-    red, green, blue = colour(picture, 1, 16, 9)
-    assert red > 150 and green < 100 and blue < 60, "the asking pixel wears the colour of the query"
-    made_already, unmade = colour(picture, 1, 3, 3), colour(picture, 1, 24, 3)
-    assert max(made_already) < 10 and min(unmade) > 200, "what is not made yet is not black"
-    page.mouse.move(*spot(picture, 0, 20, 12))
+    box = [mark["box"] for mark in picture.marks("pixels") if mark["box"]["x1"] - mark["box"]["x0"] > 150][1]
+    side = (box["x1"] - box["x0"]) / 28
+    picture.click(picture.spot({"left": box["x0"] + 9.5 * side, "top": box["y0"] + 16.5 * side}))
+    drawn(picture, f"local_2d 4.2 {HERE}")
+    picture.says(f"Pixel (16, 9), made {HERE + 1}th, sees {known(reach(two, HERE, 1)[0])} pixels in 2D")
+    assert looked(page) == {"_pos": str(HERE)}
+    picture.point(pattern="local_1d", pos=20 * 28 + 12)
     expect(picture.find("> .tfe-hover")).to_contain_text("(20, 12) · made 573rd of 784")
     assert len(picture.marks(dash=[5, 4], line="query")) == 1, "its own blocks are previewed"
     page.mouse.down()
-    page.mouse.move(*spot(picture, 0, 16, 9), steps=4)
+    page.mouse.move(*picture.spot(picture.box(pattern="local_1d", pos=16 * 28 + 9)), steps=4)
     drawn(picture, f"local_1d 4.2 {16 * 28 + 9}")
     page.mouse.up()
 
@@ -204,33 +151,6 @@ def test_keys_step_pixels_and_heads_and_weights_come_when_they_are_looked_at(new
     quiet(page, faults)
     assert asked() == 4 and joined(faults) == 0
     picture.walks("pattern=local_2d head={} pos={}", "End 2.3 783, Home 2.3 0")
-    picture.find("[data-key=whole]").click()
-    addressed(page, _whole="1")
-    picture.press(" ")
-    expect(picture.find(".is-play")).to_have_attribute("aria-label", "Pause")
-    page.wait_for_function("Number(/pos=(\\d+)/.exec(document.querySelector('.tfe-spans').dataset.drawn)[1]) > 28")
-    page.keyboard.press(" ")
-    becomes(page, lambda: "_whole" in looked(page), False)
-    assert 28 < int(looked(page)["_pos"]) < 783
-
-
-def test_a_picture_grows_in_place_and_stays_whole_when_it_is_done(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
-    picture.click(spot(picture, 1, 16, 9))  # tells nothing in another picture
-    drawn(picture, f"local_2d 4.2 {int(np.flatnonzero(GREY[1].order == 16 * 28 + 9)[0])}")
-    high = "document.querySelector('.tfe-spans .tfe-stage-paper').offsetHeight"
-    before = page.evaluate(high)
-    note(page, f"((it) => [it.dataset.state, it.dataset.drawn, {high}])(document.querySelector('.tfe-spans'))")
-    page.click("#grow")
-    picture.says("is being made")
-    page.wait_for_selector(".tfe-spans[data-drawn*='pos=529 whole']")
-    seen = noted(page)
-    places = [int(found[1]) for state, drawn_, _ in seen if state == "running" and drawn_ and (found := re.search(r"pos=(\d+)", drawn_))]
-    places = places[next(i for i, place in enumerate(places) if place < 400) :]
-    assert places == sorted(places) and len(set(places)) > 3, places
-    assert {tall for *_, tall in seen} == {before}, "nothing jumps"
-    assert looked(page) == {"_whole": "1"}
-    assert colour(picture, 1, 26, 26) == [0, 0, 0]
 
 
 def test_the_field_shows_what_a_pixel_knows_of_and_a_silenced_head_is_struck(page_watch: Page, site: str) -> None:
@@ -268,7 +188,6 @@ def test_four_continuations_and_a_coloured_picture_stand_beside_the_truth(page_w
     expect(picture.find(".tfe-stage-below")).to_have_text("Heads are watched on the first picture only.")
     assert looked(page_watch)["_pic"] == "3"
     picture = opened(page_watch, site, slug="colour")
-    assert len(boards(picture)) == 2
     assert picture.marks(text="What it starts from") and picture.marks(text=" · 8 × 8 pixels, seen whole")
     picture.says(f"Pixel {pixel(COLOUR[0], 529)} green, made 530th")
     expect(picture.find(".tfe-stage-count")).to_have_text("value 530 / 768")
@@ -286,3 +205,22 @@ def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str) -> N
     assert float(lines[1].split(",")[5]) == pytest.approx(float(weights(two, 3)[1, 529].max()), abs=1e-3)
     enlarged = np.asarray(Image.open(io.BytesIO(picture.saved("PNG 8×")[1])).convert("L"))
     np.testing.assert_array_equal(enlarged[4 : 28 * 8 : 8, 4::8], made(GREY[0]).pictures[0])
+
+
+def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site: str) -> None:
+    picture = opening("surprise", "grey")(page_watch, site)
+    picture.says("For 2D, row ")
+    expect(picture.find()).to_contain_text("unlike what the models learned from")
+    picture.press("ArrowDown")
+    level = int(READ[15, 14])
+    picture.says(f"Pixel (15, 14), level {level}: 1D: {level / 64:.1f} bits, 2D: {level / 50:.1f} bits, PixelCNN: 2.0 bits.")
+    addressed(page_watch, _bit="15,14")
+    picture.find("canvas").click(position={"x": 4, "y": 4})
+    picture.says(f"Pixel (0, 0), level {int(READ[0, 0])}")
+    lines = picture.lines()
+    assert lines[0] == 'row,column,level,"1D, bits","2D, bits","PixelCNN, bits"' and len(lines) == 1 + 28 * 28
+    files = picture.arrays()
+    np.testing.assert_array_equal(files["picture"], READ)
+    np.testing.assert_allclose(files["local_2d_bits"], READ / 50, atol=0.05)
+    page_watch.goto(f"{site}/none?lang=en")
+    expect(picture.words).to_have_text(texts.NO_SURPRISE["en"])

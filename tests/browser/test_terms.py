@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from explorer.figures import terms
 from explorer.labs.transformer_xl.deeper.terms import place, wished
 from explorer.widgets.folded import Question, refused, shown
-from tests.browser.staged import NEW, Picture, answering, joined, opening
+from tests.browser.staged import answering, opening
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
@@ -41,13 +41,6 @@ def expected(last: int = 180, queries: int = 32, layer: int = 0, head: int = 1) 
     return {**found, **{name: found[name][:, -terms.KEYS :] for name in NAMES}}
 
 
-def point(picture: Picture, name: str, query: int, key: int, shape: tuple[int, int]) -> tuple[float, float]:
-    """The middle of a cell on the screen."""
-    box = picture.marks("cells")[NAMES.index(name)]["box"]
-    wide, tall = box["x1"] - box["x0"], box["y1"] - box["y0"]
-    return picture.spot({"left": box["x0"] + wide * (key + 0.5) / shape[1], "top": box["y0"] + tall * (query + 0.5) / shape[0]})
-
-
 def said(value: float) -> str:
     """A number as the page writes it."""
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
@@ -58,7 +51,7 @@ def test_six_maps_tell_of_one_cell_and_the_terms_add_up(page_watch: Page, site: 
     back = found["weights"].shape[1] - 1 - int(found["weights"][-1][:-1].argmax())
     picture.drawn(f"head=1.2 tqueries=32 tcell=0,{back}")
     distance = found["weights"].shape[1] - 32 + 20 - 100
-    picture.click(point(picture, "content", 20, 100, (32, 160)))
+    picture.click(picture.point(tcell=f"11,{distance}"))
     picture.drawn(f"head=1.2 tqueries=32 tcell=11,{distance}")
     addressed(page, _tcell=f"11.{distance}")
     numbers = [said(float(found[name][20, 100])) for name in NAMES]
@@ -72,19 +65,10 @@ def test_six_maps_tell_of_one_cell_and_the_terms_add_up(page_watch: Page, site: 
     )
 
 
-def test_keys_walk_queries_keys_and_heads_and_what_was_fetched_is_not_asked_again(site: str, new_page: NEW) -> None:
-    page, faults = new_page()
-    picture = opened(page, site, "lang=en&_terms=open&_tcell=2.5")
-    shows = "head={} tqueries=32 tcell={}"
-    picture.drawn(shows.format("1.2", "2,5"))
-    walk = (("ArrowLeft", "1.2", "3,5"), ("ArrowRight", "1.2", "2,5"), ("Shift+ArrowLeft", "1.2", "2,6"), ("ArrowDown", "1.3", "2,6"))
-    for key, head, cell in (*walk, ("ArrowUp", "1.2", "2,6")):
-        picture.press(key)
-        picture.drawn(shows.format(head, cell))
-    asked = joined(faults)
-    picture.press("ArrowDown")
-    picture.drawn(shows.format("1.3", "2,6"))
-    assert joined(faults) == asked
+def test_keys_walk_queries_keys_and_heads(page_watch: Page, site: str) -> None:
+    picture = opened(page_watch, site, "lang=en&_terms=open&_tcell=2.5")
+    walk = "ArrowLeft 1.2 3,5, ArrowRight 1.2 2,5, Shift+ArrowLeft 1.2 2,6, ArrowDown 1.3 2,6, ArrowUp 1.2 2,6"
+    picture.walks("head={} tqueries=32 tcell={}", walk)
 
 
 def test_another_character_and_fewer_queries_are_fetched_and_a_refusal_is_one_sentence(page_watch: Page, site: str) -> None:
