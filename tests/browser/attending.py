@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import gradio as gr
 import numpy as np
 from numpy.typing import NDArray
-from playwright.sync_api import Page
 
 from explorer.figures import attention
 from explorer.figures.attention import Kind
@@ -76,7 +73,6 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "trial": (tuple(SOURCE), tuple(TARGET)),
     "hostile": (tuple(HOSTILE), tuple(HOSTILE)),
     "longest": (words(60), words(58)),
-    "tiny": (("Hi",), ("Hallo", ".")),
     "large": (words(128), words(3)),
     "pooled": (words(300), words(3)),
 }
@@ -105,75 +101,6 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
         again.click(lambda: attention.value(other, query="again"), None, place, api_visibility="private")
 
     return page
-
-
-def opened(page: Page, site: str, slug: str = "trial", query: str = "_kind=cross&_head=3.4&_row=9&_col=3") -> Page:
-    """The page once its figure stands."""
-    page.goto(f"{site}/{slug}?lang=en&{query}" if "lang=" not in query else f"{site}/{slug}?{query}")
-    page.wait_for_selector("[data-drawn]", state="attached", timeout=90_000)
-    page.wait_for_selector(".tfe-shell-bar")  # whose keys act on the view too
-    return page
-
-
-def drawn(page: Page, *what: str) -> None:
-    """Waits until these keys and values are in view, "head=3.4"."""
-    page.wait_for_selector(".tfe-attention" + "".join(f"[data-drawn~='{one}']" for one in what))
-
-
-def said(page: Page) -> str:
-    """The sentence under the map."""
-    return page.locator(".tfe-attention .tfe-words").inner_text()
-
-
-PEN = """
-    const canvas = document.querySelector(".tfe-attention canvas");
-    const marks = canvas.marks;
-    const large = marks.findLast((mark) => mark.kind === "cells" && mark.gamma === 1 && mark.columns !== 64);
-"""
-
-
-def pen(page: Page, what: str, argument: object = None) -> Any:
-    """What the pen drew: an expression of `marks`, of all of them, and `large`, the large map."""
-    return page.evaluate(f"(given) => {{ {PEN} return {what}; }}", argument)
-
-
-def cell(page: Page, row: int, column: int) -> tuple[float, float]:
-    """The middle of a cell of the large map, in pixels of the page."""
-    page.locator(".tfe-stage-board").scroll_into_view_if_needed()
-    x, y = pen(
-        page,
-        """[large.box.x0 + ((given[1] + 0.5) * (large.box.x1 - large.box.x0)) / large.columns + canvas.getBoundingClientRect().left,
-            large.box.y0 + ((given[0] + 0.5) * (large.box.y1 - large.box.y0)) / large.rows + canvas.getBoundingClientRect().top]""",
-        [row, column],
-    )
-    return float(x), float(y)
-
-
-def tile(page: Page, layer: int, head: int) -> tuple[float, float]:
-    """The middle of a small map, in pixels of the page."""
-    x, y = pen(
-        page,
-        """[marks.filter((mark) => mark.kind === "cells" && mark.gamma !== 1)[given].box].flatMap((box) =>
-            [(box.x0 + box.x1) / 2 + canvas.getBoundingClientRect().left, (box.y0 + box.y1) / 2 + canvas.getBoundingClientRect().top])""",
-        (layer - 1) * 8 + head - 1,
-    )
-    return float(x), float(y)
-
-
-def click(page: Page, row: int, column: int) -> None:
-    """Clicks a cell of the large map."""
-    page.mouse.move(*cell(page, row, column))
-    page.mouse.click(*cell(page, row, column))
-
-
-def saved(page: Page, kind: str) -> tuple[str, bytes]:
-    """Name and content of what the export bar saves."""
-    bar = page.locator(".tfe-stage-take, .tfe-exports").first
-    if page.locator(".tfe-stage-take:not([open])").count():
-        bar.locator("summary").click()
-    with page.expect_download() as download:
-        page.locator(f".tfe-export[data-kind='{kind}']").first.click()
-    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
 def cross() -> Array:
