@@ -19,6 +19,11 @@ PIANO = f"lang=en&{permalink.encode(EXAMPLES[2])}"
 
 
 PAGES = {"trial": PROGRAM.place}
+# What is said of the notes that can be pointed at in the third roll, the difference.
+CARDS = """() => {
+    const box = document.querySelector(".tfe-change canvas").boxes[2], found = [];
+    for (let y = box.y0; y < box.y1; y += 2) found.push(box.at(box.x0 + (box.x1 - box.x0) * 0.6, y)?.card());
+    return found.filter(Boolean); }"""
 
 
 def knob(page: Page, field: str) -> Any:
@@ -41,8 +46,9 @@ def painted(page: Page, *names: str) -> None:
 def test_without_relative_positions_there_are_three_rolls_and_one_number(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     expect(page.locator(".tfe-change-picture")).to_be_hidden()
-    turn(page, "farthest", 0)
-    assert asked(page) == replace(EXAMPLES[0], farthest=0)
+    for place, distance in ((1, 1), (7, 12), (0, 0)):
+        turn(page, "farthest", place)
+        assert asked(page) == replace(EXAMPLES[0], farthest=distance)
     painted(page, "Music Transformer")
     assert numbers(page) == {"Music Transformer": ("+0.27", "1.86 → 2.13")}
     picture = Picture(page, "change")
@@ -54,16 +60,6 @@ def test_without_relative_positions_there_are_three_rolls_and_one_number(page_wa
     expect(page.locator(".tfe-change .tfe-words")).to_contain_text(HOSTILE)
     assert page.locator(".tfe-change img").count() == 0
     expect(page.locator(".tfe-changed-chip")).to_contain_text("changed: without the relative term")
-
-
-def test_every_knob_changes_its_own_field(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    turn(page, "farthest", 1)
-    assert asked(page) == replace(EXAMPLES[0], farthest=1)
-    turn(page, "farthest", 7)
-    assert asked(page) == replace(EXAMPLES[0], farthest=12)
-    turn(page, "semitones", -5)
-    assert asked(page) == replace(EXAMPLES[0], farthest=12, semitones=-5)
 
 
 def test_times_are_stretched_for_piano_alone_and_have_no_difference(page_watch: Page, site: str) -> None:
@@ -85,13 +81,7 @@ def test_a_moved_motif_reaches_every_model_and_is_moved_back_to_be_compared(page
     picture = Picture(page, "change")
     assert picture.texts().count("difference, moved back") == 2
     expect(page.locator("#tfe-change-semitones + output")).to_have_text("+5")
-    box = picture.marks("rect", fill="paper")[2]["box"]
-    found = set()
-    for y in range(int(box["y0"]) + 2, int(box["y1"]), 3):
-        page.mouse.move(*picture.spot({"left": box["x0"] + (box["x1"] - box["x0"]) * 0.6, "top": y}))
-        page.wait_for_timeout(120)
-        found |= {tuple(one.inner_text().split("\n")) for one in page.locator(".tfe-hover:visible").all()}
-    assert {("E4 S", "bar 3, beat 1", "gone"), ("G4 S", "bar 3, beat 1", "new")} <= found
+    assert {("E4 S", "bar 3, beat 1", "gone"), ("G4 S", "bar 3, beat 1", "new")} <= set(map(tuple, page.evaluate(CARDS)))
 
 
 def test_the_head_in_view_is_silenced_and_a_refusal_leaves_the_knobs_as_they_were(page_watch: Page, site: str) -> None:

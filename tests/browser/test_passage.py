@@ -13,13 +13,13 @@ from playwright.sync_api import Page, expect
 
 from explorer import permalink
 from models.errors import InputError
-from tests.browser.visiting import badge, error, go, opened
+from tests.browser.staged import listen
+from tests.browser.visiting import LIVE, badge, error, go, opened
 from tests.browser.waiting import addressed
 from tests.explorer import small_reader
 from tests.explorer.small_reader import EXAMPLES, MOST, PROGRAM, READS, REFUSED, WRITES, Ask, given
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
 PAGES = {"trial": PROGRAM.place}
@@ -77,8 +77,9 @@ def test_an_example_is_asked_for_whole_and_its_page_travels_by_name(page_watch: 
     addressed(page, text=EXAMPLES[2].text, page=None, variant="wild", seed="11", memory=None)
 
 
-def test_a_page_of_no_example_keeps_what_is_set(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_page_of_no_example_keeps_what_is_set_and_a_place_in_another_text_leaves_the_address(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_pos=7")
+    listen(page, "nothing")
     seed(page).fill("421")
     setting(page, "temperature").press("ArrowLeft")
     setting(page, "write").press("ArrowRight")
@@ -86,17 +87,12 @@ def test_a_page_of_no_example_keeps_what_is_set(page_watch: Page, site: str) -> 
     expect(badge(page)).to_have_text("not run yet")
     chip(page, "The moor").click()
     expect(badge(page)).to_have_text(LIVE)
-    addressed(page, page="moor", seed="421", temperature="0.7", length="320", variant="bold", text=None)
+    addressed(page, page="moor", seed="421", temperature="0.7", length="320", variant="bold", text=None, _pos=None)
     expect(chip(page, "The moor")).to_have_attribute("aria-pressed", "true")
-
-
-def test_a_place_in_another_text_leaves_the_address(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_pos=4")
+    page.evaluate("window.view.set({ pos: '4' })")
     seed(page).fill("8")
     seed(page).press("Enter")
-    addressed(page, seed="8", _pos="4")
-    chip(page, "The moor").click()
-    addressed(page, page="moor", _pos=None)
+    addressed(page, seed="8", _pos="4")  # a place in the same text stays
 
 
 def test_a_text_of_ones_own_takes_enter_as_a_new_line_and_runs_with_control(page_watch: Page, site: str) -> None:
@@ -125,10 +121,6 @@ def test_what_the_models_would_refuse_is_refused_here_in_their_words(page_watch:
         expect(error(page)).to_have_text(said or refused.value.text["en"])
         expect(badge(page)).to_have_text("refused")
         expect(box(page)).to_have_value(wrong)
-    box(page).fill("")
-    expect(error(page)).to_be_hidden()
-    go(page).click()
-    expect(error(page)).to_have_text("The box is empty: type a text, or begin with one of ours.")
     box(page).fill("".join(chr(0x4E00 + 7919 * at % 20_000) for at in range(MOST)))
     go(page).click()
     expect(badge(page)).to_have_text(LIVE)

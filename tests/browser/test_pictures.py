@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,11 +18,9 @@ from explorer.runs import Stored
 from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, spelled
 from models.pixels import read_picture
 from tests.browser.staged import NEW
-from tests.browser.visiting import badge, go, opened, picture_file, requested, stroke
+from tests.browser.visiting import LIVE, badge, brought, go, opened, picture_file, requested, stroke
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.drawn_pictures import explanation, generate, measure
-
-LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
 def program() -> Program[Request, Any]:
@@ -116,13 +112,10 @@ def test_arrows_move_among_our_pictures_and_enter_asks(page_watch: Page, site: s
     page.keyboard.press("Enter")
     addressed(page, picture="test:1")
     assert asked(page) == replace(EXAMPLES[1], picture="test:1")
-    shown = page.evaluate(
-        "[...document.querySelectorAll('.tfe-picture-choice canvas')[1].getContext('2d').getImageData(0, 10, 28, 1).data]"
-    )
-    assert shown[::4] == views.held_out()["grey"][0][1, 10].tolist()
+    row = "(strip) => [...strip.querySelector('canvas').getContext('2d').getImageData(0, 3, 16, 1).data]"
+    assert strip.nth(1).evaluate(row)[::4] == views.held_out()["grey"][0][1, 3, :16].tolist()
     mode(page, "enlarge")
-    shown = page.evaluate("[...document.querySelectorAll('.tfe-picture-choice canvas')[2].getContext('2d').getImageData(0, 3, 16, 1).data]")
-    assert np.array_equal(np.reshape(shown, (16, 4))[:, :3], views.held_out()["colour"][0][2, 3])
+    assert np.array_equal(np.reshape(strip.nth(2).evaluate(row), (16, 4))[:, :3], views.held_out()["colour"][0][2, 3])
 
 
 def test_a_file_is_read_shown_and_asked_for_and_what_was_done_to_it_is_said(new_page: NEW, site: str) -> None:
@@ -157,19 +150,7 @@ def test_a_picture_may_be_dropped_or_pasted_anywhere_and_is_read_once(page_watch
     page = opened(page_watch, site)
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if "/picture/" in request.url else None)
-    page.evaluate(
-        """([way, data]) => {
-            const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
-            const brought = new DataTransfer();
-            brought.items.add(new File([bytes], "bar.png", { type: "image/png" }));
-            if (way === "paste") document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: brought, bubbles: true }));
-            else for (const type of ["dragenter", "dragover", "drop"]) {
-                const event = new DragEvent(type, { dataTransfer: brought, bubbles: true, cancelable: true });
-                document.querySelector(".tfe-ask-head").dispatchEvent(event);
-            }
-        }""",
-        [way, base64.b64encode(photo()).decode()],
-    )
+    brought(page, way, ".tfe-ask-head", "bar.png", "image/png", photo())
     addressed(page, mode="complete")
     assert np.array_equal(read_picture(asked(page).picture, (SIDE, SIDE)), uploads.picture(photo(), SIDE, 1).levels)
     assert page.locator(".tfe-ask .is-over").count() == 0 and len(sent) == 1
@@ -224,22 +205,3 @@ def test_a_picture_is_drawn_with_keys_alone(page_watch: Page, site: str) -> None
     becomes(page, lambda: "picture" in page.evaluate("location.href"), True)
     levels = read_picture(asked(page).picture, (SIDE, SIDE))
     assert levels[7, 14:20].min() == 220 and levels[20:].max() == 0
-
-
-def test_what_is_locked_stays_locked_under_a_change(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_pos=530&_pattern=local_1d&_head=2.3")
-    stands = "pattern=local_1d head=2.3 pos=530 pic=1 field=0"
-    drawn = page.locator(".tfe-spans")
-    struck = "document.querySelector('.tfe-spans canvas').marks.some((one) => one.kind === 'path' && one.line === 'ink' && one.width === 2)"
-    expect(drawn).to_have_attribute("data-drawn", stands)
-    expect(page.locator(".tfe-change [data-knob=silenced] button").first).to_have_text("Silence head 2·3 of 1D")
-    page.locator(".tfe-change [data-knob=silenced] button").first.click()
-    addressed(page, silenced="local_1d.1.2", _pos="530")
-    page.wait_for_function(struck)
-    expect(drawn).to_have_attribute("data-drawn", stands)
-    page.locator(".tfe-spans .tfe-stage-board").focus()
-    page.keyboard.press("b")
-    page.wait_for_function(f"!{struck}")
-    expect(drawn).to_have_attribute("data-drawn", stands)
-    page.locator(".tfe-changed-chip").click()
-    addressed(page, silenced=None, _pos="530")

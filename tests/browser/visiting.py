@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from typing import Any, TypeVar
@@ -52,6 +53,19 @@ def turn(page: Page, field: str, to: float | str, rest: bool = True, within: str
             input.value = to;
             for (const type of rest ? ["input", "change"] : ["input"]) input.dispatchEvent(new Event(type, { bubbles: true })); }""",
         [str(to), rest],
+    )
+
+
+def brought(page: Page, way: str, where: str, name: str, kind: str, content: bytes) -> None:
+    """A file is dropped somewhere, or pasted."""
+    page.evaluate(
+        """([way, where, name, type, data]) => {
+            const files = new DataTransfer(), at = document.querySelector(where);
+            files.items.add(new File([Uint8Array.from(atob(data), (each) => each.charCodeAt(0))], name, { type }));
+            if (way === "paste") at.dispatchEvent(new ClipboardEvent("paste", { clipboardData: files, bubbles: true }));
+            else for (const event of ["dragenter", "dragover", "drop"])
+                at.dispatchEvent(new DragEvent(event, { dataTransfer: files, bubbles: true, cancelable: true })); }""",
+        [way, where, name, kind, base64.b64encode(content).decode()],
     )
 
 
