@@ -52,16 +52,8 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(page:
     last = chips.count()
     assert last >= 3
     expect(count).to_contain_text(f"{last} of {last}")
-    board = page.locator(".tfe-ponder .tfe-stage-board")
-    board.focus()
-    for step in range(last - 1, 0, -1):
-        board.press("ArrowLeft")
-        expect(count).to_contain_text(f"{step} of {last}")
-    addressed(page, _step="1")
-    expect(chips.first).not_to_contain_text("7332")
-    expect(chips.nth(last - 1)).to_contain_text("7332")
     chips.nth(1).click()
-    expect(count).to_contain_text(f"2 of {last}")
+    addressed(page, _step="2")
 
     knob(page, "forced").press("ArrowRight")
     assert number(page) < -20, "points of accuracy on held-out sums"
@@ -74,8 +66,6 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(page:
     expect(chips).to_have_count(last)
     expect(answer(page)).to_have_text("7332")
     expect(count).to_contain_text(f"2 of {last}")
-    page.keyboard.press("b")
-    expect(chips).to_have_count(1)
 
 
 def test_bits_of_ones_own_are_counted(page: Page) -> None:

@@ -31,6 +31,11 @@ CARDS = """() => [...document.querySelectorAll(".tfe-home-card, .tfe-home-hero")
 })"""
 
 
+def apart(cards: list[list[float]]) -> bool:
+    """Does no card lie over another?"""
+    return all(a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for at, a in enumerate(cards) for b in cards[at + 1 :])
+
+
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     pages = {"family": lambda _lab, _engine: home(MANY, lecture="/lecture"), FULLEST.slug: lambda _lab, _engine: None}
@@ -44,9 +49,7 @@ def test_24_cards_fit_the_screen_keep_apart_and_leave_no_quarter_empty(width: in
     page.wait_for_selector(".tfe-home-lines path", state="attached")
     shown = page.evaluate(CARDS)
     assert len(shown) == 1 + len(MANY)
-    for at, a in enumerate(shown):
-        assert a[0] >= 0 and a[2] <= width
-        assert all(a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for b in shown[at + 1 :])
+    assert apart(shown) and all(a[0] >= 0 and a[2] <= width for a in shown)
     legend = page.locator(".tfe-home-legend").bounding_box()
     assert legend and legend["y"] + legend["height"] <= height
     for x in (0, width / 2):
@@ -72,8 +75,7 @@ def test_on_a_phone_every_lab_of_24_is_two_touches_away(site: str, new_page: NEW
     page, _ = new_page(width=360, height=780, has_touch=True)
     page.goto(site + "/family")
     expect(page.locator(".tfe-home-card")).to_have_count(len(MANY))
-    shown = page.evaluate(CARDS)
-    assert all(a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for at, a in enumerate(shown) for b in shown[at + 1 :])
+    assert apart(page.evaluate(CARDS))
     page.locator(".tfe-shell-menu").tap()
     for year in page.locator(".tfe-shell-family summary").all():
         year.tap()

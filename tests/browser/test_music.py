@@ -18,17 +18,6 @@ from tests.visits import Visit
 
 pytestmark = pytest.mark.xdist_group("music walk", 2)  # on the page of the promises that hold for every lab
 
-ENERGY = """async (address) => {
-    const bytes = await (await fetch(address)).arrayBuffer();
-    const sound = await new OfflineAudioContext(1, 22050, 22050).decodeAudioData(bytes);
-    const samples = sound.getChannelData(0);
-    const power = (from, to) => {
-        const part = samples.slice(Math.floor(from * sound.sampleRate), Math.floor(to * sound.sampleRate));
-        return Math.sqrt(part.reduce((sum, one) => sum + one * one, 0) / part.length);
-    };
-    return [sound.duration, power(0, 0.5), power(1.1, sound.duration)];
-}"""  # seconds, loudness of the motif, loudness of what follows it
-
 
 @pytest.fixture
 def page(visit: Visit) -> Page:
@@ -68,22 +57,19 @@ def midi_file() -> bytes:
 
 
 def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(page: Page) -> None:
-    style = styles()[-1]
+    style, roll = styles()[-1], Picture(page, "roll")
     page.locator(".tfe-motif-source").get_by_role("radio", name="My MIDI").click()
     page.locator(f".tfe-ask-head [data-key={style}]").click()
     page.locator(".is-select:visible select").select_option(index=0)
     page.locator(".tfe-ask input[type=file]").set_input_files({"name": "mine.mid", "mimeType": "audio/midi", "buffer": midi_file()})
     expect(page.locator(".tfe-motif-file")).to_have_text("mine.mid")
     finished(page)
-    models = [key for key in MODELS[style] if key in views.models(style)]
-    for key in models:
-        page.locator(f".tfe-roll .tfe-segmented [data-key={key}]").click()
-        page.locator(".tfe-roll .is-play").click()
+    for key in (key for key in MODELS[style] if key in views.models(style)):
+        roll.find(f".tfe-segmented [data-key={key}]").click()
+        roll.find(".is-play").click()
         page.wait_for_function("() => document.querySelector('.tfe-roll audio').currentTime > 0.2")
-        page.locator(".tfe-roll .is-play").click()
-        seconds, motif, beyond = page.evaluate(ENERGY, page.locator(".tfe-roll audio").get_attribute("src"))
-        assert seconds > 2 and motif > 0.01 and beyond > 0.01, "the motif and what follows it are heard"
-        back = pretty_midi.PrettyMIDI(io.BytesIO(Picture(page, "roll").saved("MIDI")[1]))
+        roll.find(".is-play").click()
+        back = pretty_midi.PrettyMIDI(io.BytesIO(roll.saved("MIDI")[1]))
         assert any("CC BY-NC-SA 4.0" in event.text for event in back.text_events) == (style == "piano"), "its licence goes with it"
         struck = sorted((round(8 * note.start), note.pitch) for voice in back.instruments for note in voice.notes)
         assert [one for one in struck if one[0] < 4] == [(0, 48), (0, 64), (0, 67), (0, 72)], "the motif as it came"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 
 from playwright.sync_api import Page, expect
 
 from explorer.labs.translation.page import LAB
-
-LIVE = re.compile(r"live · [\d.,]+ m?s|remembered")
+from tests.browser.visiting import finished
 
 # A busy browser: it hears a second late that its stream of answers has ended. window.ended: such a word is on its way to the page.
 LATE = """
@@ -59,7 +57,7 @@ def test_whose_browser_is_late_to_hear_that_an_event_was_taken_is_answered(page_
     for text, said in ((f"{random.random()} dogs", ""), ("A dog runs.", "Hund")):
         page.locator(".tfe-ask-story").fill(text)
         page.locator(".tfe-ask-story").press("Enter")
-        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE)
+        finished(page)
         expect(page.locator(".tfe-pieces-line")).to_contain_text(said)
 
 
@@ -70,5 +68,5 @@ def test_what_is_asked_while_the_end_of_the_stream_is_on_its_way_is_answered(pag
     for count in range(2):
         page_watch.locator(".tfe-ask-story").fill(f"{random.random()} dogs")
         page_watch.locator(".tfe-ask-story").press("Enter")
-        expect(page_watch.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE)
+        finished(page_watch)
         page_watch.wait_for_function("(count) => window.ended > count", arg=count)

@@ -10,13 +10,11 @@ from playwright.sync_api import Page, Response, expect
 from explorer.labs.translation import views
 from explorer.labs.translation.page import LAB
 from tests.browser.staged import Picture, numbers
-from tests.browser.visiting import badge, error, finished, go, number, restored
+from tests.browser.visiting import badge, finished, go, number, restored
 from tests.browser.waiting import addressed, asked, becomes, note, noted
 from tests.visits import Visit
 
 pytestmark = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
-
-LOST = "A dog \x00 שלום </script><img src=x onerror=alert(1)> runs e\u0301 👩‍👩‍👧."
 
 
 @pytest.fixture
@@ -109,27 +107,22 @@ def test_a_silenced_head_has_a_number_three_maps_of_one_shape_and_is_restored(pa
     addressed(page, silenced=None)
 
 
-def test_a_million_letters_get_one_sentence_and_stay_in_the_box(page: Page) -> None:
-    text = "x" * 1_000_000
-    page.evaluate(
-        "text => { const box = document.querySelector('.tfe-ask-story'); box.value = text; box.dispatchEvent(new Event('input')); "
-        "box.form.requestSubmit(); }",
-        text,
-    )
-    expect(error(page)).to_contain_text("1,000,000 characters")
-    expect(badge(page)).to_have_text("refused")
-    assert page.locator(".tfe-ask-story").evaluate("(box, text) => box.value === text", text)
-    translate(page, "A dog runs.")  # nothing is broken
-
-
-def test_unusual_text_is_read_and_never_markup(page: Page) -> None:
-    translate(page, LOST)
-    assert page.locator(".tfe-main img[src=x], .tfe-main script").count() == 0
-    chips = page.locator("[data-knob=hidden] .tfe-change-item").all_inner_texts()
-    assert "</script>" in "".join(re.sub(r"\s*·\d+$", "", chip) for chip in chips)
-
-
 def test_unknown_keys_of_a_link_are_named(visit: Visit) -> None:
     page = visit(f"{LAB.path}?v=1&sentence=A+dog+runs.&colour=blue")
     expect(page.locator(".tfe-ask-note")).to_contain_text("“colour”")
     addressed(page, colour=None)
+
+
+def test_a_head_that_asks_who_is_opened_at_its_cell_by_the_step_and_by_a_click(visit: Visit) -> None:
+    start = views.first()
+    assert start is not None
+    who, whom = (next(job for job in views.jobs(start.seen) if job["kind"] == "encoder" and job["job"] == name) for name in ("who", "whom"))
+    page = visit(LAB.path)
+    page.locator(".tfe-shell-tour li:nth-child(3) button").click()
+    expect(page.locator(".tfe-attention-jobs button[aria-pressed=true]")).to_contain_text(who["name"]["en"])
+    words = page.locator(".tfe-attention .tfe-words")
+    expect(words).to_contain_text(f"“{start.seen.source[who['row']]}” ({who['row']})")
+    expect(words).to_contain_text(f"“{start.seen.source[who['col']]}” ({who['col']})")
+    page.locator(".tfe-attention-jobs button", has_text=whom["name"]["en"]).click()
+    expect(words).to_contain_text(f"“{start.seen.source[whom['col']]}” ({whom['col']})")
+    addressed(page, _head=f"{whom['layer'] + 1}.{whom['head'] + 1}", _row=str(whom["row"]), _col=str(whom["col"]))
