@@ -48,9 +48,9 @@ export async function unpack(packed) {
   };
 }
 
-/** A value with its arrays unpacked, however deep they lie. */
+/** A value with its arrays unpacked, however deep they lie; what is unpacked already stays so. */
 export async function opened(value) {
-  if (!value || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  if (!value || typeof value !== "object" || ArrayBuffer.isView(value) || value.packed) return value;
   if (value.dtype) return unpack(value);
   if (Array.isArray(value)) return typeof value[0] === "object" ? Promise.all(value.map(opened)) : value;
   const each = Object.entries(value).map(async ([key, one]) => [key, await opened(one)]);
