@@ -81,6 +81,7 @@ def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page_watc
     expect(knob(page, "summary").locator(".tfe-knob-barred")).to_be_visible()
     for field, place, stride, summary in (
         ("stride", 2, "3", "3"),
+        ("summary", 19, "3", "3"),
         ("stride", 11, "12", "3"),
         ("summary", 8, "12", "9"),
         ("stride", 5, "6", "6"),

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 import signal
-from collections.abc import Iterator
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, Playwright, expect
 
 from benchmarks.visitors.balanced import balanced
 from explorer.labs import LABS
 from tests.browser.staged import NEW
 from tests.browser.visiting import badge, finished, go
-from tests.browser.waiting import addressed, left
+from tests.browser.waiting import addressed
 from tests.conftest import Running
 from tests.explorer.asking import Stream, event, join
 from tests.explorer.test_leaving import LONG, SLOW, SOON, draining, given, late, runs, streaming, until
-from tests.pages import PATIENCE
+from tests.pages import ARGUMENTS, PATIENCE, PROGRAM
 
 LAB = next(lab for lab in LABS if lab.slug == "translation")
 
@@ -42,16 +48,54 @@ def site(alive: list[Running]) -> str:
     return alive[0].url
 
 
-def test_the_stop_button_and_leaving_free_the_worker(new_page: NEW, alive: list[Running]) -> None:
-    (page, faults), server = new_page(), alive[0]
+@pytest.fixture
+def doomed(playwright_driver: Playwright, tmp_path: Path) -> Iterator[tuple[Browser, Callable[[], None]]]:
+    """A browser of its own, and how to kill it as a power cut would."""
+    said, profile = tmp_path / "said", tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    command = [PROGRAM, *ARGUMENTS, "--headless=new", "--remote-debugging-port=0"]
+    with said.open("wb") as file:
+        process = subprocess.Popen([*command, f"--user-data-dir={profile.name}", "about:blank"], stderr=file, start_new_session=True)
+
+    def kill() -> None:
+        for pid in [process.pid, *_below(process.pid)]:  # some of them lead process groups of their own
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait(30)
+
+    def address() -> str:
+        return next(iter(re.findall(r"^DevTools listening on (\S+)$", said.read_text(errors="replace"), flags=re.M)), "")
+
+    try:
+        until(lambda: bool(address()), PATIENCE / 1000)
+        yield playwright_driver.chromium.connect_over_cdp(address(), timeout=PATIENCE), kill
+    finally:
+        kill()
+        profile.cleanup()
+
+
+def _below(pid: int) -> list[int]:
+    """The processes that a process has started, and theirs."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for file in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, file.read_text().split()):
+                found += [child, *_below(child)]
+    return found
+
+
+def test_the_stop_button_and_a_killed_browser_free_the_worker(alive: list[Running], doomed: tuple[Browser, Callable[[], None]]) -> None:
+    (browser, kill), server = doomed, alive[0]
+    page = browser.contexts[0].new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(server.url + LAB.path)
-    for said, ends in ((LONG, go(page).click), (f"Once more: {LONG}", page.close)):
+    for said, ends in ((LONG, go(page).click), (f"Once more: {LONG}", kill)):
         asks(page, said)
         expect(badge(page)).to_contain_text("live · word")
         assert runs(server) == 1
         ends()
+        if ends is not kill:
+            expect(badge(page)).to_have_text("stopped")
         assert until(lambda: runs(server) == 0, PATIENCE / 1000) < SOON + late(server)
-    left(faults)
     join(server.url, event(server.url, LAB.path, "ask"), given("A dog runs."), "next")
     stream = Stream(server.url, "next")
     assert stream.until(lambda message: message["msg"] == "process_completed")["success"]
