@@ -142,7 +142,7 @@ def looks_of(lab: Lab) -> set[str]:
         | {
             key
             for script in scripts
-            for looks in re.findall(r"^  looks: \{(.*?)\}", script, re.M | re.S)
+            for looks in re.findall(r"^(?:export const looks =|  looks:) \{(.*?)\}", script, re.M | re.S)
             for key in re.findall(r"(\w+):", looks)
         }
     )

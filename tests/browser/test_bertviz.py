@@ -6,6 +6,7 @@ Run as a program, this file is that server: a process of its own, with one lab w
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import cache
 
 import gradio as gr
@@ -51,7 +52,8 @@ def run(source: list[str], target: list[str], layers: int = 2, heads: int = 3, d
             scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
         raised = np.exp(scores - scores.max(-1, keepdims=True))
         weights[key], vectors[key] = (raised / raised.sum(-1, keepdims=True)).astype(np.float32), (query, keys)
-    return encoder_decoder(weights["encoder"], weights["decoder"], weights["cross"], source, target, vectors)
+    found = encoder_decoder(weights["encoder"], weights["decoder"], weights["cross"], source, target)
+    return tuple(replace(one, queries=vectors[one.key][0], keys=vectors[one.key][1]) for one in found)
 
 
 @cache

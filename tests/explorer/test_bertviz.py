@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,8 @@ def run(source: list[str] = SOURCE, target: list[str] = TARGET, layers: int = 2,
         for key, (left, right) in sides.items()
     }
     weights = {key: softmax(*pair, causal=key == "decoder") for key, pair in vectors.items()}
-    return encoder_decoder(weights["encoder"], weights["decoder"], weights["cross"], source, target, vectors)
+    found = encoder_decoder(weights["encoder"], weights["decoder"], weights["cross"], source, target)
+    return tuple(replace(one, queries=vectors[one.key][0], keys=vectors[one.key][1]) for one in found)
 
 
 def written(document: str) -> dict[str, Any]:

@@ -31,8 +31,8 @@ LAYERS = [
     explorer.disk explorer.figures explorer.lab explorer.runs
     explorer.controls explorer.drawn
     explorer.widgets
-    explorer.own explorer.views explorer.wiring
-    explorer.program
+    explorer.labs.lined explorer.own explorer.views explorer.wiring
+    explorer.labs.about explorer.program
     explorer.api
     explorer.declared
     explorer.labs
@@ -55,7 +55,20 @@ MODELS = {
     "explorer.sound": {"music"},
     "explorer.readme": {"bits"},
     "explorer.labs": {
-        *("checkpoint", "corpus", "crossing", "errors", "folders", "pixels", "plane", "results", "stored", "thinking", "your_model"),
+        *(
+            "checkpoint",
+            "corpus",
+            "crossing",
+            "errors",
+            "fields",
+            "folders",
+            "pixels",
+            "plane",
+            "results",
+            "stored",
+            "thinking",
+            "your_model",
+        ),
     },
 }
 # Libraries that a part of the project leaves alone.

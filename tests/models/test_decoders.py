@@ -123,6 +123,10 @@ def test_a_cache_that_is_full_says_so(kind: str) -> None:
 def test_a_position_that_was_never_trained_is_refused(kind: str, places: int) -> None:
     with pytest.raises(ValueError, match=f"position {places + 1}: "):
         decoder(kind).model(torch.zeros(1, places + 1, dtype=torch.long))
+
+
+@pytest.mark.parametrize(("kind", "places"), [("transformer", 200), ("full merged", 40)])
+def test_a_cache_that_keeps_all_refuses_a_position_that_was_never_trained_too(kind: str, places: int) -> None:
     reader = decoder(kind).read(1, places + 9)
     with pytest.raises(ValueError, match=str(places + 1)):
         for _ in range(places + 1):
