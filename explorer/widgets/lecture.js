@@ -7,7 +7,7 @@ import { lang, onLang, t } from "./lib/lang.js";
 import { slides } from "./lib/slides.js";
 import { speaking } from "./lib/speaking.js";
 import { pageAt } from "./lib/state.js";
-import { dark, onTheme, showTheme } from "./lib/theme.js";
+import { dark, showTheme } from "./lib/theme.js";
 
 /** props.labs: in teaching order, see lecture.py. */
 export function mount(root, props) {
@@ -22,9 +22,10 @@ export function mount(root, props) {
   const near = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting
       && draw(target)), { rootMargin: "200px" });
   async function draw(node) {
-    near.unobserve(node);
     const address = await drawing.want(...pictures.get(node));
-    if (address) node.src = address;
+    if (!address) return; // asked for again when it comes into view again
+    near.unobserve(node);
+    node.src = address;
   }
   const picture = (path, step) => {
     const node = el("img", { class: "tfe-lecture-picture", alt: "", width: 640, height: 360 });
@@ -32,18 +33,15 @@ export function mount(root, props) {
     near.observe(node);
     return node;
   };
-  const renew = () => {
-    if (printing) return;
+  onLang(() => {
     drawing.renew();
     for (const node of pictures.keys()) {
       node.removeAttribute("src");
+      near.unobserve(node); // else one that is observed still is not told of
       near.observe(node);
     }
-  };
-  onTheme(renew);
-  onLang(renew);
+  });
 
-  let printing = false;
   const progress = el("span", { class: "tfe-note", role: "status" });
   const handout = say(el("button", { type: "button", class: "tfe-button", onclick: print }), texts.handout);
   async function print() {
@@ -60,13 +58,10 @@ export function mount(root, props) {
   }
   let wasDark = false; // paper is white
   addEventListener("beforeprint", () => {
-    [printing, wasDark] = [true, dark()];
+    wasDark = dark();
     showTheme("light");
   });
-  addEventListener("afterprint", () => {
-    if (wasDark) showTheme("dark");
-    queueMicrotask(() => (printing = false)); // after what hears of the colours
-  });
+  addEventListener("afterprint", () => wasDark && showTheme("dark"));
 
   const presenter = links(say(el("a", { class: "tfe-button", target: "tfe-presenter" }), texts.presenter),
     () => pageAt("/presenter", { lang: lang() }));

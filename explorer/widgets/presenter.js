@@ -9,7 +9,6 @@ import { lang, onLang, t } from "./lib/lang.js";
 import { keep, kept } from "./lib/memory.js";
 import { slides } from "./lib/slides.js";
 import { pageAt } from "./lib/state.js";
-import { onTheme } from "./lib/theme.js";
 
 const KEY = "tfe-presenter";
 const PATIENCE = 4; // seconds in which a window that is open answers
@@ -209,7 +208,9 @@ export function mount(root, props) {
     node.at = at;
     node.removeAttribute("src");
     const address = at === undefined ? null : await drawing.want(all[at].lab.path, all[at].number);
-    if (node.at === at && address) node.src = address;
+    if (node.at !== at) return;
+    if (address) node.src = address;
+    else node.at = null; // asked for again with the next news
   }
   const where = ({ lab, number }) => w("place", { lab: t(lab.title), step: number, of: lab.steps.length });
 
@@ -310,7 +311,6 @@ export function mount(root, props) {
     Enter: () => (hall?.covered && !document.activeElement?.closest("button, a") ? (ask({ reveal: true }), true)
       : false) });
   onLang(renew);
-  onTheme(renew);
   plan();
   paint();
   setInterval(() => {

@@ -38,7 +38,7 @@ FAMILY = [
 ]
 LAB, NEXT, LAST = FAMILY
 CLOSED = Benched(**vars(next(lab for lab in LABS if lab.slug == "bert")) | {"steps": ()})  # the first of the family
-STATE = asset("lib/state.js")
+STATE, SLIDES = asset("lib/state.js"), asset("lib/slides.js")
 BACK, ON = ".tfe-shell-rail .tfe-shell-back", ".tfe-shell-rail .tfe-shell-next"
 
 
@@ -164,6 +164,20 @@ def test_the_presenter_s_window_forgets_a_step_that_is_there_no_more(page_watch:
     page_watch.add_init_script("sessionStorage.setItem('tfe-presenter', JSON.stringify({ at: 99 }))")
     page_watch.goto(f"{site}/presents?lang=en")
     expect(page_watch.locator(".tfe-presenter-steps [aria-current=step]")).to_contain_text(LAB.steps[0].asks["en"])
+
+
+# A slide of which the browser draws no picture at first, and the first letters of the addresses that are given for it.
+ASKED_TWICE = """async ([address, path]) => { const drawing = (await import(address)).slides(), { decode } = Image.prototype;
+    Image.prototype.decode = () => Promise.reject(new Error("not now"));
+    const first = await drawing.want(path, 2);
+    Image.prototype.decode = decode;
+    return [first, (await drawing.want(path, 2))?.slice(0, 5)]; }"""
+
+
+def test_a_slide_that_failed_once_is_drawn_when_it_is_asked_for_again(page_watch: Page, site: str) -> None:
+    page_watch.goto(f"{site}/begins?lang=en")
+    expect(page_watch.locator(".tfe-lecture-begin")).to_be_visible()
+    assert page_watch.evaluate(ASKED_TWICE, [SLIDES, LAB.path]) == [None, "blob:"]
 
 
 def test_the_link_is_copied_or_taken_by_hand_where_copying_is_refused(new_page: NEW, site: str) -> None:

@@ -1,9 +1,8 @@
 // Pictures of the slides of the lecture. Nothing is stored of them: a lab's page, projected in a frame that nobody
-// sees, goes from step to step, and what it shows becomes a picture, in the language and the colours of this page.
+// sees, goes from step to step, and what it shows becomes a picture, in the language of this page, light as paper.
 
 import { el } from "./dom.js";
 import { lang } from "./lang.js";
-import { kept } from "./memory.js";
 import { pageAt } from "./state.js";
 
 const [WIDE, TALL] = [1280, 720]; // px of the frame
@@ -62,18 +61,21 @@ export async function pictured(page = document) {
  * The pictures of all steps, each drawn when it is first wished for, one at a time.
  * @returns {{want: (path: string, step: number) => Promise<string | null>, renew: () => void}} want: the address of a
  * picture, null where
- *   none could be drawn. renew: the language or the colours are others now
+ *   none could be drawn. renew: the language is another one now
  */
 export function slides() {
-  let made = new Map(); // "/cost 3" -> {path, step, address: Promise, done}
+  let made = new Map(); // "/cost 3" -> {key, path, step, address: Promise, done}
   let frame = null;
   let busy = false;
   let resting = 0;
 
-  function open(path, step) {
+  function close() {
     frame?.remove();
-    const theme = kept("tfe-theme");
-    const src = pageAt(path, { step, lecture: "frame", lang: lang(), ...(theme && { __theme: theme }) });
+    frame = null;
+  }
+  function open(path, step) {
+    close();
+    const src = pageAt(path, { step, lecture: "frame", lang: lang() });
     frame = el("iframe", { class: "tfe-slides", "aria-hidden": "true", tabindex: "-1", title: path, width: WIDE,
         height: TALL, src });
     frame.path = path;
@@ -110,19 +112,20 @@ export function slides() {
     for (let next; (next = waiting().find((one) => one.path === frame?.path) ?? waiting()[0]); ) {
       next.begun = true;
       const blob = await draw(next).catch(() => null); // the page that was in the frame is left
+      if (!blob) { // it can be asked for again, in a page of its own
+        if (made.get(next.key) === next) made.delete(next.key);
+        close();
+      }
       next.done(blob && URL.createObjectURL(blob));
     }
     busy = false;
-    resting = setTimeout(() => {
-      frame?.remove();
-      frame = null;
-    }, REST);
+    resting = setTimeout(close, REST);
   }
   return {
     want(path, step) {
       const key = `${path} ${step}`;
       if (!made.has(key)) {
-        const wish = { path, step };
+        const wish = { key, path, step };
         wish.address = new Promise((done) => (wish.done = done));
         made.set(key, wish);
         work();
@@ -135,8 +138,7 @@ export function slides() {
         one.address.then((address) => address && URL.revokeObjectURL(address));
       }
       made = new Map();
-      frame?.remove();
-      frame = null;
+      close();
     },
   };
 }
