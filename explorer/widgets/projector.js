@@ -152,7 +152,7 @@ export function projector(words, steps, { lecturing, go }) {
     if (!figure) return;
     returnTo = document.activeElement;
     wasDark = dark();
-    if (!alone && !chosenTheme()) showTheme("light");
+    if (!alone && (framed || !chosenTheme())) showTheme("light"); // a slide may be printed
     stand(figure);
     head.hidden = false;
     foot.hidden = framed;

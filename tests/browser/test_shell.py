@@ -180,6 +180,13 @@ def test_a_slide_that_failed_once_is_drawn_when_it_is_asked_for_again(page_watch
     assert page_watch.evaluate(ASKED_TWICE, [SLIDES, LAB.path]) == [None, "blob:"]
 
 
+def test_slides_are_light_for_paper_also_where_the_visitor_chose_the_dark(page_watch: Page, site: str) -> None:
+    page_watch.add_init_script("sessionStorage.setItem('tfe-theme', 'dark')")
+    page = opened(page_watch, site, LAB, "step=1&_thr=0&lecture=frame")
+    expect(page.locator("body")).to_have_class(re.compile("tfe-projecting"))
+    expect(page.locator("body")).not_to_have_class(re.compile("dark"))
+
+
 def test_the_link_is_copied_or_taken_by_hand_where_copying_is_refused(new_page: NEW, site: str) -> None:
     page, _ = new_page(permissions=["clipboard-read", "clipboard-write"])
     copy, field = opened(page, site, LAB, "step=1&_thr=0").locator(".tfe-shell-copy"), page.locator(".tfe-shell-refusal input")
