@@ -5,6 +5,7 @@
 import { el } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { speaking } from "./lib/speaking.js";
+import { pageAt, request } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 import { mount as stage } from "./stage.js";
 
@@ -44,7 +45,7 @@ export function mount(root, props) {
     const view = el("select", { class: "tfe-select", onchange() {
       const url = new URL(wanted[at]);
       url.searchParams.set("figure", view.value);
-      show(at, url);
+      show(at, url, line.value);
     } });
     const line = el("input", { class: "tfe-input", type: "text", autocomplete: "off" });
     const whole = say(el("a", { class: "tfe-button small" }), texts.open);
@@ -74,7 +75,14 @@ export function mount(root, props) {
     frame.classList.toggle("tfe-stale", Boolean(text));
   }
 
-  function show(at, url) {
+  /** What is typed at a side, as its address says it. */
+  function typed(url) {
+    const { field, first } = labOf(url);
+    const bare = new URLSearchParams(url.searchParams.has("v") ? "" : first); // what a bare address stands for
+    return url.searchParams.get(field) ?? bare.get(field) ?? ""; // a lab may begin with a text that no address names
+  }
+  /** draft: what stands at the side though it has not been run. */
+  function show(at, url, draft = typed(url)) {
     const lab = labOf(url);
     wanted[at] = bare(url);
     const beside = sides[1 - at].figure; // the same picture on both sides, where the lab has it
@@ -85,25 +93,23 @@ export function mount(root, props) {
       framed.searchParams.set(key, text);
     Object.assign(sides[at], { figure, fresh: true, left: sides[at].frame.contentDocument });
     refuse(sides[at], "");
-    sides[at].frame.src = framed.href;
+    sides[at].frame.contentWindow.location.replace(framed.href); // no entry of the browser's history, which holds no choice
     sides[at].pick.selectedIndex = labs.indexOf(lab);
-    sides[at].view.hidden = lab.figures.length < 2;
-    sides[at].view.replaceChildren(...lab.figures.map((one) =>
-      el("option", { value: one, selected: one === figure.split(".")[0], text: t(texts[one] ?? one) })));
-    const first = new URLSearchParams(wanted[at].searchParams.has("v") ? "" : lab.first); // what a bare address stands for
-    const value = wanted[at].searchParams.get(lab.field) ?? first.get(lab.field) ?? ""; // a lab may begin with a text that no address names
-    Object.assign(sides[at].line, { value, hidden: !lab.field, placeholder: t(texts.own) });
+    const [shown] = figure.split(".");
+    const offered = [...new Set([...lab.figures, shown])];
+    sides[at].view.hidden = offered.length < 2;
+    sides[at].view.replaceChildren(...offered.map((one) =>
+      el("option", { value: one, selected: one === shown, text: t(texts[one] ?? one) })));
+    Object.assign(sides[at].line, { value: draft, hidden: !lab.field, placeholder: t(texts.own) });
     write();
   }
   function write() {
-    const here = new URL(location.href);
-    SIDES.forEach((name, at) => {
+    request.set(new URLSearchParams(SIDES.map((name, at) => {
       const url = new URL(wanted[at]);
-      sides[at].whole.href = url.href;
+      sides[at].whole.href = pageAt(url.pathname + url.search);
       if (sides[at].figure) url.searchParams.set("figure", sides[at].figure);
-      here.searchParams.set(name, url.pathname + url.search);
-    });
-    if (here.href !== location.href) history.replaceState(history.state, "", here);
+      return [name, url.pathname + url.search];
+    })));
   }
   /** Another lab, with the same input where both are asked for one. */
   function choose(at, lab) {
@@ -167,7 +173,10 @@ export function mount(root, props) {
       url.searchParams.get(key) !== wanted[at].searchParams.get(key)));
     const moved = found.findIndex(({ url }, at) => sides[at].told && changed[at].some((key) =>
       url.searchParams.get(key) !== sides[at].told[key.slice(1)]));
-    found.forEach(({ url }, at) => {
+    found.forEach(({ node, url }, at) => {
+      const { line, view } = sides[at];
+      if (line.value === typed(wanted[at])) line.value = typed(url);
+      if (!texts[view.value]) view.selectedOptions[0].text = node.querySelector(".tfe-title")?.textContent || view.value;
       wanted[at] = url;
       Object.assign(sides[at], { seen: seen[at], told: changed[at].length ? {} : sides[at].told ?? {} });
     });
@@ -217,7 +226,7 @@ export function mount(root, props) {
     sides.forEach((side, at) => {
       const url = new URL(wanted[at]);
       if (side.figure) url.searchParams.set("figure", side.figure);
-      show(at, url);
+      show(at, url, side.line.value);
     });
   };
   paint();

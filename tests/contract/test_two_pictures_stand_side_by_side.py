@@ -34,6 +34,13 @@ def compared(page: Page, site: str, left: str, right: str, more: str = "") -> No
         expect(page.frame_locator(f"iframe >> nth={at}").locator(".tfe-lone [data-drawn], [data-drawn].tfe-lone").first).to_be_attached()
 
 
+def settled(page: Page, language: str, waits: str) -> None:
+    """Waits until both sides show their sentence in a language, and the difference is one of both."""
+    for at in (0, 1):
+        expect(page.frame_locator(f"iframe >> nth={at}").locator(f"html[lang={language}] [data-run*=Children]").first).to_be_attached()
+    expect(page.locator(".tfe-difference")).not_to_contain_text(waits)
+
+
 def test_two_heads_are_locked_together_and_their_difference_is_that_of_their_numbers(page_watch: Page, site: str) -> None:
     page = page_watch
     page.add_init_script(PRESSED)
@@ -151,6 +158,45 @@ def test_both_arrive_with_one_row_on_the_first_screen_and_lead_to_their_labs(new
     expect(page.locator(".tfe-attention"), "its lab with the same row").to_have_attribute("data-drawn", re.compile(rf"{row[0]}\b"))
 
 
+def test_another_picture_is_offered_by_its_name_and_labs_open_in_the_language_of_the_page(page_watch: Page, site: str) -> None:
+    page = page_watch
+    compared(page, site, "/bert?figure=arrows", f"/translation?{SENTENCE}", "&lang=zh")
+    left, right = (page.locator(".tfe-compare-side").nth(at) for at in (0, 1))
+    picture = left.locator("select").nth(1)
+    expect(picture).to_have_value("arrows")
+    expect(picture.locator("option:checked")).to_contain_text(re.compile("[一-鿿]"))
+    for link in (left, right):
+        expect(link.locator("a"), "the lab opens in the same language").to_have_attribute("href", re.compile("lang=zh"))
+
+
+def test_a_row_locked_in_the_difference_leaves_what_was_chosen_in_the_address(page_watch: Page, site: str) -> None:
+    page = page_watch
+    compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
+    page.locator(".tfe-compare-side").nth(1).locator("select").first.select_option(index=0)
+    expect(page.locator(".tfe-difference .tfe-words")).to_contain_text("The two are alike")
+    page.locator(".tfe-difference .tfe-stage-board").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page).to_have_url(re.compile("_drow="))
+    expect(page).to_have_url(re.compile("right=%2Frnn_attention"))
+
+
+def test_a_draft_outlasts_another_language_and_back_leads_to_the_page_before(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}/lecture")
+    compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
+    left, right = (page.locator(".tfe-compare-side").nth(at) for at in (0, 1))
+    right.locator("select").first.select_option("Non-autoregressive")
+    expect(page).to_have_url(re.compile("right=%2Fnonautoregressive"))
+    settled(page, "en", "once both sides show")
+    left.locator("input").fill("A draft")
+    page.locator(".tfe-shell-lang").click()
+    expect(page.locator("h1")).to_have_text("并排对比")
+    settled(page, "zh-CN", "两边都显示")
+    expect(left.locator("input")).to_have_value("A draft")
+    page.go_back()
+    page.wait_for_url("**/lecture*")
+
+
 def test_a_lab_that_begins_with_a_page_of_a_book_takes_a_text_too(page_watch: Page, site: str) -> None:
     compared(page_watch, site, "/transformer_xl?v=1&length=0", "/adaptive_span?v=1&length=0")
     left = page_watch.locator(".tfe-compare-side").nth(0)
@@ -165,7 +211,7 @@ def test_a_change_stands_beside_the_run_before(page_watch: Page, site: str) -> N
     page.goto(f"{site}/translation?{SENTENCE}&without=scale&_head=2.3")
     page.locator(".tfe-changed-beside").click()
     expect(page.locator(".tfe-difference .tfe-words")).to_contain_text("The rows share")
-    left, right = (page.locator("iframe").nth(at).get_attribute("src") for at in (0, 1))
+    left, right = (frame.url for frame in page.frames[1:])
     assert "without=scale" in str(right) and "without=scale" not in str(left)
     assert "_head=2.3" in str(left) and "_head=2.3" in str(right)
 
