@@ -160,14 +160,13 @@ export function mount(root, props) {
       const node = drawn(page, side.figure);
       const now = side.frame.contentWindow?.location;
       if (!node?.dataset.drawn || !now || !labOf(now)) return null;
-      return { node, url: bare(now.href), at };
+      return { node, url: bare(now.href), at, busy: Boolean(page.querySelector(".tfe-ask-panel[aria-busy=true]")) };
     });
     if (found.some((one) => !one)) {
       for (const side of sides) side.seen = "";
       return give(null, "waits");
     }
-    const seen = found.map(({ node,
-        url }) => `${node.dataset.drawn} ${node.dataset.run} ${node.dataset.state} ${url.href}`);
+    const seen = found.map(({ node, url, busy }) => `${node.dataset.drawn} ${node.dataset.run} ${busy} ${url.href}`);
     if (seen.every((text, at) => text === sides[at].seen)) return;
     const changed = found.map(({ url }, at) => TOGETHER.filter((key) =>
       url.searchParams.get(key) !== wanted[at].searchParams.get(key)));
@@ -191,9 +190,9 @@ export function mount(root, props) {
     const alike = maps.every(Boolean) && ["name", "rows", "columns"].every((key) => maps[0][key] === maps[1][key]);
     // What has just come, and names no row, shows the row of the other side; of two such the right one follows.
     const rows = found.map(({ node }) => node.dataset.drawn.match(/\brow=(\d+)/)?.[1] ?? null);
-    const come = found.every(({ node, url }) => { // until then a side shows another example
+    const come = found.every(({ node, url, busy }) => { // until then a side shows another example, or a part of its own
       const run = new URLSearchParams(node.dataset.run);
-      return [...url.searchParams].every(([key, text]) => key.startsWith("_") || run.get(key) === text);
+      return !busy && [...url.searchParams].every(([key, text]) => key.startsWith("_") || run.get(key) === text);
     });
     const follows = come && alike && rows[0] !== rows[1]
         ? [1, 0].find((at) => sides[at].fresh && !TOGETHER.some((key) => wanted[at].searchParams.has(key))) : -1;
