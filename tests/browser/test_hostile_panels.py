@@ -10,7 +10,7 @@ from explorer.figures.weight import head
 from explorer.labs.translation.deeper import beam, forced, weight
 from explorer.widgets.folded import shown
 from models.translation.forced_records import Forced
-from models.translation.records import Request
+from models.translation.records import MAX_CHARACTERS, Request
 from models.translation.search_records import Tree
 from tests.browser import attending
 from tests.browser.staged import Picture, answering, listen
@@ -122,3 +122,17 @@ def test_hostile_tokens_are_text_in_every_place_and_in_what_is_taken_along(site:
     before = alone.locator("[data-drawn]").get_attribute("data-drawn")
     alone.locator(".tfe-stage-board").press("ArrowLeft")
     expect(alone.locator("[data-drawn]")).not_to_have_attribute("data-drawn", str(before))
+
+
+def test_german_of_one_s_own_is_counted_in_whole_characters(site: str, page_watch: Page) -> None:
+    page = page_watch
+    Picture(page, "forced .tfe-stage").open(f"{site}/trial?lang=en&_forced=open")
+    box, refusal = page.locator(".tfe-forced textarea"), page.locator(".tfe-forced-form [role=alert]")
+    box.fill("🐕" * (MAX_CHARACTERS + 1))
+    box.press("Enter")
+    expect(refusal).to_contain_text(f"Your German has {MAX_CHARACTERS + 1:,} characters; at most {MAX_CHARACTERS:,}")
+    box.fill("🐕" * MAX_CHARACTERS)
+    expect(refusal, "what is typed is not judged before it is sent").to_be_hidden()
+    box.press("Enter")
+    expect(box).to_have_value(" ".join(HOSTILE))
+    expect(refusal).to_be_hidden()
