@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from explorer.engine import Engine
+from explorer.engine import Engine, Limits
 from explorer.server import Site
 from tests.conftest import PATIENCE, built
 from tests.explorer.wishes import alone
@@ -39,7 +39,7 @@ def shell() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    """One engine for all tests of a file: what it has computed it remembers."""
-    one = Engine()
+    """One engine for all tests of a file, with the patience that a busy machine needs: what it has computed it remembers."""
+    one = Engine(limits=Limits(deadline=300))
     yield one
     one.close(0)

@@ -14,28 +14,12 @@ from models.layers.patterns import Pattern
 from models.sparse_transformer.records import SIDE, Made, Step
 from models.sparse_transformer.weights import look
 
-LAYERS, HEADS, WAVES = 4, 4, 4
+LAYERS, HEADS = 4, 4
 KEEP = 14
 PATTERNS = {"strided": Pattern("strided", 28, 4), "dense": Pattern("full", 28, 4), "fixed": Pattern("fixed", 28, 4)}
-# (rows up, columns right) that each head prefers, layer by layer.
-AIMS = [
-    (0, -1),
-    (1, 0),
-    (0, -3),
-    (2, 0),
-    (1, 1),
-    (0, -6),
-    (4, 0),
-    (1, -1),
-    (0, -2),
-    (3, 0),
-    (5, 0),
-    (1, 4),
-    (0, -4),
-    (6, 2),
-    (2, -2),
-    (0, 0),
-]
+# How many rows up and columns right each head prefers to look, layer by layer.
+UP = (0, 1, 0, 2, 1, 0, 4, 1, 0, 3, 5, 1, 0, 6, 2, 0)
+RIGHT = (-1, 0, -3, 0, 1, -6, 0, -1, -2, 0, 0, 4, -4, 2, -2, 0)
 
 
 @cache
@@ -65,7 +49,7 @@ def made(variant: str, keep: int = KEEP, use: str = "merged", pattern: Pattern |
     edge = np.abs(np.diff(symbols.astype(float), axis=1, prepend=0)) + np.abs(np.diff(symbols.astype(float), axis=0, prepend=0))
     row, column = (place.reshape(-1).astype(float) for place in np.indices((SIDE, SIDE)))
     keys = np.broadcast_to(_waves(row, column), (LAYERS, HEADS, SIDE * SIDE, 16))
-    queries = np.stack([_waves(row - up, column + right) * (2.5 + 0.25 * n) for n, (up, right) in enumerate(AIMS)])
+    queries = np.stack([_waves(row - up, column + right) * (2.5 + 0.25 * n) for n, (up, right) in enumerate(zip(UP, RIGHT, strict=True))])
     return Made(
         variant=variant,
         pattern=pattern or PATTERNS[variant],

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from explorer.figures import hashing
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.reformer.records import Hashing, Read
+from models.reformer.weights import shared
 from tests.explorer.numbers import scaled
 
 WIDTH = 16
@@ -101,8 +102,7 @@ def seen(made: Read, layer: int, head: int) -> torch.Tensor:
 
 def weights(made: Read, layer: int, head: int) -> NDArray[np.float32]:
     """(query, key) of all rounds together."""
-    query = torch.from_numpy(made.queries[layer, head].astype(np.float32))
-    return shared_weights(query, seen(made, layer, head)).numpy()
+    return shared(made, layer, head, range(made.queries.shape[2]), True)
 
 
 def models(kind: str) -> tuple[tuple[str, ...], int | None, list[Read]]:
@@ -119,19 +119,10 @@ def models(kind: str) -> tuple[tuple[str, ...], int | None, list[Read]]:
     return book, None, [read("text", book, None, rounds=2, kinds=32, chunk=64, layers=4)]
 
 
-# What is shown on arrival: where the second word finds the letter that it is to say with the largest weight, or a text looks hardest back.
-PICKS: dict[str, dict[str, Any]] = {
-    "word": {"model": "lsh_4", "head": "1.1", "round": 1, "pos": 39},
-    "long": {"model": "lsh_4", "head": "1.1", "round": 1, "pos": 192},
-    "four": {"model": "text", "head": "1.3", "round": 1, "pos": 44},
-    "text": {"model": "text", "head": "3.2", "round": 1, "pos": 239},
-    "book": {"model": "text", "head": "3.4", "round": 1, "pos": 749},
-}
-
-
 def pick(kind: str) -> Mapping[str, Any]:
-    """What is shown on arrival."""
-    return PICKS[kind]
+    """What is shown on arrival: the first head, in its first round, finds the letter that it is to say in the middle of a word."""
+    head, pos = {"word": ("1.1", 39), "long": ("1.1", 192), "four": ("1.3", 44), "text": ("3.2", 239), "book": ("3.4", 749)}[kind]
+    return {"model": models(kind)[2][0].variant, "head": head, "round": 1, "pos": pos}
 
 
 def answer(kind: str, query: str, model: str, head: str, turn: int) -> dict[str, object]:

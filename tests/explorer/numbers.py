@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,24 @@ def unpacked(packed: Mapping[str, Any], store: ArrayStore | None = None) -> Any:
 def scaled(packed: Mapping[str, Any], store: ArrayStore | None = None) -> Any:
     """An array as the browser reads it."""
     return unpacked(packed, store) * packed["scale"]
+
+
+def halted(taken: Sequence[int], before: float = 0.3, last: float = 1.0) -> dict[str, Any]:
+    """What positions that think for so many steps hand over: the halting unit says `before` at each of them, and at the last `last`."""
+    steps, at = np.array(taken), np.arange(1, max(taken) + 1)[:, None]
+    earlier = np.where(at < steps, before, 0).astype(np.float32)
+    halting = np.where(at == steps, np.float32(last), earlier)
+    remainder = 1 - earlier.sum(0)
+    return {
+        "steps": steps,
+        "remainder": remainder,
+        "halting": halting,
+        "weights": np.where(at == steps, remainder, earlier),
+        "totals": np.minimum(np.where(at <= steps, halting.cumsum(0), 1), 1),
+        "distance": np.zeros_like(halting),
+        "threshold": 0.99,
+        "limit": 8,
+    }
 
 
 def refused(match: str, call: Callable[..., object], *given: Any, **named: Any) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -110,14 +108,9 @@ def test_bertviz_itself_would_write_the_same_parameters() -> None:
             assert mine["name"] == one["name"].lower()
             assert (mine["left_text"], mine["right_text"]) == (one["left_text"], one["right_text"])
             np.testing.assert_allclose(mine["attn"], one["attn"], atol=0.5e-4 + 1e-9)
-        assert ours["default_filter"] == expected["default_filter"]
-        assert ours["include_layers"] == [layer + 1 for layer in expected["include_layers"]]
-        if view == "head":
-            assert ours["layer"] == expected["layer"] + 1
-            assert ours["heads"] == expected["heads"]
-        else:
-            assert ours["include_heads"] == [head + 1 for head in expected["include_heads"]]
-            assert ours["total_heads"] == expected["total_heads"]
+        for name in ("default_filter", "include_layers", *(("layer", "heads") if view == "head" else ("include_heads", "total_heads"))):
+            counted = name in {"layer", "include_layers", "include_heads"}  # our page counts them from one
+            assert np.array_equal(ours[name], np.array(expected[name]) + 1 if counted else expected[name]), name
 
 
 class Words:
@@ -213,12 +206,6 @@ def test_a_page_of_sixty_tokens_is_drawn_and_stays_under_six_megabytes() -> None
     assert all(len(page(view, seen)) < 6 << 20 for view in VIEWS)
 
 
-def test_numbers_are_counted_over_all_attentions_of_a_page() -> None:
-    seen = run(["a"] * 60, ["b"] * 60, layers=4, heads=8, d_head=64)
-    with pytest.raises(TooLarge, match="2,165,760"):
-        page("neuron", [*seen, *seen])
-
-
 MAP, TWO = np.full((1, 1, 2, 3), 1 / 3, np.float32), {"en": "a", "zh": "b"}
 
 
@@ -238,29 +225,12 @@ def test_what_does_not_fit_together_is_named_with_both_sizes(says: str, call: An
     refused(says, call)
 
 
-def test_drawing_needs_neither_torch_nor_bertviz_in_memory() -> None:
-    program = (
-        "import sys, numpy as np; from explorer.figures.bertviz import Attention, page;"
-        "one = Attention('a', {'en': 'a', 'zh': 'b'}, np.ones((1, 1, 1, 1)), ['x'], ['y']);"
-        "page('head', [one]); heavy = ('torch', 'bertviz', 'transformers', 'IPython', 'gradio', 'plotly');"
-        "print([name for name in heavy if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 # --- the widget's values --------------------------------------------------------------------------------------------
 
 
 def test_an_event_says_what_to_look_at_counted_from_one() -> None:
     wish = {"view": "neuron", "kind": "cross", "head": "3.5"}
     assert widget.Look.of({"run": "v=1&sentence=Hi", "wish": wish}) == widget.Look("v=1&sentence=Hi", wish, "neuron", "cross", 2, 4)
-
-
-@pytest.mark.parametrize("wish", [None, 7, [], {}, {"view": "<script>", "kind": {}, "head": "0.-1"}, {"head": "9" * 5000 + ".٣"}])
-def test_a_made_up_event_becomes_the_first_view(wish: object) -> None:
-    assert widget.Look.of(wish) == widget.Look("")
-    assert widget.Look.of({"run": 3, "wish": wish}) == widget.Look("", wish)
 
 
 def test_an_opened_view_stands_where_the_frame_fetches_it() -> None:

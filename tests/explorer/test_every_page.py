@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from explorer import controls
+from explorer.controls import Control
 from explorer.engine import Engine
 from explorer.lab import Lab
 from explorer.labs import LABS, about
+from explorer.picture_files import FILE
+from explorer.uploads import routes
 from explorer.widgets.card import Pair
+from tests.explorer.numbers import unpacked
 from tests.explorer.wishes import alone, opened, program_of, told
 from tests.known import known
 from tests.models.test_every_lab import ASKED, IN_TURNS, asked, same
 from tests.test_labs import built, labs, texts_of
 
 MODELS = pytest.mark.parametrize("lab", [lab for lab in LABS if lab.probe is not None], ids=lambda lab: lab.slug)
-IN_BERTVIZ = [lab for lab in LABS if any(view.name == "bertviz" for view in program_of(lab.slug).views)]
+PAGES = [(lab, program_of(lab.slug)) for lab in LABS]
+PANELS = [(lab, view.name) for lab, page in PAGES for view in page.views if view.look is not None and view.look.event == "ask"]
+HINTS = [(lab, control) for lab, page in PAGES for control in page.controls if control.placeholder]
+DRAWN: list[Any] = [(lab, control) for lab, page in PAGES for control in page.controls if control.drawings]
+# What no page of ours sends with the event of a panel.
+WISHES = (
+    *("beam", "head", "kind", "mheads", "mlength", "model", "mwidth", "order", "pgain", "player", "pof", "pos", "pshift"),
+    *("sfrom", "squeries", "tqueries", "view"),
+)
+NONSENSE = ([1, 2], {"german": ["Ein"], "endless": "yes"}, *(dict.fromkeys(WISHES, value) for value in ("9" * 5000 + ".٣", True, {})))
 
 
 def small(lab: Lab) -> Any:
@@ -46,7 +61,9 @@ def test_an_input_of_ones_own_grows_and_ends_live_at_its_address_in_every_view(l
     assert last["change"]["state"] == "empty" and last["change"]["fields"] == controls.texts(request)
     assert last["change"].get("pick") == shown["ask"].get("pick"), "a change leaves the place in view"
     assert {value["state"] for value in shown.values() if value and "state" in value} <= {"live", "empty", "shown"}
-    assert json.dumps(updates)
+    said = [text for value in shown.values() if value and value.get("sentence") for text in value["sentence"].values()]
+    assert not [text for text in said if len(text) < 9 or re.search(r"\{\w+\}|\bnan\b|\binf\b", text)]
+    assert json.dumps(updates, allow_nan=False)
 
 
 @MODELS
@@ -59,14 +76,46 @@ def test_the_first_example_is_shown_from_the_store_and_is_what_the_models_say_to
     same(alone(engine.ask(page.explain, kept.request)).value, kept.seen)
 
 
-@pytest.mark.parametrize("lab", IN_BERTVIZ, ids=lambda lab: lab.slug)
-def test_bertviz_is_opened_for_the_run_in_view_and_says_why_it_shows_none(lab: Lab, engine: Engine) -> None:
-    page = program_of(lab.slug)
-    run = controls.query(small(lab))
-    found = opened(page, "bertviz", {"view": "head", "run": run}, engine)
-    assert (found["state"], found["run"]) == ("shown", run) and "bertviz" not in page.widgets
-    refused = opened(page, "bertviz", {"view": "head", "run": "v=9"}, engine)
+@pytest.mark.parametrize(("lab", "panel"), PANELS, ids=[f"{lab.slug}-{panel}" for lab, panel in PANELS])
+def test_a_panel_is_of_the_run_in_view_takes_nonsense_for_no_wish_and_says_why_it_shows_none(lab: Lab, panel: str, engine: Engine) -> None:
+    page, run = program_of(lab.slug), controls.query(small(lab))
+
+    def drawn(run: str, wish: object = None) -> Any:
+        found = opened(page, panel, {"run": run, "wish": wish}, engine)
+        return {name: value for name, value in found.items() if name != "wish"}
+
+    shown, refused = drawn(run), drawn("v=9")
+    assert (shown["state"], shown["run"]) == ("shown", run) and json.dumps(shown, allow_nan=False)
+    assert all(text["en"].strip() and text["zh"].strip() for text in texts_of(shown))
+    assert [drawn(run, wish) == shown for wish in NONSENSE] == [True] * len(NONSENSE)
     assert (refused["state"], refused["run"]) == ("refused", "v=9") and refused["error"]["en"] and refused["error"]["zh"]
+
+
+@pytest.mark.parametrize(("lab", "control"), HINTS, ids=[f"{lab.slug}-{control.placeholder[:20]}" for lab, control in HINTS])
+def test_what_stands_in_an_empty_line_as_an_example_can_be_asked(lab: Lab, control: Control, engine: Engine) -> None:
+    given = {**{name: values[0] for name, values in control.when.items()}, control.field: control.placeholder}
+    assert told(program_of(lab.slug), "", given, engine)[-1]["ask"]["state"] in {"live", "remembered"}
+
+
+@pytest.mark.parametrize(("lab", "control"), DRAWN, ids=[f"{lab.slug}-{control.drawings.pixels.shape[1]}" for lab, control in DRAWN])
+def test_pictures_to_draw_on_travel_inside_the_page_and_files_are_sent_to_where_they_are_read(lab: Lab, control: Control) -> None:
+    held, told = control.drawings, json.loads(json.dumps(control.drawn(program_of(lab.slug).kind)))["drawings"]
+    assert held is not None and "url" not in told["pixels"] and np.array_equal(unpacked(told["pixels"]), held.pixels)
+    assert len(told["names"]) == len(held.pixels) and told["upload"] in {route.path for route in routes()} and told["file"] == FILE
+
+
+@pytest.mark.parametrize(
+    ("slug", "made", "given"),
+    [
+        *(("image_transformer", {}, None), ("music", {}, None), ("sparse_transformer", {}, {"keep": 28})),
+        ("sparse_transformer", {"task": "text"}, {"task": "text", "length": 0}),
+    ],
+)
+def test_a_bent_distribution_is_said_to_be_one_where_something_is_drawn_from_it(slug: str, made: Any, given: Any) -> None:
+    page = program_of(slug)
+    sharp, plain, flat = (page.notice(page.kind(temperature=one, **made), None) for one in (0.4, 1.0, 1.6))
+    assert plain is None and "sharper" in sharp["en"] and "0.4" in sharp["en"] and "平坦" in flat["zh"]
+    assert given is None or page.notice(page.kind(temperature=0.4, **given), None) is None
 
 
 @labs

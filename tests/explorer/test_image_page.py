@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +12,11 @@ import pytest
 
 from explorer.figures.ladder import Rung, ladder
 from explorer.lab import Picture
-from explorer.labs.heads import without as heads_in_words
 from explorer.labs.image_transformer import about, change, page, texts, views
 from explorer.labs.image_transformer import drawn as image
 from explorer.labs.image_transformer.drawn import Layout, in_rows, in_tiles
 from explorer.looks import looks
-from explorer.picture_files import FILE
-from explorer.uploads import routes
-from models.image_transformer.records import LARGE, PATTERNS, SIDE, Made, Request, Step
+from models.image_transformer.records import SIDE, Made, Request, Step
 from models.image_transformer.weights import weights
 from models.layers import local
 from tests.explorer import drawn_pictures
@@ -52,17 +47,11 @@ def test_a_picture_that_is_none_leaves_the_answer_to_the_model() -> None:
         assert views.given(request) is None
 
 
-def test_pictures_travel_inside_the_page_and_files_are_sent_to_where_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = [json.loads(json.dumps(one.drawn(Request)))["drawings"] for one in views.asked() if one.kind == "drawing"]
-    assert [(one["side"], one["channels"], one["ink"], one["small"]) for one in told] == [(SIDE, 1, False, 0), (LARGE, 3, False, 8)]
-    assert sorted(one["upload"] for one in told) == sorted(route.path for route in routes())
-    for one, (levels, names) in zip(told, views.held_out().values(), strict=True):
-        assert one["file"] == FILE and len(one["names"]) == len(names) == len(levels) and "url" not in one["pixels"]
-        assert np.array_equal(unpacked(one["pixels"]), levels)
+def test_a_share_of_all_levels_is_called_all_and_without_coloured_pictures_nothing_is_made_larger(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = next(one.drawn(Request) for one in views.asked() if one.field == "top_k")
     assert shares["values"] == ["1", "4", "16", "64", "256"] and shares["names"][-1] == ["256", dict(texts.ALL)]
     grey = views.held_out()["grey"]
-    monkeypatch.setattr(views, "held_out", lambda: {"grey": grey})  # without coloured pictures nothing is made larger
+    monkeypatch.setattr(views, "held_out", lambda: {"grey": grey})
     asked = [one.drawn(Request) for one in views.asked()]
     assert asked[0]["values"] == ["generate", "complete"] and [one["kind"] for one in asked].count("drawing") == 1
 
@@ -70,17 +59,10 @@ def test_pictures_travel_inside_the_page_and_files_are_sent_to_where_they_are_re
 # ---- what comes back, with a model of a few lines --------------------------------------------------------------------------------------
 
 
-def test_a_silenced_head_gives_before_after_and_one_number() -> None:
-    found = drawn(Request(silenced=(("local_2d", 2, 1),)))
-    panel, spans = found["change"], found["spans"]
-    assert panel["state"] == "done" and panel["measure"]["key"] == "bits_per_dim"
-    (pair,) = panel["pairs"]
-    assert pair["key"] == "local_2d", "1D was not touched"
-    assert pair["number"] == {"before": pytest.approx(3.0), "after": pytest.approx(3.1, abs=1e-4)}
-    start = "Without head 2D 3·2, the same 2D picture costs 0.10 bits/dim more, most of it in ⟦k:row 20⟧;"
-    assert panel["sentence"]["en"].startswith(start) and "2D 的头 3·2" in panel["sentence"]["zh"]
-    assert found["ask"]["query"] == spans["query"] == "v=1&silenced=local_2d.2.1", "the views show the run as it was asked"
-    assert spans["silenced"] == [["local_2d", 2, 1]] and spans["same"] == found["ask"]["plain"] == "v=1", "a lock stays under a change"
+def test_a_change_reaches_the_patterns_that_have_what_it_changes() -> None:
+    assert change.touched(Request(flange=0)) == ("local_2d",)
+    assert change.touched(Request(memory_rows=0, silenced=(("local_2d", 0, 0),))) == ("local_1d", "local_2d")
+    assert [pair["key"] for pair in drawn(Request(silenced=(("local_2d", 2, 1),)))["change"]["pairs"]] == ["local_2d"]
 
 
 def test_a_coloured_picture_has_no_map_and_a_head_of_its_model_is_silenced_too() -> None:
@@ -112,31 +94,11 @@ def test_the_weights_of_every_layer_are_at_an_address_all_heads_of_a_position_in
         np.testing.assert_allclose(rows, weights(seen, 5)[:, 128:256].swapaxes(0, 1), atol=1e-4)
 
 
-def test_weights_of_every_query_sum_to_one_and_never_see_the_future() -> None:
-    for layout in (*views.LAYOUTS["grey"], *views.LAYOUTS["colour"]):
-        found = weights(drawn_pictures.made(layout), 2)
-        assert np.allclose(found.sum(-1), 1, atol=1e-5)
-        for position in (0, 57, layout.length - 1):
-            keys = layout.keys(position)
-            assert keys.max() == position and not found[:, position, len(keys) :].any()
-
-
 # ---- in words --------------------------------------------------------------------------------------------------------------------------
 
 
-def test_several_changes_are_named_together() -> None:
-    heads = (("local_1d", 0, 0), ("local_2d", 5, 3))
-    said: Any = page.program().changes(Request(silenced=heads, memory_rows=1, flange=0))
-    assert said["en"] == ("with 1 of 4 rows of memory in 1D and with a flange of 0 of 7 pixels in 2D and without head 1D 1·1, head 2D 6·4")
-    assert heads_in_words(heads * 2, texts.PATTERNS)["en"] == "without 4 heads"
-    assert change.touched(Request(flange=0)) == ("local_2d",)
-    assert change.touched(Request(memory_rows=0, silenced=(("local_2d", 0, 0),))) == PATTERNS
-
-
-def test_a_bent_distribution_is_said_to_be_one_and_an_unusual_picture_carries_its_warning() -> None:
+def test_an_unusual_picture_carries_its_warning() -> None:
     seen = explanation(Request())
-    sharp, plain, flat = (views.notice(Request(temperature=one), seen) for one in (0.4, 1.0, 1.6))
-    assert plain is None and "sharper" in sharp["en"] and "0.4" in sharp["en"] and "平坦" in flat["zh"]
     assert views.warning(Request(), seen) is None
     assert views.warning(Request(), dataclasses.replace(seen, unusual=True)) == texts.UNUSUAL
 
@@ -144,55 +106,29 @@ def test_a_bent_distribution_is_said_to_be_one_and_an_unusual_picture_carries_it
 # ---- the ladder, the card, the family map ----------------------------------------------------------------------------------------------
 
 
-def rung(key: str, value: float, source: str, published: bool = False) -> dict[str, Any]:
-    return {"key": key, "value": value, "published": published, "source": source}
+@pytest.mark.parametrize(("pictures", "ours"), [("grey", {"local_1d", "local_2d"}), ("colour", {"colour"})])
+def test_a_ladder_is_sorted_marks_our_own_and_outlines_what_is_only_published(pictures: str, ours: set[str]) -> None:
+    rungs: Any = sorted(about.measured(pictures), key=lambda one: -one["value"])
+    figure: Any = about.ladder(pictures)["figures"]["en"]  # type: ignore[index]
+    assert figure["data"][0]["x"] == [one["value"] for one in rungs] and figure["layout"]["xaxis"]["range"][0] == 0
+    bold = [name.startswith("<b>") for name in figure["layout"]["yaxis"]["ticktext"]]
+    assert [one["key"] for one, own in zip(rungs, bold, strict=True) if own] == [one["key"] for one in rungs if one["key"] in ours]
+    assert [shape["x1"] for shape in figure["layout"]["shapes"]] == [one["value"] for one in rungs if one["published"]]
 
 
-GREYS = [
-    *(rung("uniform", 8.0, "256 levels"), rung("local_2d", 2.9, "this model"), rung("pixelcnn", 3.1, "this model")),
-    *(rung("glow", 2.96, "as reported", True), rung("local_1d", 3.0, "this model")),
-]
-COLOURS = [rung("colour", 3.1, "this model"), rung("uniform", 8.0, "256 levels"), rung("linear", 3.3, "least squares")]
-
-
-def but(rungs: list[dict[str, Any]], key: str, value: float) -> list[dict[str, Any]]:
-    return [one | {"value": value} if one["key"] == key else one for one in rungs]
-
-
-def test_the_ladder_is_sorted_and_says_what_is_only_published_and_coloured_pictures_have_one_of_their_own() -> None:
-    grey, colour = about.ladder("grey", GREYS), about.ladder("colour", COLOURS)
-    layout = grey["figures"]["en"]["layout"]
-    assert grey["figures"]["en"]["data"][0]["x"] == [8.0, 3.1, 3.0, 2.96, 2.9] and layout["xaxis"]["range"][0] == 0
-    assert layout["yaxis"]["ticktext"][3:] == ["Glow, as published", "<b>Image T., local 2D</b>"]
-    assert [(shape["line"]["dash"], shape["x1"]) for shape in layout["shapes"]] == [("dot", 2.96)]
-    assert grey["table"]["rows"][0][0]["en"] == "uniform"
-    assert colour["figures"]["en"]["data"][0]["x"] == [8.0, 3.3, 3.1]
-    assert colour["figures"]["en"]["layout"]["yaxis"]["ticktext"][2] == "<b>Image T., colour</b>"
-    assert colour["title"] != grey["title"] and colour["name"] != grey["name"]
-    assert "3.10 bits for a level of the large one: 0.20 less than a linear coder" in colour["sentence"]["en"]
-    assert "线性编码器少 0.20" in colour["sentence"]["zh"] and "均匀猜测少 4.90" in colour["sentence"]["zh"]
-    assert "0.20 more than a linear coder" in about.colour_sentence(but(COLOURS, "colour", 3.5))["en"]
-    assert about.colour_sentence(COLOURS[1:])["en"] == "linear, neighbours: 3.30"
-
-
-def test_the_ladder_says_the_order_that_came_out_whatever_it_is_and_none_that_seeds_do_not_bear_out(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("other", "said"), [(3.1, ("0.20 less", "same order")), (2.5, ("0.40 more", "other order")), (3.0, ("0.10 less", "same order"))]
+)
+def test_a_ladder_says_what_came_out_whatever_it_is_and_no_order_that_seeds_do_not_bear_out(
+    other: float, said: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = about.ladder_sentence(GREYS)["en"]
-    assert "order on CIFAR-10" not in said and "too few to name an order" in said
+    values = {"uniform": 8.0, "local_1d": 3.0, "local_2d": 2.9, "pixelcnn": other, "colour": 2.9, "linear": other}
+    rungs = [{"key": key, "value": value} for key, value in values.items()]
+    assert "too few to name an order" in about.ladder_sentence(rungs)["en"]
     monkeypatch.setattr(about.about, "order_of", lambda *_: None)
-    said = about.ladder_sentence(GREYS)["en"]
-    assert "Local 2D: 2.90 bits a pixel, 0.20 less than the PixelCNN" in said and "same order" in said
-    said = about.ladder_sentence(but(GREYS, "pixelcnn", 2.5))["en"]
-    assert "0.40 more than the PixelCNN" in said and "other order" in said
-
-
-def test_rungs_stand_on_the_ladder_of_their_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "image_transformer").mkdir()
-    rungs = [{**one, "pictures": pictures} for pictures, ones in (("grey", GREYS), ("colour", COLOURS)) for one in ones]
-    (tmp_path / "image_transformer" / "ladder.json").write_text(json.dumps(rungs), encoding="utf-8")
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    assert len(about.measured("grey")) == 5 and {one["key"] for one in about.measured("colour")} == {"colour", "uniform", "linear"}
+    grey, colour = about.ladder_sentence(rungs)["en"], about.colour_sentence(rungs)["en"]
+    assert f"Local 2D: 2.90 bits a pixel, {said[0]} than the PixelCNN" in grey and said[1] in grey
+    assert f"{said[0]} than a linear coder" in colour
 
 
 def test_curves_say_when_the_models_have_not_seen_the_same_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,13 +172,6 @@ def test_tiles_and_rows_are_laid_out_as_the_model_lays_them_out(layout: Layout, 
     assert [tuple(each) for each in layout.memory] == [block.memory for block in blocks]
     assert layout.starts == (*(block.start for block in blocks), layout.length)
     assert order is None or [(int(p) // SIDE, int(p) % SIDE) for p in layout.order] == order
-
-
-def test_the_notes_name_sizes_in_pixels() -> None:
-    assert [layout.note["en"] for layout in (*GREY, in_tiles(SIDE, SIDE, 7, 3), COLOUR)] == [
-        *("rows, query 2 × 28, memory 4 more", "tiles 7 × 7, flange 7 above, left, right"),
-        *("tiles 7 × 7, flange 3 above, left, right", "rows, query 2 × 16, memory 4 more"),
-    ]
 
 
 @pytest.mark.parametrize("layout", [*GREY, in_tiles(12, 10, 4, 3), in_rows(9, 7, 2, 1), COLOUR])
@@ -324,17 +253,6 @@ def test_the_telling_place_lies_where_a_look_goes_far_or_without_weights_in_the_
     place: Any = image.telling([made(layout) for layout in GREY])
     row, column = divmod(int(GREY[1].order[place["position"]]), SIDE)
     assert place["pattern"] == "local_2d" and 0 < row < SIDE - 1 and 4 < column < SIDE - 5
-
-
-def test_surprise_names_the_dearest_row_and_the_best_reader() -> None:
-    one, two, three = (np.full((SIDE, SIDE), each, np.float32) for each in (3.0, 2.5, 2.0))
-    two[18], two[2] = 6.1, 0.3
-    costs = {"local_1d": one, "local_2d": two, "pixelcnn": three}
-    value: Any = image.surprise(np.zeros((SIDE, SIDE), np.uint8), costs, state="live", unusual=True)
-    said = "For 2D, row 18 costs most, 6.1 bits a pixel; row 2 costs 0.3. PixelCNN reads this picture best: 2.00 bits a pixel."
-    assert value["sentence"]["en"] == said and "第 18 行" in value["sentence"]["zh"] and value["unusual"]
-    assert [each["mean"] for each in value["maps"]] == [3.0, pytest.approx(two.mean(), abs=1e-4), 2.0]
-    np.testing.assert_allclose(unpacked(value["maps"][1]["bits"]) / image.BITS, two, atol=1e-3)
 
 
 # ---- what does not fit is refused with its sizes ---------------------------------------------------------------------------------------

@@ -99,16 +99,6 @@ def test_of_music_without_an_end_twenty_minutes_are_played(monkeypatch: pytest.M
     assert sound.keep(long[:1], "piano", 10, 50).whole
 
 
-@pytest.mark.parametrize("style", ["piano", "chorale"])
-def test_the_midi_file_holds_the_same_notes(style: str) -> None:
-    grid = 10 if style == "piano" else 125
-    notes = NOTES if style == "piano" else [[0, 4, 72, 0], [0, 8, 65, 1], [2, 8, 60, 2], [4, 8, 41, 3]]
-    read = pretty_midi.PrettyMIDI(io.BytesIO(sound.midi(score(notes, style, grid))))
-    assert [one.name for one in read.instruments] == (["Piano"] if style == "piano" else ["Soprano", "Alto", "Tenor", "Bass"])
-    found = [(round(n.start * 1000 / grid), round(n.end * 1000 / grid), n.pitch) for one in read.instruments for n in one.notes]
-    assert found == [tuple(note[:3]) for note in notes]
-
-
 # ---- what is kept --------------------------------------------------------------------------------------------------------------------
 
 
@@ -169,6 +159,7 @@ def test_the_licence_stands_in_the_files_and_leaves_the_music_as_it_is(style: st
     free, bound = score(notes, style), score(notes, style, licence="Not for commercial use.")  # an odd number of letters, and a zero
     written = pretty_midi.PrettyMIDI(io.BytesIO(sound.midi(bound)))
     assert [event.text for event in written.text_events] == ["Not for commercial use."]
+    assert [one.name for one in written.instruments] == (["Piano"] if style == "piano" else ["Tenor", "Bass"])
     assert not pretty_midi.PrettyMIDI(io.BytesIO(sound.midi(free))).text_events
     heard = sound.wav(bound)
     assert b"LISTICOP" not in heard and heard.endswith(b"ICOP\x18\0\0\0Not for commercial use.\0")

@@ -214,7 +214,7 @@ Filled = tuple[Path, dict[str, Any], int]
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     """A folder as a start has left it, every result of that start, and how many requests the first lab took."""
-    folder, engine = tmp_path_factory.mktemp("filled"), Engine("models.device:beside_a_server")
+    folder, engine = tmp_path_factory.mktemp("filled"), Engine("models.device:beside_a_server", Limits(deadline=300))
     prepared(Stored(QUICK[:1], Disk(folder)), engine)
     asked = engine.snapshot().asked
     first = held(prepared(Stored(QUICK, Disk(folder)), engine), QUICK)

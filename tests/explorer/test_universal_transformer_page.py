@@ -8,26 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.figures.lengths import Run as Line
-from explorer.figures.lengths import lengths
 from explorer.labs.universal_transformer import texts, views
 from explorer.labs.universal_transformer.page import PROGRAM
 from explorer.runs import Run
-from models.universal_transformer.reading import inputs_of
 from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Request
 from models.universal_transformer.stories import WORDS
-from tests.explorer.numbers import refused
+from tests.explorer.numbers import halted
 
 STORY = ("john put the key in the box", "mary took the box", "mary went to the garden", "where is the key")
 
 
 def explanation(answer: str = "garden", taken: tuple[int, ...] = (2, 1, 1, 3), task: str = "stories") -> Explanation:
     """A run over four positions, the last of which is the question and looks at its first fact at step 2, head 1."""
-    count, most, steps, stories = len(taken), max(taken), np.array(taken), task == "stories"
-    at = np.arange(1, most + 1)[:, None]
-    halting = np.where(at <= steps, np.where(at == steps, 0.9, 0.2), 0).astype(np.float32)
-    before = np.where(at < steps, halting, 0)
-    remainder = (1 - before.sum(0)).astype(np.float32)
+    count, most, stories = len(taken), max(taken), task == "stories"
     attention = np.full((most, 2, count, count), 1 / count, np.float32)
     attention[min(1, most - 1), 0, 3] = (0.7, 0.1, 0.1, 0.1)
     return Explanation(
@@ -37,20 +30,13 @@ def explanation(answer: str = "garden", taken: tuple[int, ...] = (2, 1, 1, 3), t
         expected="garden",
         probability=np.array([0.98], np.float32),
         facts=(0, 1, 2) if stories else (),
-        steps=steps,
-        remainder=remainder,
-        halting=halting,
-        weights=np.where(at == steps, remainder, before).astype(np.float32),
-        totals=np.minimum(np.where(at <= steps, halting.cumsum(0), 1), 1).astype(np.float32),
-        distance=np.zeros((most, count), np.float32),
         attention=attention,
         stopped=("office", "garden", "garden")[:most],
-        threshold=0.99,
-        limit=8,
         ponder=2.3,
         ponder_of_answer=3.6,
         difficulty=3,
         beside=(Beside("ordinary", "office", False), Beside("fixed", "nobody", False)),
+        **halted(taken, 0.2, 0.9),
     )
 
 
@@ -64,8 +50,6 @@ def test_every_task_may_be_asked_for_and_only_stories_have_a_question() -> None:
     typed = {control.when["task"][0]: control for control in views.CONTROLS if control.field == "text"}
     kinds = {"stories": "story", "addition": "sum", "reverse": "letters", "copy": "letters"}
     assert [*task.names] == [*kinds] and {key: control.kind for key, control in typed.items()} == kinds
-    for key, control in typed.items():
-        assert inputs_of(Request(key, control.placeholder)), "an example inside the empty line can be read"
     (question,) = [control for control in views.CONTROLS if control.field == "question"]
     assert question.when == {"task": ("stories",)} and {example.task for example in EXAMPLES} == set(typed)
     chips = {part for group in views.VOCABULARY for word in group.words for part in (*word.split(), *group.before.split())}
@@ -116,15 +100,3 @@ def test_nobody_knows_is_an_answer() -> None:
     assert found["ask"]["answer"]["right"] is True and found["ask"]["answer"]["said"] == dict(texts.NOBODY)
     assert all(one["right"] for one in found["ponder"]["stopped"])
     assert views.say("copy", "nobody") == "nobody", "a word may be copied"
-
-
-def test_a_line_runs_from_the_lengths_of_training_to_twice_as_long_and_print_is_dashed() -> None:
-    name = {"en": "one", "zh": "一"}
-    names: dict[str, Any] = {"rows": (name, name), "ticks": (name, name, name)}
-    ours = Line(name, "var(--cat-1)", (1.0, 0.5), (0.9, None))
-    printed = Line(name, "var(--cat-1)", (None, 0.96), (None, 0.46), printed=True)
-    first, dashed = lengths([(name, [ours, printed])], **names)["zh"]["data"][:2]
-    assert first["y"] == [1.0, 0.5] and "dash" not in first["line"]
-    assert set(dashed["y"]) == {0.96} and dashed["line"]["dash"] == "dot"
-    refused(r"\[0, 1\]", Line, name, "", (1.2, None), (None, None))
-    refused("0 tasks", lengths, [], **names)

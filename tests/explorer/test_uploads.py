@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from explorer import uploads
+from explorer import midi_files, music_files, sound, uploads
 from explorer.picture_files import FILE, LEAST, PNG, STRIPE
 from explorer.uploads import picture, routes
 from models.errors import InputError
@@ -330,17 +330,28 @@ def test_the_dearest_picture_costs_150_megabytes_and_not_twice_what_pillow_takes
 # ---- the route -----------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_route_answers_with_the_picture_as_a_request_carries_it_or_refuses_with_a_sentence_in_both_languages() -> None:
-    (answer,) = posted(routes(), "/picture/grey", file(boot()))
-    told, expected = answer.json(), picture(file(boot()), SIDE, 1)
-    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+def test_the_route_answers_with_the_picture_as_a_request_carries_it() -> None:
+    (answer,), expected = posted(routes(), "/picture/grey", file(boot())), picture(file(boot()), SIDE, 1)
+    told = answer.json()
     assert told["picture"] == spelled(expected.levels) and told["notice"] == expected.notice
     assert np.array_equal(read_picture(told["picture"], (SIDE, SIDE)), expected.levels) and told["levels"]["shape"] == [SIDE, SIDE]
     (answer,) = posted(routes(), "/picture/colour", file(boot("RGB")))
     assert read_picture(answer.json()["picture"], (LARGE, LARGE, 3)).shape == (LARGE, LARGE, 3)
-    for body, status in ((b"hello", 422), (bytes(FILE + 1), 413), (png(1, 1), 422)):
-        (answer,) = posted(routes(), "/picture/grey", body)
-        assert answer.status_code == status and set(answer.json()["error"]) == {"en", "zh"}
+
+
+PLAYED = sound.midi(sound.Score(np.array([[0, 50, 60, 20]], np.int32), "piano", 10, 50))
+ROUTES = [(routes(), route.path, file(boot()), FILE) for route in routes()]
+ROUTES += [(music_files.routes(), route.path, PLAYED, midi_files.FILE) for route in music_files.routes()]
+
+
+@pytest.mark.parametrize(("served", "path", "sound_file", "largest"), ROUTES, ids=[path for _, path, *_ in ROUTES])
+def test_a_route_keeps_nothing_and_refuses_what_it_cannot_read_in_both_languages(
+    served: Any, path: str, sound_file: bytes, largest: int
+) -> None:
+    for body, status in ((sound_file, 200), (b"hello", 422), (b"", 422), (bytes(largest + 1), 413)):
+        (answer,) = posted(served, path, body)
+        assert answer.status_code == status and answer.headers["cache-control"] == "no-store"
+        assert status == 200 or set(answer.json()["error"]) == {"en", "zh"}
 
 
 def test_what_says_that_it_is_too_large_is_not_read_and_what_hides_it_is_stopped() -> None:
