@@ -1,4 +1,4 @@
-"""The page of the cost laboratory: what it draws of a run, of one that was stopped, and of a change; figures keep to their scales."""
+"""The page of the cost laboratory: what its clock draws of a run, of one that was stopped, and of one that grows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from explorer.engine import Engine
 from explorer.labs.cost import about, clock, page, texts
 from explorer.program import answer
 from models.cost.records import LAYERS, Clock, Explanation, Point, Request, lengths, operations
-from tests.explorer.wishes import answered, said
+from tests.explorer.wishes import said
 
 SMALL = Request(length=128, width=16)
 
@@ -45,15 +45,6 @@ def test_what_a_clock_measures_grows_point_by_point_and_is_never_remembered() ->
 def test_a_run_that_was_stopped_or_ran_out_of_time_says_where(count: int, more: dict[str, Any], said: str) -> None:
     value: Any = clock.clock(timed(SMALL, count, **more), SMALL, "live")["sentence"]
     assert value["en"] == said if "stopped" in more else value["en"].startswith(said)
-
-
-def test_a_change_of_the_clock_is_measured_in_the_run_itself() -> None:
-    shown = answered(page.program(), query(dataclasses.replace(SMALL, window=128)))
-    panel = shown["change"][-1]
-    assert panel["state"] == "done" and panel["number"]["before"] != panel["number"]["after"]
-    assert panel["unit"]["en"] == "ms, restricted attention at L = 128"
-    assert [row["key"] for row in panel["rows"]] == ["restricted", "operations"]
-    assert shown["ask"][-1]["changes"]["en"] == "attention restricted to 128 keys"
 
 
 def test_a_change_that_the_clock_did_not_reach_is_refused_in_words() -> None:
