@@ -93,7 +93,7 @@ export function mount(root, props) {
       framed.searchParams.set(key, text);
     Object.assign(sides[at], { figure, fresh: true, left: sides[at].frame.contentDocument });
     refuse(sides[at], "");
-    sides[at].frame.contentWindow.location.replace(framed.href); // no entry of the browser's history, which holds no choice
+    sides[at].frame.contentWindow.location.replace(framed.href); // the browser's history would not hold the choices
     sides[at].pick.selectedIndex = labs.indexOf(lab);
     const [shown] = figure.split(".");
     const offered = [...new Set([...lab.figures, shown])];
@@ -175,7 +175,8 @@ export function mount(root, props) {
     found.forEach(({ node, url }, at) => {
       const { line, view } = sides[at];
       if (line.value === typed(wanted[at])) line.value = typed(url);
-      if (!texts[view.value]) view.selectedOptions[0].text = node.querySelector(".tfe-title")?.textContent || view.value;
+      const title = node.querySelector(".tfe-title")?.textContent;
+      if (title && !texts[view.value]) view.selectedOptions[0].text = title;
       wanted[at] = url;
       Object.assign(sides[at], { seen: seen[at], told: changed[at].length ? {} : sides[at].told ?? {} });
     });
