@@ -159,8 +159,8 @@ def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys:
 
 
 def test_with_other_steps_all_that_lasts_a_share_of_them_changes_too() -> None:
-    schedule = Own(Path(), {"steps": "260", "lr": "0.002"}).recipe(RECIPE)
-    assert (schedule.schedule.steps, schedule.schedule.warmup, schedule.schedule.cooldown, schedule.rate) == (260, 15, 160, 0.002)
+    schedule = Own(Path(), {"steps": "380", "lr": "0.002"}).recipe(RECIPE)
+    assert (schedule.schedule.steps, schedule.schedule.warmup, schedule.schedule.cooldown, schedule.rate) == (380, 22, 235, 0.002)
 
 
 def test_a_wrong_name_or_value_lists_what_there_is() -> None:
