@@ -37,7 +37,7 @@ TESTS = (
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project whose only lab is the new one."""
     root = tmp_path_factory.mktemp("tree")
-    for folder in ("explorer", "models", "tests", "tools"):
+    for folder in ("benchmarks", "explorer", "models", "tests", "tools"):
         shutil.copytree(ROOT / folder, root / folder)
     for name in ("app.py", "pyproject.toml"):
         shutil.copy2(ROOT / name, root / name)

@@ -44,8 +44,8 @@ LONGEST = 24  # characters, notes … that a drawn request makes at most: a sent
 READ = ("shown", "products", "weights")  # what a picture gives away as arrays that rules read; the rest they read in the view's value
 LOOKS = 3  # places that are looked at in one picture of one run
 SAID = """async ({ picture, texts, value, looks, seed }) => {
-  const { KINDS, looking } = await import(LOOKING);
-  const { default: it } = await import(picture);
+  const { KINDS, looking, pictureOf } = await import(LOOKING);
+  const it = pictureOf(await import(picture));
   const draw = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
   const whole = (n) => Math.floor(draw() * n);
   let late = 0;

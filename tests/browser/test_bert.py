@@ -9,21 +9,19 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.labs.bert import about, views
+from explorer.labs.bert import views
 from explorer.labs.bert.page import program
 from explorer.runs import Stored
 from tests.bench import TEXT, Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer.bidirectional import SHIP, explain, explanation
-from tests.explorer.test_bert_page import FACTS
 
 
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> Iterator[str]:
     """The address of the bench pages."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(about, "facts", lambda: FACTS)
         patched.setattr(views, "shipped", lambda: ("mlm", "minilm"))
         page = replace(program(), explain=explain, first=lambda: Stored(SHIP, explanation(), 12.0, "cpu"), examples=[(SHIP, TEXT)] * 3)
         yield bench.put(__name__, {"trial": page.place}, year=2018)

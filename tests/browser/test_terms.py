@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.figures import terms
-from explorer.labs.transformer_xl.deeper.terms import place, wished
+from explorer.labs.transformer_xl.deeper.terms import PANEL, wished
 from explorer.widgets.folded import Question, refused, shown
 from tests.browser.staged import answering, opening
 from tests.browser.waiting import addressed
@@ -30,7 +30,7 @@ def answer(question: Question) -> Any:
     return shown(question, **terms.boards({"en": "Transformer-XL", "zh": "Transformer-XL"}, (layer, head), (2, 3), **made, other=other))
 
 
-page_of = answering((place, answer))
+page_of = answering((lambda: PANEL.place(None), answer))
 PAGES = {"trial": page_of}
 opened = opening("terms .tfe-asked", query="lang=en&_terms=open")
 
