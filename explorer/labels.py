@@ -197,14 +197,14 @@ PRESENTER: Final[Texts] = {
     "says": _("The figure says: {sentence}", "图中的话：{sentence}"),
     "covered": _("The figure is covered until the hall has guessed.", "图已遮住，等大家猜过再揭晓。"),
     "reveal": _("Show the figure", "揭晓"),
-    "gone": _("time gone", "已用时间"),
+    "gone": _("time elapsed", "已用时间"),
     "this": _("this step", "这一步"),
     "planned": _("planned {time}", "计划 {time}"),
     "now": _("now {time}", "现在 {time}"),
     "behind": _("{time} behind", "落后 {time}"),
     "ahead": _("{time} ahead", "提前 {time}"),
     "fits": _("in time", "按时"),
-    "wins": _("Skip {steps} to win {time}.", "跳过{steps}可省 {time}。"),
+    "wins": _("Skip {steps} to save {time}.", "跳过{steps}可省 {time}。"),
     "one": _("{lab} {step}", "{lab} {step}"),
     "skip_them": _("Skip them", "跳过这些"),
     "next": _("Next", "接下来"),
@@ -308,8 +308,10 @@ def split(name: object) -> Text:
 
 
 def device(name: str) -> Text:
-    """Where a network was trained, as `model.json` names it: "cpu, 2 threads" -> CPU，2 线程."""
-    return {"en": name, "zh": re.sub(r"(\d+) threads?", r"\1 线程", name.replace("cpu", "CPU").replace(", ", "，"))}
+    """Where a network was trained, as `model.json` names it: "cpu, 1 threads" -> CPU, 1 thread; CPU，1 线程."""
+    named = name.replace("cpu", "CPU")
+    english = re.sub(r"\b1 threads", "1 thread", named)
+    return {"en": english, "zh": re.sub(r"(\d+) threads?", r"\1 线程", named.replace(", ", "，"))}
 
 
 def two(value: float) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.lab import Lab
+from explorer.labels import device
 from explorer.labs import LABS
 from models.bits import WAYS
 
@@ -97,7 +98,9 @@ def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     theirs = f"{_in_print(facts)}. {published['why']['en']}" if published else "–"
     trained = "not here"
     if "training_seconds" in facts:
-        trained = f"{facts['training_seconds'] / 60:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
+        trained = f"{facts['training_seconds'] / 60:.0f} min, {device(facts['training_device'])['en']}" + (
+            "" if facts["finished"] else ", stopped early"
+        )
     paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
     return f"| {paper} | `{variant}` | {_size(facts['parameters'])} | {ours} | {theirs} | {trained} |"
 

@@ -172,7 +172,7 @@ RULES: tuple[Rule, ...] = (
     ("quality", rf"BLEU goes from {N} to {N} with \S+ attention and from {N} to {N} without", _cells),
     ("quality", rf": {N} BLEU with \d+ pass(?:es)?, {N} with \d+", _cells),
     ("sum", rf"the score is highest for “.*?”, {N}; the softmax makes it {N} .*? it makes {N}", _cells),
-    ("distance", rf"the bearing of a word goes from {N} to {N} with .*? from {N} to {N} with", _cells),
+    ("distance", rf"the influence of a word goes from {N} to {N} with .*? from {N} to {N} with", _cells),
     ("far", rf"through ({N}) steps of recurrence, ({N}) layers of convolution or ({N}) of attention", _whole),
     ("scores", rf"dot products spread by {N}, .*? additive scores by {N}", _cells),
     ("filtered", rf"the filter's own results reach ({N})\.", _largest),

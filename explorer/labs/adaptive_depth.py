@@ -29,7 +29,7 @@ AT_MOST: Final = _("at most {count}", "最多 {count}")
 BIASED: Final = _("{bias} on the halting unit", "停止单元的输入加 {bias}")
 
 # The answer.
-PONDER: Final = _("ponder {n}", "思考步数 {n}")
+PONDER: Final = _("ponder cost {n}", "思考代价 {n}")
 PONDER_MEANS: Final = _("Updates and remainder, N + R, the mean over the input", "更新次数加余量 N + R，在整个输入上取平均")
 SURE: Final = _("least sure part {p}", "最不确定的部分 {p}")
 SURE_MEANS: Final = _("The smallest probability that the network gave to a part of its answer", "网络给答案各部分的概率中最小的一个")
@@ -39,7 +39,7 @@ POINTS: Final = _("points of accuracy, held out", "个百分点：留出数据�
 OWN: Final = _("this input", "这个输入")
 HELD_OUT: Final = _("{sample} held-out inputs", "{sample} 个留出的输入")
 ANSWER: Final = _("answer", "回答")
-COST: Final = _("ponder N + R", "思考步数 N + R")
+COST: Final = _("ponder cost N + R", "思考代价 N + R")
 ACCURACY: Final = _("accuracy, %", "准确率，%")
 TIME: Final = _("time, ms", "用时，毫秒")
 VERDICTS: Final[Mapping[str, Text]] = {
@@ -54,8 +54,8 @@ SAME: Final = _("the answer stays “⟦o:{before}⟧”", "答案仍是“⟦o:
 MEASURED: Final = _("on {sample} held-out inputs {right}, and {ponder}", "在 {sample} 个留出输入上，{right}，{ponder}")
 RIGHT: Final = _("{after} of answers are right instead of {before}", "答对的比例由 {before} 变为 {after}")
 RIGHT_SAME: Final = _("{before} of answers are right, as before", "答对的比例仍为 {before}")
-COSTS: Final = _("a mean {place} costs {after} instead of {before}", "每个{place}的平均代价由 {before} 变为 {after}")
-COSTS_SAME: Final = _("a mean {place} costs {before}, as before", "每个{place}的平均代价仍为 {before}")
+COSTS: Final = _("on average each {place} costs {after} instead of {before}", "每个{place}的平均代价由 {before} 变为 {after}")
+COSTS_SAME: Final = _("on average each {place} costs {before}, as before", "每个{place}的平均代价仍为 {before}")
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ BY: Final = _("How long it thinks, by {what}", "想多久（按{what}）")  # wh
 MEANS: Final = _("{first}: {a} on average; {last}: {b}.", "{first}：平均 {a}；{last}：{b}。")
 PEAK: Final = _("{first}: {a} on average; most with {most}: {c}; {last}: {b}.", "{first}：平均 {a}；{most}最多：{c}；{last}：{b}。")
 OWN: Final = _("Yours, {level}: {mine}.", "您的输入（{level}）：{mine}。")
-BAND: Final = _("mean ± one deviation", "均值 ± 一个标准差")
+BAND: Final = _("mean ± one standard deviation", "均值 ± 一个标准差")
 COLUMNS: Final = (
     _("mean N + R", "N + R 均值"),
-    _("deviation", "标准差"),
+    _("standard deviation", "标准差"),
     _("right", "答对的比例"),
     _("inputs", "输入数"),
 )

@@ -55,7 +55,7 @@ CLASSES: Final = (
     (_("other", "其他"), ()),
 )
 COLOURS: Final = (*(f"var(--cat-{n})" for n in (1, 2, 3, 6, 7)), "var(--ink)")  # kept apart by colour-blind eyes too, grey would not be
-COLUMNS: Final = (_("what", "类别"), _("piece", "词元"), _("position", "位置"), _("text", "文本"), _("x", "x"), _("y", "y"))
+COLUMNS: Final = (_("what", "类别"), _("piece", "词片"), _("position", "位置"), _("text", "文本"), _("x", "x"), _("y", "y"))
 SIDES: Final = (_("key", "键"), _("query", "查询"))
 
 

@@ -19,7 +19,7 @@ ENGLISH: Final = _("English", "英文")
 GERMAN: Final = _("German", "德文")
 RARE: Final = _(
     "Pieces of your sentence that this network never saw: {unknown}. It reads them as unknown, so expect mistakes.",
-    "您的句子里有 {unknown} 个网络从未见过的词元，只能当作未知词来读，译文可能出错。",
+    "您的句子里有 {unknown} 个词片是网络从未见过的，只能当作未知词来读，译文可能出错。",
 )
 SURPRISING: Final = _(
     "The network finds its own translation unlikely: your sentence is unlike the photo captions it was trained on.",

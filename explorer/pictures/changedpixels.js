@@ -12,7 +12,7 @@ const TEXT = {
   after: { en: "after", zh: "之后" },
   difference: { en: "diff. ±{most}", zh: "差 ±{most}" },
   dearer: { en: "{unit} ±{most}", zh: "{unit} ±{most}" },
-  title: { en: "what each pixel costs more, {unit}", zh: "每个像素多付的代价，{unit}" },
+  title: { en: "how much more each pixel costs, {unit}", zh: "每个像素多付的代价，{unit}" },
 };
 const largest = (maps, least) => Math.max(least,
     ...maps.map((map) => map.reduce((most, one) => Math.max(most, Math.abs(one)), 0)));

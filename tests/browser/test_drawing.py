@@ -93,7 +93,7 @@ def test_a_file_comes_to_the_size_of_digits_and_what_was_done_to_it_is_said(page
     notice = uploads.picture(photo(), SIDE, 1).notice
     assert notice is not None and "inverted" in notice["en"]
     expect(page.locator(".tfe-ask-note")).to_contain_text(notice["en"])
-    expect(page.locator(".tfe-ask-note")).to_contain_text("It was made as large as the digits")
+    expect(page.locator(".tfe-ask-note")).to_contain_text("It was shrunk to the size of the digits")
     expect(page.get_by_role("radio", name="Your digit")).to_have_attribute("aria-checked", "true")
 
 

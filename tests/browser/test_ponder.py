@@ -114,7 +114,7 @@ def lines(picture: Picture) -> list[str]:
 def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(site: str, page_watch: Page) -> None:
     page, picture = page_watch, opened(page_watch, site)
     picture.drawn("pos=8 step=6")  # the position of the answer that thinks longest
-    picture.says("Position “8” (8) was updated 6 times, up to the limit M = 6")
+    picture.says("Position “8” (8) took 6 steps, up to the limit M = 6")
     picture.says("reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is right.")
     assert lines(picture)[0] == "N = M = 6, Σ h = 0.60 < 0.99: the limit M stops it"
     rows = picture.find(".tfe-ponder-sums tbody tr")
@@ -209,11 +209,11 @@ def test_a_story_an_input_alone_and_runs_that_are_forced_or_hasty_say_what_they_
     expect(picture.find("> .tfe-hover")).to_contain_text("the answer needs it")
 
     opened(page_watch, site, slug="parity").drawn("pos=0 step=9")
-    picture.says("Input “1011001” was updated 9 times")
+    picture.says("Input “1011001” took 9 steps")
     assert picture.find(".tfe-ponder-chip").count() == 9
     assert lines(picture)[1] == "R = 1 − (0.03 + 0.05 + 0.07 + … + 0.17) = 0.20"
 
-    opened(page_watch, site, slug="forced").says("was updated 3 times because it was told to")
+    opened(page_watch, site, slug="forced").says("took 3 steps because it was told to")
     expect(picture.find(".tfe-units").first).to_have_text("every position takes 3 steps, whatever its halting unit says")
     assert lines(picture) == ["N = 3, told to take 3: its halting unit is not asked", "output = s3", "N + R = 4.00 ponder cost"]
 

@@ -122,7 +122,7 @@ def test_a_click_locks_a_note_shift_adds_one_and_another_roll_becomes_the_large_
 def test_a_head_is_chosen_among_the_small_pictures_with_the_same_note_and_silenced_with_shift(page_watch: Page, site: str) -> None:
     page, picture = page_watch, opened(page_watch, site)
     heads = Picture(page, "heads")
-    heads.says("Head 2·2 listens hardest 4 beats back")
+    heads.says("Head 2·2 looks most 4 beats back")
     listen(page, "silence")
     tile = heads.spot({"left": 40, "top": 40})
     heads.click(tile)

@@ -38,6 +38,7 @@ NAMES = _words("""
     Abnar Zuidema Child Cordonnier Dai Dehghani Graves Huang Kitaev Kingma Dhariwal Parmar Sukhbaatar Vaswani Wu Xiao Elliott Oord Simon
     Oore Bahdanau Luong Cho Radford Al-Rfou GPT GPT- Gu Ghazvininejad Devlin Yeh
     MiniLM CLS SEP MASK UD
+    Tweedledum Tweedledee
     RNN GRU min ACT ASAP Adam Apache- BLEU BY-NC-SA CC CIFAR- CPU Fashion-MNIST GNMT GPU Glow LSTM MIT MNIST Multi Muon PixelCNN Reformer RL
     Transformer Transformer-XL Transformers arXiv bAbI bertviz newstest python reformer-pytorch sacreBLEU transformers ConvS base
     AttentionViz BERT Hub pickle safetensors
@@ -157,6 +158,7 @@ def test_the_model_card_in_chinese_names_parts_of_data_and_machines_in_chinese(l
     chinese = re.split(r"^# +中文 *$", card.read_text("utf-8"), flags=re.MULTILINE)[1]
     assert not re.search(r"\b(valid|validation|dropout|threads|held-out|epochs?|steps?)\b", re.sub(r"\{[^{}]*\}|`[^`]*`", "", chinese))
     assert labels.device("cpu, 2 threads")["zh"] == "CPU，2 线程"
+    assert labels.device("cpu, 1 threads") == {"en": "CPU, 1 thread", "zh": "CPU，1 线程"}
 
 
 def test_the_step_about_the_mask_names_every_attention_that_has_none() -> None:

@@ -235,7 +235,7 @@ def test_the_sentence_says_what_was_changed_what_became_of_the_answer_and_of_hel
     said = difference("734", "1258").sentence
     assert said["en"] == (
         "With exactly 1 update for every input, “734” becomes “⟦o:1258⟧”; on 200 held-out inputs 25.0 % of answers are right instead of "
-        "100.0 %, and a mean input costs 4.50, as before."
+        "100.0 %, and on average each input costs 4.50, as before."
     )
     assert said["zh"].startswith("每个输入恰好 1 次更新：“734”变成“⟦o:1258⟧”；在 200 个留出输入上")
     assert "the answer stays “⟦o:734⟧”" in difference("734", "734").sentence["en"]
@@ -244,4 +244,4 @@ def test_the_sentence_says_what_was_changed_what_became_of_the_answer_and_of_hel
 @pytest.mark.parametrize(("sure", "says"), [(0.983, "0.98"), (0.9991, "> 0.99"), (1.0, "1.00")])
 def test_what_is_not_quite_certain_does_not_read_as_certain(sure: float, says: str) -> None:
     told: Any = adaptive_depth.answer(thought("734", probability=np.array([sure, 1.0], np.float32)), Request(), views.WORDS)
-    assert [fact["en"] for fact, _ in told["facts"]] == ["ponder 4.25", f"least sure part {says}"] and told["given"] == "478+256"
+    assert [fact["en"] for fact, _ in told["facts"]] == ["ponder cost 4.25", f"least sure part {says}"] and told["given"] == "478+256"

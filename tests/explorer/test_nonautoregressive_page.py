@@ -59,7 +59,9 @@ def test_a_change_tells_length_and_repeats_and_how_sure_the_network_is_of_the_sa
     told = views.difference((explanation(), explanation(changed)), read, changed, WHAT)
     assert {row.key: (row.before, row.after) for row in told.rows[:2]} == {"pieces": (4, 6), "repeats": (0, 2)}
     assert (told.number.before, told.number.after) == (-1.5, -3), "of the places that are read both times"
-    assert told.sentence["en"].startswith("With a change, it writes “⟦o:Zwei Mann gehen...⟧”; read again, the pieces of before have")
+    assert told.sentence["en"].startswith(
+        "With a change, it writes “⟦o:Zwei Mann gehen...⟧”; when they are read again, the earlier pieces have"
+    )
     nothing = np.full(4, np.nan, np.float32)
     assert views.difference((explanation(), explanation()), (read[0], nothing), START, WHAT).number.after == 0
     assert translated.reread(changed, explanation()) == Retranslated(changed, explanation().target, explanation().target_space)

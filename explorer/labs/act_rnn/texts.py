@@ -78,7 +78,7 @@ NOTES: Final[tuple[Text, ...]] = (
     ),
     _(
         "“If all stopped now” runs the network again with M set to that update: later inputs then read what earlier ones left unfinished.",
-        "“如果现在全部停下”是把 M 设为该次更新再运行一遍网络：后面的输入读到的是前面没有想完的状态。",
+        "“如果此刻全部停止”是把 M 设为该次更新再运行一遍网络：后面的输入读到的是前面没有想完的状态。",
     ),
     _(
         "Where updates are forced, the last state alone is the output: nothing is averaged.",
@@ -157,7 +157,7 @@ STEPS: Final[Mapping[str, Text]] = {
         "Now the network runs with one update for every input. The answer breaks, and so do most digits of held-out sums: the number "
         "says how many points. Give updates back one by one and see what each buys in accuracy, ponder and time.",
         "现在网络对每个输入只更新一次。答案错了，留出的加法里大多数数位也错了：那个数字是下降的百分点。把更新一次次还回去，"
-        "看每次换来多少正确率、思考量与时间。",
+        "看每次换来多少正确率、思考代价与时间。",
     ),
     "hard": _(
         "Is the number of ones odd? All bits arrive at once, and each update may change the answer. One or two bits take about one update "

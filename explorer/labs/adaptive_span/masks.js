@@ -544,7 +544,7 @@ export function below(run, look, _lock, ask) {
 
 // ── in words and numbers ──
 const SAY = {
-  mean: { en: "Head {head} looks {far} back on the mean (mean z = {z}, ramp {ramp}): {share} of {span}",
+  mean: { en: "Head {head} looks {far} back on average (mean z = {z}, ramp {ramp}): {share} of {span}",
     zh: "头 {head} 平均往回看 {far} 个字符（z 平均 {z}，斜坡 {ramp}）：{span} 的 {share}" },
   would: { en: "Head {head} would look {far} back (z = {z}, ramp {ramp}): {share} of {span}",
     zh: "头 {head} 将往回看 {far} 个字符（z = {z}，斜坡 {ramp}）：{span} 的 {share}" },

@@ -84,8 +84,8 @@ SAYS_SAME: Final = _(
     "{most} bits; ",
     "{change}时，对同一段文本，模型每字符仍付出 ⟦o:{before}⟧ 比特，没有一个字符的变化超过 {most} 比特；",
 )
-LOOKS: Final = _("its heads look {after} back on the mean, instead of {before}.", "各头平均往回看 {after}，原来是 {before}。")
-LOOKS_SAME: Final = _("its heads look {before} back on the mean, as before.", "各头平均往回看 {before}，与原来相同。")
+LOOKS: Final = _("its heads look {after} back on average, instead of {before}.", "各头平均往回看 {after}，原来是 {before}。")
+LOOKS_SAME: Final = _("its heads look {before} back on average, as before.", "各头平均往回看 {before}，与原来相同。")
 
 KIND: Final[Mapping[str, Text]] = {"after": _("under the mask", "掩码之后"), "before": _("before the mask", "掩码之前")}
 ROLES: Final = (_("character that is said", "要说出的字符"), _("character that was read", "读过的字符"))
@@ -132,8 +132,8 @@ RUNG: Final = _("{name}, mean span {span}", "{name}，平均跨度 {span}")
 STANDS: Final = _("{name}: {value} bits with a mean span of {span} ({share} of S)", "{name}：{value} 比特，平均跨度 {span}（S 的 {share}）")
 BEHIND: Final = _("The learned spans cost {gap} bits against the full one.", "学出的跨度比全跨度多付 {gap} 比特。")
 AHEAD: Final = _(
-    "The learned spans cost nothing against the full one: {gap} bits less. Training was short, and the full span was still catching up.",
-    "学出的跨度并不比全跨度差：少付 {gap} 比特。训练很短，全跨度当时仍在追赶。",
+    "In this one training of each, the learned spans need {gap} bits less than the full one.",
+    "各训练一次，学出的跨度比全跨度少付 {gap} 比特。",
 )
 IN_PRINT: Final = _(
     "In print, models with learned spans are as good as or better than those with a fixed one, at a mean span of 314 where S = 8,192.",

@@ -15,7 +15,7 @@ CARD: Final = _("Hidden words, from both sides.", "遮住的词，从两边来�
 KICKER: Final = _("Devlin et al., 2018 · arXiv 1810.04805", "Devlin 等，2018 · arXiv 1810.04805")
 EQUATION: Final = "−log P({query:x_t} | {key:x}{sub:1…t−1}, {key:x}{sub:t+1…L}) = −log softmax(W Σ{sub:i} α{sub:ti} {value:v_i})"
 SPOKEN: Final = _(
-    "the loss is minus the logarithm of the probability of the hidden piece x t, given all pieces before it and all behind it; the network "
+    "the loss is minus the logarithm of the probability of the hidden piece x t, given all pieces before it and all after it; the network "
     "finds it through weighted sums of values from both sides",
     "损失是遮住的词片 x t 的概率的负对数，条件是它前面和后面的所有词片；网络通过对两边的值加权求和来找到它",
 )
@@ -88,7 +88,7 @@ OTHER_ONE: Final = _("another", "不同")
 
 RARE: Final = _(
     "Pieces of your sentence that the networks never saw: {unknown}. They read them as unknown, so expect bad guesses.",
-    "您的句子里有 {unknown} 个网络从未见过的词片，只能当作未知词来读，猜测可能不准。",
+    "您的句子里有 {unknown} 个词片是网络从未见过的，只能当作未知词来读，猜测可能不准。",
 )
 NO_HEAD: Final = _(
     "MiniLM says no words: look at its heads, or type a second sentence.", "MiniLM 不说词：看它的注意力头，或输入第二个句子。"
@@ -227,8 +227,8 @@ STEPS: Final[Mapping[str, Text]] = {
         "语言模型从左往右读：后面的内容对它不存在。这里遮挡了右边，遮住的词只能凭前面的内容来猜，和 GPT 一样。",
     ),
     "both": _(
-        "An encoder has no mask: every position sees all others. So it cannot learn to say the next word, which it sees; it learns to say "
-        "a word that was hidden. The right side helps: compare the two lists.",
+        "An encoder has no causal mask: every position sees all others. So it cannot learn to say the next word, which it sees; it learns "
+        "to say a word that was hidden. The right side helps: compare the two lists.",
         "编码器没有因果掩码：每个位置都看得到所有其他位置。它看得见下一个词，所以学不了预测下一个；"
         "它学的是说出被遮住的词。右边有帮助：比较两列猜测。",
     ),
@@ -261,10 +261,10 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "labels": _(
         "BERT is made to be fine-tuned: a verdict is read off (in the paper from [CLS], here from the means of all layers), and all "
-        "weights learn on. It judges film reviews. The language model beside it is twice as large and read other text, so the curves do "
-        "not say what the right side is worth. Counting words is to be beaten.",
+        "weights learn on. It judges film reviews. The language model beside it is twice as large and read no captions, so the curves do "
+        "not say what the right side is worth. Counting words is the baseline.",
         "BERT 本来就是用来微调的：读出一个判断（论文从 [CLS] 读，这里从各层的均值读），让所有权重继续学。它判断影评的褒贬。"
-        "旁边的语言模型大一倍，学的文本也不同，所以两条曲线并不能说明右边值多少。要超过的是数词。",
+        "旁边的语言模型大一倍，没有读过图片说明，所以两条曲线并不能说明右边值多少。基线是数词。",
     ),
 }
 
@@ -302,7 +302,9 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "sink": _("Compare the two lines layer by layer.", "逐层比较两条线。"),
     "grammar": _("Read the column of points from top to bottom.", "从上到下读“领先”一列。"),
     "vectors": _("Change one word of the second sentence and run again.", "改动第二句中的一个词，再运行。"),
-    "labels": _("Go along the curves from left to right: who leads at each number of labels?", "沿曲线从左看到右：每个标签数下谁领先？"),
+    "labels": _(
+        "Go along the curves from left to right: from how many labels on do they lie apart?", "沿曲线从左看到右：从多少标签起它们才分得开？"
+    ),
 }
 
 # 1: a step of every lecture; 3: for a long lecture; the others may be skipped.

@@ -175,11 +175,11 @@ MEGABYTES: Final = _("MB at the peak, logarithmic", "峰值 MB，对数")
 FAMILY_SAYS: Final[Mapping[str, Text]] = {
     "seconds": _(
         "At L = {length}: {slow} {most}, {fast} {least}, {times} times apart. Of those that reach L = {end}, {winner} is the fastest.",
-        "L = {length} 时：{slow} {most}，{fast} {least}，相差 {times} 倍。能到达 L = {end} 的当中，{winner}最快。",
+        "L = {length} 时：{slow} {most}，{fast} {least}，相差 {times} 倍。在能测到 L = {end} 的几种中，{winner}最快。",
     ),
     "bytes": _(
         "At L = {length}: {slow} {most}, {fast} {least}, {times} times apart. Of those that reach L = {end}, {winner} needs the least.",
-        "L = {length} 时：{slow} {most}，{fast} {least}，相差 {times} 倍。能到达 L = {end} 的当中，{winner}所需最少。",
+        "L = {length} 时：{slow} {most}，{fast} {least}，相差 {times} 倍。在能测到 L = {end} 的几种中，{winner}所需最少。",
     ),
 }
 KIND: Final = _("attention", "注意力")
@@ -197,11 +197,12 @@ GRADIENT: Final = _("gradient", "梯度")
 WIDTHS: Final = _("d_k, logarithmic", "d_k，对数")
 HARDENS_SAYS: Final = _(
     "At d_k = {d_k} the weights have {plain} bits of entropy where scores are not divided, {scaled} where they are divided by "
-    "√d_k; {most} would be all {n} keys alike, 0 a single key.",
-    "d_k = {d_k} 时，分数不除，权重的熵为 {plain} 比特；除以 √d_k 则为 {scaled} 比特。{n} 个键完全相同是 {most} 比特，只看一个键是 0。",
+    "√d_k; equal weights on all {n} keys would give {most} bits, all weight on one key 0.",
+    "d_k = {d_k} 时，分数不除，权重的熵为 {plain} 比特；除以 √d_k 则为 {scaled} 比特。{n} 个键权重相等时为 {most} 比特，"
+    "权重全在一个键上时为 0。",
 )
 SLOPES_SAYS: Final = _(
-    "At d_k = {d_k}, {plain} of a push on the scores reaches the weights where they are not divided, {scaled} where they are "
+    "At d_k = {d_k}, {plain} of a push on the scores reaches the weights where scores are not divided, {scaled} where they are "
     "divided by √d_k: a hard softmax lets no gradient through.",
     "d_k = {d_k} 时，分数不除，对分数的推动有 {plain} 传到权重；除以 √d_k 则有 {scaled}：变硬的 softmax 不让梯度通过。",
 )
@@ -378,9 +379,8 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "family": _(
         "Every attention of the family against length. All that pay for L² pairs rise twice as steeply; what keeps the map in "
-        "memory runs out of it first. Every later lab pays this price more cleverly.",
-        "家族中每种注意力随长度的变化。为 L² 对付费的，斜率是两倍；把整张图留在内存里的最先用尽内存。"
-        "后面的每个实验都把这笔开销付得更巧妙。",
+        "memory runs out of it first. Later members of the family pay this price more cleverly.",
+        "家族中每种注意力随长度的变化。为 L² 对付费的，斜率是两倍；把整张图留在内存里的最先用尽内存。家族后来的成员把这笔开销付得更巧妙。",
     ),
 }
 
@@ -390,8 +390,8 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "paths": _("How far apart are two words?", "两个词相隔多远？"),
     "paper": _("How many operations does a layer take?", "一层要多少次运算？"),
     "clock": _("Does the clock agree with the formula?", "实测时间与公式一致吗？"),
-    "scale": _("Why are scores divided by √d_k?", "得分为什么要除以 √d_k？"),
-    "scores": _("Additive scores or dot products?", "加性打分还是点积？"),
+    "scale": _("Why are scores divided by √d_k?", "分数为什么要除以 √d_k？"),
+    "scores": _("Additive scores or dot products?", "加性分数还是点积？"),
     "heads": _("Can nine heads be a convolution?", "九个头能构成卷积吗？"),
     "family": _("Who still pays for every pair?", "谁仍为每一对付出代价？"),
 }

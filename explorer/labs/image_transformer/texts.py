@@ -236,14 +236,14 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "enlarge": _(
         "The encoder sees the small picture of 8 × 8 whole; the decoder draws 16 × 16 in colour, each pixel given the small picture "
-        "and what was drawn before it. Three draws: the small picture fixes the mean of every 2 × 2 block, the details differ. Told "
+        "and what was drawn before it. Three draws: the small picture tells the mean of every 2 × 2 block, the details differ. Told "
         "this much, a level costs {bits} bits.",
-        "编码器看到整张 8 × 8 的小图；解码器画出 16 × 16 的彩色图，每个像素以小图和已经画好的部分为条件。画了三次：小图定下每个 2 × "
+        "编码器看到整张 8 × 8 的小图；解码器画出 16 × 16 的彩色图，每个像素以小图和已经画好的部分为条件。画了三次：小图告知每个 2 × "
         "2 块的平均值，细节各不相同。知道了这些，每个数值平均只需 {bits} 比特。",
     ),
     "cut": _(
         "Now the 2D model sees nothing beyond its own tile, and tiles no longer fit together. B shows the picture before; the number "
-        "says what that picture costs the model more. Give the flange back pixel by pixel; the 1D memory can be cut too, row by row.",
+        "says how much more that picture costs the model. Give the flange back pixel by pixel; the 1D memory can be cut too, row by row.",
         "现在 2D 模型看不到本块以外的任何东西，块与块接不上了。按 B 看之前的图；那个数字是之前那张图多花的比特。"
         "再把周边一个像素一个像素地还回去；1D 的记忆也可以一行行减掉。",
     ),
@@ -280,7 +280,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "memory": _("Point at the frame of the memory, then at the brightest pixels inside it.", "先指记忆块的方框，再指其中最亮的像素。"),
     "order": _("Put the same pixel into both pictures and count what each could know.", "在两张图中选同一个像素，数一数各自能知道什么。"),
     "surprise": _("Find the dearest pixels together; nearly all of them lie on an edge.", "一起找花费最大的像素；几乎都在边缘上。"),
-    "enlarge": _("Compare the three draws: where do they differ, and where can they not?", "比较三次抽样：哪里不同，哪里不可能不同？"),
+    "enlarge": _("Compare the three draws: where do they differ, and where do they agree?", "比较三次抽样：哪里不同，哪里一致？"),
     "cut": _("Hold B for the picture with its memory; look at the borders of the tiles.", "按住 B 看有记忆时的图；看各块的边界。"),
 }
 

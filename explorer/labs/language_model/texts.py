@@ -85,7 +85,7 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
         _("Unicorns", "独角兽"),
     ),
     (_("The likeliest character every time: it goes round in circles", "每次取最可能的字符：开始兜圈子"), _("Greedy", "贪心")),
-    (_("Nothing: it begins behind a line break", "什么也不给：从换行之后开始"), _("Nothing", "空白")),
+    (_("Nothing: it begins after a line break", "什么也不给：从换行之后开始"), _("Nothing", "空白")),
     (_("The same beginning, written in pieces", "同样的开头，用词片来写"), _("Pieces", "词片")),
     (_("Random letters that come again: two layers copy them", "重复出现的随机字母：两层就能复制"), _("Copy", "复制")),
 )
@@ -145,9 +145,9 @@ NOTES: Final[tuple[Text, ...]] = (
         "logit 透镜用最后一层的归一化与输出矩阵来读每一层；低层从未为此训练过。",
     ),
     _(
-        "The models of the books read 256 symbols at once. When they are full, it reads the last 128 again from its first position and "
-        "goes on.",
-        "读书的模型一次读 256 个符号。读满后，它从第一个位置重读最后 128 个，再继续。",
+        "The models of the books read 256 symbols at once. When these places are full, a model reads the last 128 again from its first "
+        "position and goes on.",
+        "读书的模型一次读 256 个符号。位置用完后，模型从第一个位置重读最后 128 个，再继续。",
     ),
     _("A weight says where a head read from, not why a symbol was chosen.", "权重说明一个头从哪里读取，并不说明为什么选这个符号。"),
 )
@@ -186,9 +186,9 @@ LESSONS: Final[Mapping[str, Text]] = {
     "words": _("Every position, in pieces", "每个位置，用词片"),
 }
 OF_PIECES: Final = _(
-    "The model of pieces differs in more: it is nearly three times as large, read the books three times, and is measured on the text "
+    "The model of pieces differs in more: it is about 2.7 times as large, read the books three times, and is measured on the text "
     "without its line breaks.",
-    "词片模型的差别不只在学法：它大近两倍，把书读了三遍，而且是在去掉换行的文本上测的。",
+    "词片模型的差别不只在学法：参数约为字符模型的 2.7 倍，把书读了三遍，而且是在去掉换行的文本上测的。",
 )
 AT_THE_LAST: Final = _(
     "Even where it has learned to predict, at the 256th character of a window, the model of the last position costs {value}.",
@@ -239,7 +239,7 @@ STEPS: Final[Mapping[str, Text]] = {
         "写不出故事。",
     ),
     "copy": _(
-        "A network of two layers learned to copy random letters that come again. The head of layer 2 looks right behind the earlier "
+        "A network of two layers learned to copy random letters that come again. The head of layer 2 looks right after the earlier "
         "place of the letter that is read, and says what stood there. Here it is silenced, and the copy dies. A network of one layer "
         "did not learn it.",
         "一个两层网络学会了复制重复出现的随机字母。第 2 层的头看向同一字母上次出现处的后一个位置，并说出那里的字母。"
@@ -280,8 +280,8 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "逐字符读书时，一个词的哪里最让人惊讶：第一个字母，中间，还是结尾？",
     ),
     "unicorn": _(
-        "It has read 17 books, the newest of 1914. How many words will pass until it loses the unicorns?",
-        "它读过 17 本书，最新的出版于 1914 年。写到第几个词时，它会把独角兽忘掉？",
+        "It has read 17 old books. How many words will pass until it loses the unicorns?",
+        "它读过 17 本旧书。写到第几个词时，它会把独角兽忘掉？",
     ),
     "curve": _(
         "Which judges film reviews best with 500 labels: the pre-trained network, the same one from scratch, or counting words?",

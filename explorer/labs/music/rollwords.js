@@ -55,7 +55,7 @@ export const TEXT = {
   cellsMade: { en: "{n} of {of} cells are made.", zh: "已生成 {n} / {of} 格。" },
   eventsMade: { en: "{n} of {of} events are made.", zh: "已生成 {n} / {of} 个事件。" },
   far: { en: "How far back", zh: "往回看多远" },
-  farMost: { en: "Head {head} listens hardest {back} back: mean weight {w}, over {n} of {of} events.",
+  farMost: { en: "Head {head} looks most {back} back: mean weight {w}, over {n} of {of} events.",
     zh: "头 {head} 最注意往回 {back}处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。" },
   oneBack: { en: "1 event", zh: "1 个事件" },
   eventsBack: { en: "{n} events", zh: "{n} 个事件" },

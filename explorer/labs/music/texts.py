@@ -229,8 +229,8 @@ STEPS: Final[Mapping[str, Text]] = {
     ),
     "motif": _(
         "The same tune, seed and temperature for each model; only the way they know where a note stands differs. The number beside "
-        "each name says how unsure it was: nats per event it made. Listen to one, then to the other, from the same place.",
-        "各模型用同样的旋律、种子和温度，不同的只是怎样知道一个音的位置。名字旁的数字说明它有多拿不准：所生成的每个事件多少纳特。"
+        "each name says how unsure it was: nats per cell that it made. Listen to one, then to the other, from the same place.",
+        "各模型用同样的旋律、种子和温度，不同的只是怎样知道一个音的位置。名字旁的数字说明它有多拿不准：所生成的每一格多少纳特。"
         "先听一个，再从同一处听另一个。",
     ),
     "motif_piano": _(
@@ -291,7 +291,7 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
 # What the lecturer does at each step, or points at: notes of the presenter's window.
 STEP_SHOWS: Final[Mapping[str, Text]] = {
     "language": _(
-        "Sound on. Play eight seconds; the arcs say which notes each one leans on.", "打开声音，播放几秒；弧线表示每个音依靠哪些音。"
+        "Sound on. Play eight seconds; the arcs say which notes each one leans on.", "打开声音，播放八秒；弧线表示每个音依靠哪些音。"
     ),
     "motifs": _("Play the first line, then the second bracket: is it the same tune?", "先播放第一句，再播放第二个括号：是同一旋律吗？"),
     "motif": _("Play one model after the other, the same seed for each.", "依次播放每个模型，种子相同。"),

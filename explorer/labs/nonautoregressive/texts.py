@@ -24,7 +24,7 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("Sentence and translation", "句子与译文")
-SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
+SENTENCE: Final = _("English, up to {tokens} pieces", "英文，最多 {tokens} 个词片")
 RUN: Final = _("Translate", "翻译")
 VARIANT: Final = _("Network", "网络")
 NAMES: Final = {
@@ -62,11 +62,11 @@ NUMBER: Final = _("mean log-probability of the same pieces, read in one pass", "
 BECOMES: Final = _("With {what}, it writes “⟦o:{german}⟧”", "{what}：译文变成“⟦o:{german}⟧”")
 KEEPS: Final = _("With {what}, it still writes “⟦o:{german}⟧”", "{what}：译文仍是“⟦o:{german}⟧”")
 MOVES: Final = _(
-    "{first}; read again, the pieces of before have log-probability {after} on average, not {before}.",
+    "{first}; when they are read again, the earlier pieces have log-probability {after} on average, not {before}.",
     "{first}；重读原译文，各词片的平均对数概率由 {before} 变为 {after}。",
 )
 STAYS: Final = _(
-    "{first}; read again, the pieces of before keep their mean log-probability {before}.",
+    "{first}; when they are read again, the earlier pieces keep their mean log-probability {before}.",
     "{first}；重读原译文，各词片的平均对数概率仍为 {before}。",
 )
 RUN_ITSELF: Final = _("the translation", "译文")
@@ -116,7 +116,7 @@ LENGTH_OWN: Final = _(
     "英文有 {source} 个词片，最可能的译文长度是 {own}，概率 {p}；就用它。",
 )
 LENGTH_OTHER: Final = _(
-    "For {source} English pieces the likeliest length is {own}, with probability {p}; used is {used}, which has {q}.",
+    "For {source} English pieces the likeliest length is {own}, with probability {p}; {used} is used, with probability {q}.",
     "英文有 {source} 个词片，最可能的译文长度是 {own}，概率 {p}；采用的是 {used}，概率 {q}。",
 )
 
@@ -126,7 +126,7 @@ MODES_UNITS: Final = _(
 )
 MODES: Final = {
     "en": ("all at once: p(first) · p(second)", "one after the other: p(first, second)"),
-    "zh": ("一次全写：p(前) · p(后)", "一个接一个：p(前, 后)"),
+    "zh": ("一次全写：p(前) · p(后)", "一个接一个：p(前，后)"),
 }
 MODES_SAYS: Final = _(
     "With everything masked, the two positions choose by themselves: their likeliest pair is {one}, {p}. One after the other it is "
@@ -178,7 +178,7 @@ NOTES: Final = (
     ),
     _(
         "In the decoder's maps a position that is masked reads the mask; its row is named by what it then writes.",
-        "在解码器的图中，被遮住的位置读到的是遮罩；该行以它随后写出的词片命名。",
+        "在解码器的图中，被遮住的位置读到的是掩码符号；该行以它随后写出的词片命名。",
     ),
 )
 
@@ -247,8 +247,8 @@ STEPS: Final = {
         "把概率最低的词片遮住再写，这时能看到其余的词。重复消失了，多数位置很快定下：看每个位置定于哪一轮。",
     ),
     "pays": _(
-        "Each pass costs time and buys quality, the first ones most. Hold it against the staircase, which shares its axis of "
-        "milliseconds with the passes: after some of them one could have written word by word.",
+        "Each pass costs time and buys quality, the first ones most. Compare it with the staircase, which shares its axis of "
+        "milliseconds with the passes: beyond some number of passes, writing word by word is faster.",
         "每一轮都花时间，换来质量，头几轮换得最多。再看楼梯图，它与各轮共用一条毫秒轴：轮数多到一定程度，还不如逐词写。",
     ),
 }

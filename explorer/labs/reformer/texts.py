@@ -39,14 +39,15 @@ HINTS: Final[Mapping[str, Text]] = {
         "a 到 z、空格和 .,-!，最多 {most} 个；训练时 {least} 到 {most} 个。",
     ),
     "text": _(
-        "Up to {most} characters; training saw English books of the 19th century.", "最多 {most} 个字符；训练用的是 19 世纪的英文书。"
+        "Up to {most} characters; training saw books in English, most of them of the 19th century.",
+        "最多 {most} 个字符；训练用的是英文书，多半是 19 世纪的。",
     ),
 }
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("A word of 26 letters, every model as it was trained", "26 个字母的词，每个模型同训练时"),
     _("A sentence, with a single round of hashing", "一句话，只用一轮哈希"),
     _("A sentence of every letter, with two rounds", "用到每个字母的一句话，用两轮"),
-    _("Two who are alike, with four buckets only", "一对孪生兄弟，只用四个桶"),
+    _("Tweedledum and Tweedledee, with only four buckets", "孪生兄弟 Tweedledum 与 Tweedledee，只用四个桶"),
 )
 TEXT_EXAMPLE: Final = _(
     "The beginning of a novel that no training has seen, read by a Reformer of four layers",
@@ -136,7 +137,7 @@ CURVE_UNITS: Final = _(
     "share of held-out letters that is wrong, each model with its own rounds", "留出的词中答错字母的比例，各模型用自己的轮数"
 )
 CURVE_SAYS: Final = _(
-    "At the end of training, of held-out letters are wrong: {figures}. Words grow from 16 to 128 letters over the first half.",
+    "Share of held-out letters that are wrong at the end of training: {figures}. Words grow from 16 to 128 letters over the first half.",
     "训练结束时，留出字母的错误率：{figures}。前一半训练中词长由 16 增至 128。",
 )
 STEPS_SEEN: Final = _("steps", "训练步数")
@@ -225,8 +226,9 @@ NOTES: Final[tuple[Text, ...]] = (
     ),
 )
 TEXT_NOTE: Final = _(
-    "The text is read by a model of four layers that learned from 17 English books of the 19th century; other texts cost it more.",
-    "读文本的是四层的模型，学过 17 本 19 世纪的英文书；别的文本对它来说代价更高。",
+    "The text is read by a model of four layers that learned from 17 books in English, most of them of the 19th century; other texts cost "
+    "it more.",
+    "读文本的是四层的模型，学过 17 本英文书，多半是 19 世纪的；别的文本对它来说代价更高。",
 )  # of a page whose model of texts is there
 NOTES_LABEL: Final = _("Small print", "说明")
 
@@ -237,7 +239,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "sort": _("Sort, chunk, attend", "排序、分块、注意"),
     "round": _("One round only", "只有一轮"),
     "missed": _("What was missed", "漏掉了什么"),
-    "table": _("Rounds of training, rounds of use", "训练轮数与使用轮数"),
+    "table": _("Rounds of training, rounds of evaluation", "训练轮数与评估轮数"),
     "saving": _("What it saves", "省下了什么"),
     "rewind": _("Layers that run backwards", "可以倒着走的层"),
 }
@@ -326,7 +328,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
         "Go along a line from one round to eight: every round halves what is missed, or does it?",
         "沿一条线从一轮看到八轮：每一轮都把遗漏减半吗？",
     ),
-    "table": _("Read one row at a time; the ringed cell is how the model was trained.", "一次读一行；圈出的格子是模型的训练方式。"),
+    "table": _("Read one row at a time; the ringed cells are the run in view.", "一次读一行；圈出的格子是所示的运行。"),
     "saving": _(
         "Point at the buckets and chunks of the page; the sentence says what they hold.", "指出这一页的桶与块；下面的句子说明其中有什么。"
     ),

@@ -53,7 +53,7 @@ LAB = lab_of(
             part("encoder states", "编码器状态", "remains"),
         ),
         (
-            part("scores, softmax", "分数与 softmax", "attention"),
+            part("scores, softmax", "得分与 softmax", "attention"),
             part("weighted sum", "加权和", "sum", sum="open"),
             part("decoder", "解码器", "change"),
         ),

@@ -25,7 +25,7 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("Sentence and translation", "句子与译文")
-SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
+SENTENCE: Final = _("English, up to {tokens} pieces", "英文，最多 {tokens} 个词片")
 RUN: Final = _("Translate", "翻译")
 VARIANT: Final = _("Score", "打分函数")
 VARIANTS: Final = {
@@ -81,11 +81,11 @@ MOVES: Final = _(
 STAYS: Final = _(
     "{first}; read again, the first translation keeps its log-probability {before}.", "{first}；重读原译文，对数概率仍为 {before}。"
 )
-EACH: Final = _("probability of each piece of the first translation", "原译文中每个词元的概率")
+EACH: Final = _("probability of each piece of the first translation", "原译文中每个词片的概率")
 
 LONG: Final = _(
-    "Your sentence has {n} tokens; the longest that this model learned from has {longest}, so expect mistakes.",
-    "您的句子有 {n} 个词元；模型学过的最长句子只有 {longest} 个，译文可能出错。",
+    "Your sentence has {n} pieces; the longest that this model learned from has {longest}, so expect mistakes.",
+    "您的句子有 {n} 个词片；模型学过的最长句子只有 {longest} 个，译文可能出错。",
 )
 
 # ---- views ----
@@ -97,7 +97,7 @@ REMAINS_UNITS: Final = _("share of ‖∂h/∂x‖, estimated from 16 random dir
 FORWARD, BACKWARD = _("→h after the last word", "读完最后一个词的 →h"), _("←h before the first word", "读到第一个词的 ←h")
 REMAINS_AXES: Final = {"en": ("word of the sentence", "share"), "zh": ("句中的词", "占比")}
 REMAINS_SAYS: Final = _(
-    "Reading on, the last state depends most on {first} ({a} of all {n} words' bearing); reading back, on {second} ({b}). "
+    "Reading on, the last state depends most on {first} ({a} of the influence of all {n} words); reading back, on {second} ({b}). "
     "The half of the words that were read first keep {early} of →h.",
     "向前读，最后的状态最依赖 {first}（在全部 {n} 个词中占 {a}）；向后读，最依赖 {second}（占 {b}）。先读到的一半词在 →h 中只占 {early}。",
 )
@@ -105,12 +105,12 @@ WORD: Final = _("word", "词")
 
 QUALITY: Final = _("How good is it on long sentences?", "句子长了还译得好吗？")
 QUALITY_UNITS: Final = _("sacreBLEU of {n} sentences of {split}", "{split} 的 {n} 句，sacreBLEU")
-QUALITY_AXES: Final = {"en": ("word pieces of the English sentence", "BLEU"), "zh": ("英文句子的词元数", "BLEU")}
+QUALITY_AXES: Final = {"en": ("word pieces of the English sentence", "BLEU"), "zh": ("英文句子的词片数", "BLEU")}
 QUALITY_SAYS: Final = _(
     "From the shortest sentences to the longest, BLEU goes from {a} to {b} with {best} attention and from {c} to {d} without. "
-    "{order} The Transformer of the next labs, larger and trained for longer, reaches {transformer} on all of them.",
+    "{order} The Transformer of the translation lab, larger and trained for longer, reaches {transformer} on all of them.",
     "从最短的句子到最长的句子，有{best}注意力时 BLEU 由 {a} 变为 {b}，没有注意力时由 {c} 变为 {d}。{order}"
-    "更大、训练更久的 Transformer 在全部句子上为 {transformer}。",
+    "翻译实验的 Transformer 更大、训练更久，在全部句子上为 {transformer}。",
 )
 APART: Final = _(
     "All sentences together: {one} {x}, {other} {y}, p = {p} in a paired bootstrap: the chance of other sentences; each model was trained "
@@ -122,7 +122,7 @@ TOO_NEAR: Final = _(
     "全部句子：{one} {x}，{other} {y}；差别太小，分不出高下（p = {p}，配对自助法）。",
 )
 ALL: Final = _("all", "全部")
-LENGTH: Final = _("pieces", "词元数")
+LENGTH: Final = _("pieces", "词片数")
 SENTENCES: Final = _("sentences", "句数")
 
 SUM: Final = _("From score to weighted sum: what are the numbers?", "从得分到加权和：数字是多少？")
@@ -158,13 +158,13 @@ OVERLAP_COLUMNS: Final = (GERMAN, ENGLISH, _("Transformer", "Transformer"), _("R
 DISTANCE: Final = _("How far does a word reach?", "一个词能影响多远？")
 DISTANCE_UNITS: Final = _("mean of ‖∂ log p / ∂x‖, logarithmic", "‖∂ log p / ∂x‖ 的平均，对数坐标")
 DISTANCE_AXES: Final = {
-    "en": ("steps from the word to the nearer end, plus the place of the output", "bearing on the output"),
+    "en": ("steps from the word to the nearer end, plus the place of the output", "influence on the output"),
     "zh": ("词到较近一端的步数，加上输出的序号", "对输出的影响"),
 }
 DISTANCE_SAYS: Final = _(
     "On the same German: from words at an end and the first outputs ({near} steps) to words in the middle and the last outputs ({far}), "
-    "the bearing of a word goes from {a} to {b} with “{one}” and from {c} to {d} with “{other}”. Both have a shorter way than through all "
-    "these steps: attention reads each state at once, and without it the last states are read again at every step.",
+    "the influence of a word goes from {a} to {b} with “{one}” and from {c} to {d} with “{other}”. Both have a shorter way than through "
+    "all these steps: attention reads each state at once, and without it the last states are read again at every step.",
     "同样的德文：从句端的词和最先的输出（{near} 步）到句中的词和最后的输出（{far} 步），一个词的影响在“{one}”中由 {a} 变为 {b}，"
     "在“{other}”中由 {c} 变为 {d}。两者都有比逐步走更短的路：注意力直接读每个状态；没有注意力时，每一步都重读最后的状态。",
 )
@@ -190,11 +190,11 @@ UNPUBLISHED: Final = _(
     "Bahdanau et al. (2015) translate English news into French; nothing of theirs can be compared.",
     "Bahdanau 等（2015）把英文新闻译成法文，没有可以比较的数字。",
 )
-CURVE_UNITS: Final = _("nats per piece on held-out pairs, lower is better", "留出句对上每词元纳特，越低越好")
-CURVE_AXES: Final = (_("target positions learned from", "学过的目标位置"), _("held-out loss, nats per piece", "验证损失，每词元纳特"))
+CURVE_UNITS: Final = _("nats per piece on held-out pairs, lower is better", "留出句对上每词片纳特，越低越好")
+CURVE_AXES: Final = (_("target positions learned from", "学过的目标位置"), _("held-out loss, nats per piece", "验证损失，每词片纳特"))
 CURVE_SAYS: Final = _(
     "After {seen} target positions for each, held-out loss in nats per piece: {figures}.",
-    "各学过 {seen} 个目标位置之后，验证损失（每词元纳特）：{figures}。",
+    "各学过 {seen} 个目标位置之后，验证损失（每词片纳特）：{figures}。",
 )
 
 # The guided steps: what they are called, and what to say. Their inputs and views stand in views.py.
@@ -289,7 +289,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     ),
     "needs": _("Click another row: other words light up. Read the sentence aloud.", "点另一行：亮起的是别的词。把下面的句子读出来。"),
     "sum": _(
-        "Go from left to right: score, softmax, weight. Check that a row sums to 1.", "从左到右看：分数、softmax、权重。核对一行之和为 1。"
+        "Go from left to right: score, softmax, weight. Check that a row sums to 1.", "从左到右看：得分、softmax、权重。核对一行之和为 1。"
     ),
     "moves": _("Press Space and let it play; stop where the weights jump.", "按空格播放，在权重跳跃的地方停下。"),
     "drag": _("Hold B for the run before the change; compare the words from that row on.", "按住 B 看改动之前；比较这一行之后的词。"),

@@ -6,7 +6,7 @@ import { lang } from "../../widgets/lib/lang.js";
 import { KINDS, USES, connectivity, counted, search } from "../../pictures/patternmath.js";
 
 export const NAMES = {
-  full: { en: "Full", zh: "全连接" },
+  full: { en: "Full", zh: "完整" },
   strided: { en: "Strided", zh: "跨步" },
   fixed: { en: "Fixed", zh: "固定" },
 };

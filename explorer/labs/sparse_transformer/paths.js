@@ -37,7 +37,7 @@ export const TEXT = {
   growthAxis: { en: "side of the picture", zh: "图像边长" },
   sayGrowth: {
     en: "From side {a} to {b}, with l growing alongside, full attention takes {full} times as many pairs, strided {strided}, fixed {fixed}.",
-    zh: "边长从 {a} 到 {b}，l 同比增长：全连接的对数为 {full} 倍，跨步 {strided} 倍，固定 {fixed} 倍。",
+    zh: "边长从 {a} 到 {b}，l 同比增长：完整模式的对数为 {full} 倍，跨步 {strided} 倍，固定 {fixed} 倍。",
   },
   caption: { en: "Pairs of each pattern by the side of the picture, l growing alongside", zh: "各模式的对数随边长变化，l 同比增长" },
   rows: { en: "side, positions", zh: "边长，位置" },

@@ -44,7 +44,7 @@ export const TEXT = {
   },
   at: { en: "{i} (row {row}, column {column})", zh: "{i}（第 {row} 行第 {column} 列）" },
   sayFull: { en: "Full: position {i} attends to all {n} of the {of} positions up to itself",
-    zh: "全连接：位置 {i} 关注到自身为止的全部 {of} 个位置中的 {n} 个" },
+    zh: "完整：位置 {i} 关注到自身为止的全部 {of} 个位置中的 {n} 个" },
   sayPattern: {
     en: "{name}: position {i} attends to {n} of the {of} positions up to itself, {first} by {a}, {second} by {b}, {both} by both",
     zh: "{name}：位置 {i} 关注到自身为止的 {of} 个位置中的 {n} 个：{a} 有 {first} 个，{b} 有 {second} 个，两者共有 {both} 个",

@@ -82,7 +82,7 @@ MODELS_THE: Final[Mapping[str, Text]] = {
 }
 KINDS: Final[Mapping[str, Text]] = {
     "": _("as trained", "训练时的"),
-    "full": _("full", "完全"),
+    "full": _("full", "完整"),
     "strided": _("strided", "跨步"),
     "fixed": _("fixed", "固定"),
 }
@@ -249,10 +249,10 @@ TEXT_SAYS: Final = _(
     "在书的字符上，{best}模式少用 {gap} 比特。论文在维基百科的字节上：固定 0.99，跨步 1.13。",
 )
 TEXT_OTHER: Final = _(
-    "On characters of books the {best} pattern takes {gap} bits less. The paper found the opposite on bytes of Wikipedia, with far "
-    "larger networks: fixed 0.99, strided 1.13. The strided pattern always sees the last 32 characters; the fixed one, at the start of a "
-    "block, only the last 9 of them.",
-    "在书的字符上，{best}模式少用 {gap} 比特。论文在维基百科的字节上、用大得多的网络，结论相反：固定 0.99，跨步 1.13。"
+    "In these two trainings, on characters of books, the {best} pattern takes {gap} bits less. In the paper, on bytes of Wikipedia and "
+    "with far larger networks, it is the other way round: fixed 0.99, strided 1.13. The strided pattern always sees the last 32 "
+    "characters; the fixed one, at the start of a block, only the last 9 of them.",
+    "在这两次训练中，在书的字符上{best}模式少用 {gap} 比特。论文在维基百科的字节上、用大得多的网络，则相反：固定 0.99，跨步 1.13。"
     "跨步模式总能看到最近 32 个字符；固定模式在块首只能看到最近 9 个。",
 )
 BITS: Final = _("bits per character", "每字符比特数")
@@ -298,7 +298,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "digit": _("One digit, every model", "同一个数字，每个模型"),
     "wrong": _("A stride that misses the column", "错开一列的步长"),
     "swap": _("The other pattern", "换一种模式"),
-    "text": _("On text, one seed each: not the paper’s order", "文本上（各一个种子）：与论文的顺序不同"),
+    "text": _("The same patterns on text, one seed each", "同样的模式用于文本（各一个种子）"),
 }
 STEPS: Final[Mapping[str, Text]] = {
     "split": _(
@@ -327,8 +327,8 @@ STEPS: Final[Mapping[str, Text]] = {
         "上半部分已给出，每个模型用同样的随机数接着画。锁定一个像素，看训练好的头怎样使用模式所允许的位置。",
     ),
     "wrong": _(
-        "Stride 27 on a picture of 28 columns: every step up slips one pixel to the right. The number says what the same digit "
-        "costs more. Structure of the data and pattern belong together.",
+        "Stride 27 on a picture of 28 columns: every step up slips one pixel to the right. The number says how much more the same "
+        "digit costs. Structure of the data and pattern belong together.",
         "在 28 列的图上用步长 27：每往上一行就向右错一个像素。那个数字说明同一个数字多花多少。数据的结构与模式要相配。",
     ),
     "swap": _(
@@ -337,11 +337,11 @@ STEPS: Final[Mapping[str, Text]] = {
         "现在每个模型都用固定模式去看，无论学没学过。稠密模型也受损：这些位置它在训练时都看得到，但它学会了使用另一些现在没有了的位置。",
     ),
     "text": _(
-        "In the paper the fixed pattern is better for text; here the strided one is. In a block of {block} the fixed model pays {first} "
-        "bits per character more in the first quarter, {middle} in the middle, {last} in the last. First places see only 9 to 16 letters; "
-        "the last see all 32, but also carry the summary.",
-        "论文中固定模式更适合文本；这里却是跨步模式更省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 "
-        "{first} 比特，中间 {middle}，后四分之一 {last}。块首只看到最近 9 到 16 个字母；块尾能看到全部 32 个，但还要携带摘要。",
+        "In print the fixed pattern is better for text; here, in one training each, the strided one is. In a block of {block} the fixed "
+        "model pays {first} bits per character more in the first quarter, {middle} in the middle, {last} in the last. The first see 9 to "
+        "16 characters, the last all 32, but these also carry the summary.",
+        "论文中固定模式更适合文本；这里各训练一次，跨步模式更省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 "
+        "{first} 比特，中间 {middle}，后四分之一 {last}。块首只看到最近 9 到 16 个字符；块尾能看到全部 32 个，但还要携带摘要。",
     ),
 }
 
@@ -350,12 +350,12 @@ STEPS: Final[Mapping[str, Text]] = {
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "split": _("How many pairs are there?", "一共有多少对？"),
     "strided": _("What does a pixel need to see?", "一个像素需要看到什么？"),
-    "fixed": _("What does a letter need to see?", "一个字母需要看到什么？"),
+    "fixed": _("What does a character need to see?", "一个字符需要看到什么？"),
     "paths": _("Is anything out of reach?", "有什么是到不了的吗？"),
     "digit": _("Does it matter for a digit?", "对一个数字有影响吗？"),
     "wrong": _("What if the stride misses the column?", "步长错开一列会怎样？"),
     "swap": _("What if the pattern is not the learned one?", "换成没学过的模式会怎样？"),
-    "text": _("What may keep the paper’s order from showing here?", "什么可能使论文的顺序在这里没有出现？"),
+    "text": _("Which pattern suits text?", "哪种模式适合文本？"),
 }
 
 # What the hall guesses before the lecturer opens the projected figure.

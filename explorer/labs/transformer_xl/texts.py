@@ -146,8 +146,8 @@ WAY: Final = _("way", "方式")
 REUSE: Final = _("states reused", "重用状态")
 SLIDING: Final = _("sliding window", "滑动窗口")
 SPEED_SAYS: Final = _(
-    "Reusing the states of the memory takes {reuse} ms a character; reading everything anew that a character can know of takes {sliding} "
-    "ms: {ratio} times as long for the same losses, which differ by {difference} nats at most. The paper tells of 363 to 1,874 times.",
+    "Reusing the states of the memory takes {reuse} ms a character; reading anew everything that a character can know of takes {sliding} "
+    "ms: {ratio} times as long for the same losses, which differ by {difference} nats at most. The paper reports 363 to 1,874 times.",
     "重用记忆中的状态，每个字符 {reuse} 毫秒；把一个字符所能知道的一切重新读一遍要 {sliding} 毫秒：得到同样的损失要 {ratio} 倍时间，"
     "两者最多相差 {difference} 纳特。论文报告为 363 到 1,874 倍。",
 )

@@ -62,7 +62,7 @@ def curves() -> dict[str, object] | None:
     if not log:
         return None
     best = min(log, key=lambda line: line["validation"])
-    axes = {"en": ("epoch", "loss, nats per piece"), "zh": ("轮次", "损失，每词元纳特")}
+    axes = {"en": ("epoch", "loss, nats per piece"), "zh": ("轮次", "损失，每词片纳特")}
     epochs, span = [line["epoch"] for line in log], (0.0, 1.05 * max(max(line["loss"], line["validation"]) for line in log))
     lines = [
         Curve(name, epochs, [line[key] for line in log], f"var(--cat-{n})", dots=len(log) < 3)

@@ -24,7 +24,7 @@ export const TEXT = {
   alpha: { en: "length penalty α", zh: "长度惩罚 α" },
   step: { en: "step", zh: "步" },
   rank: { en: "rank", zh: "名次" },
-  chance: { en: "P(</s>) behind “{text}”", zh: "“{text}” 各步的 P(</s>)" },
+  chance: { en: "P(</s>) after “{text}”", zh: "“{text}” 各步的 P(</s>)" },
   seek: { en: "step", zh: "步" },
   board: {
     en: "The tree of hypotheses. Left and right: steps; up and down: nodes of a step; Space plays; Escape resets.",
@@ -66,20 +66,20 @@ export const TEXT = {
     zh: "贪心译文 “{text}” 在第 {at} 步被淘汰；完整的话得分会是 {score}。" },
   greedyLive: { en: " The greedy one is still among them.", zh: "贪心译文仍在其中。" },
   saysForbidden: {
-    en: "Behind {best} the stop token had {p}, and was forbidden: so the model went on, and only the limit of {limit} pieces cut it off.",
-    zh: "在 {best} 之后终止符的概率是 {p}，但被禁止：模型只好写下去，直到 {limit} 个词元的上限才被截断。",
+    en: "After {best} the stop token had {p}, and was forbidden: so the model went on, and only the limit of {limit} pieces cut it off.",
+    zh: "在 {best} 之后终止符的概率是 {p}，但被禁止：模型只好写下去，直到 {limit} 个词片的上限才被截断。",
   },
   saysEndless: {
     en: "Without the stop token it never ends: only the limit of {limit} pieces cut it off.",
-    zh: "没有终止符就永不结束：直到 {limit} 个词元的上限才被截断。",
+    zh: "没有终止符就永不结束：直到 {limit} 个词片的上限才被截断。",
   },
   loop: {
     en: "From piece {begin} on it goes round in circles: {period} at a time, {rounds} rounds and more, until the limit of {limit} pieces (source + 50).",
-    zh: "从第 {begin} 个词元起它开始循环：每轮 {period} 个，重复 {rounds} 轮以上，直到 {limit} 个词元的上限（源长度 + 50）。",
+    zh: "从第 {begin} 个词片起它开始循环：每轮 {period} 个，重复 {rounds} 轮以上，直到 {limit} 个词片的上限（源长度 + 50）。",
   },
   noLoop: {
     en: "No exact loop before the limit of {limit} pieces (source + 50); what comes after the first full stop is no translation any more.",
-    zh: "在 {limit} 个词元的上限（源长度 + 50）之前没有精确的循环；第一个句号之后的内容已不再是译文。",
+    zh: "在 {limit} 个词片的上限（源长度 + 50）之前没有精确的循环；第一个句号之后的内容已不再是译文。",
   },
   otherGreedy: {
     en: "The translation above comes from greedy search, which keeps one hypothesis; here {beam} are kept.",
@@ -93,9 +93,9 @@ export const TEXT = {
   },
   finishedList: { en: "Finished hypotheses, best first", zh: "已完成的假设，最好的在前" },
   nodes: { en: "Every node of the tree", zh: "树的每个节点" },
-  columns: { en: "place|translation|log P|pieces|score", zh: "名次|译文|log P|词元数|得分" },
+  columns: { en: "place|translation|log P|pieces|score", zh: "名次|译文|log P|词片数|得分" },
   nodeColumns: { en: "node|step|rank|piece|parent|log p|sum|score|P(</s>) next|fate",
-    zh: "节点|步|名次|词元|父节点|log p|累计|得分|下一个 P(</s>)|结果" },
+    zh: "节点|步|名次|词片|父节点|log p|累计|得分|下一个 P(</s>)|结果" },
 };
 
 const searchOf = ({ beam, endless }) => `${beam}${endless ? ".endless" : ""}`;

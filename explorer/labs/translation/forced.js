@@ -40,23 +40,23 @@ export const TEXT = {
   weight: { en: "weight {w}", zh: "权重 {w}" },
   million: { en: "more than a million", zh: "一百多万" },
   saysOwn: { en: "This is what the model itself says: log P {total} for {n} pieces. ",
-    zh: "这正是模型自己的译文：{n} 个词元的 log P 为 {total}。" },
+    zh: "这正是模型自己的译文：{n} 个词片的 log P 为 {total}。" },
   saysEqual: { en: "Your German gets log P {total}, as much as the model's own {own}. ",
     zh: "您的德文的 log P 为 {total}，与模型自己的 {own} 一样。" },
   saysLess: {
     en: "Your German gets log P {total} for {n} pieces, the model's own {own} {ownP}: yours is {times} times less likely. ",
-    zh: "您的德文（{n} 个词元）的 log P 为 {total}，模型自己的 {own} 为 {ownP}：前者的可能性是后者的 {times} 分之一。",
+    zh: "您的德文（{n} 个词片）的 log P 为 {total}，模型自己的 {own} 为 {ownP}：前者的可能性是后者的 {times} 分之一。",
   },
   saysMore: {
     en: "Your German gets log P {total} for {n} pieces, the model's own {own} only {ownP}: yours is {times} times likelier, and the greedy search missed it. ",
-    zh: "您的德文（{n} 个词元）的 log P 为 {total}，模型自己的 {own} 只有 {ownP}：前者的可能性是后者的 {times} 倍，贪心搜索错过了它。",
+    zh: "您的德文（{n} 个词片）的 log P 为 {total}，模型自己的 {own} 只有 {ownP}：前者的可能性是后者的 {times} 倍，贪心搜索错过了它。",
   },
   saysExpected: { en: "It expected {word}, with {p}.", zh: "它期待的正是 {word}，概率 {p}。" },
   saysMost: { en: "Its largest surprise is {word}: {p}, {rank} in its list; it would have said {best} with {bestP}.",
     zh: "最让它意外的是 {word}：概率 {p}，排第 {rank}；它本会说 {best}，概率 {bestP}。" },
   saysWord: { en: "{word} gets {p}, {rank} in its list; it would have said {best} with {bestP}.",
     zh: "{word} 的概率为 {p}，排第 {rank}；它本会说 {best}，概率 {bestP}。" },
-  five: { en: "Behind {before}, in the place of {word}, it expected", zh: "在 {before} 之后、{word} 的位置，它期待的是" },
+  five: { en: "After {before}, in the place of {word}, it expected", zh: "在 {before} 之后、{word} 的位置，它期待的是" },
   columns: { en: "position|given word|log p, nats|p|rank|favourite|its p", zh: "位置|给定的词|log p（纳特）|p|名次|最期待的词|其概率" },
 };
 const [WORD, BAR, RANK, SAID, CELL, ROW] = [132, 132, 52, 148, 24, 24]; // px

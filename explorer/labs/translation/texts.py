@@ -26,13 +26,13 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("Sentence and translation", "句子与译文")
-SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
+SENTENCE: Final = _("English, up to {tokens} pieces", "英文，最多 {tokens} 个词片")
 RUN: Final = _("Translate", "翻译")
 SEARCH: Final = _("Search", "搜索方式")
 GREEDY: Final = _("greedy: the best word at every step", "贪心：每次只取最好的词")
 BEAM: Final = _("beam {n}", "束搜索 {n}")
 ALPHA: Final = _("length penalty α", "长度惩罚 α")
-WORD: Final = _("live · word {n}", "实时 · 第 {n} 个词元")
+WORD: Final = _("live · word {n}", "实时 · 第 {n} 个词片")
 
 KINDS: Final[Mapping[str, Text]] = {
     "encoder": _("Encoder self", "编码器自注意力"),
@@ -83,13 +83,13 @@ HEAD_PICTURE: Final = _("{kind}, what head {name} passes on", "{kind}，头 {nam
 HEAD_PICTURE_UNIT: Final = _("passed on", "传递")
 
 
-CURVE_UNITS: Final = _("nats per piece, lower is better", "每词元纳特，越低越好")
+CURVE_UNITS: Final = _("nats per piece, lower is better", "每词片纳特，越低越好")
 LEARNED: Final = _("training loss, smoothed", "训练损失（含标签平滑）")
 HELD_OUT: Final = _("held-out loss", "验证损失")
 EPOCH: Final = _("epoch", "轮次")
 CURVE_SAYS: Final = _(
     "Over {epochs} epochs the held-out loss falls from {first} to {loss} nats per piece, lowest after epoch {best}.",
-    "经过 {epochs} 轮，验证损失从每词元 {first} 纳特降到 {loss} 纳特，第 {best} 轮最低。",
+    "经过 {epochs} 轮，验证损失从每词片 {first} 纳特降到 {loss} 纳特，第 {best} 轮最低。",
 )
 
 
@@ -110,8 +110,8 @@ SHIFTS: Final = _(
 )
 # Where the mean of the heads prints alike: the one weight of all heads that changes most.
 WITHIN: Final = _(
-    "{who}, no row of the last cross-attention changes visibly on the mean; {kind} head {name} changes most: row {query} gives {key} "
-    "{after} instead of {before}",
+    "{who}, no row of the last cross-attention changes visibly in the mean over heads; {kind} head {name} changes most: row {query} gives "
+    "{key} {after} instead of {before}",
     "{who}，最后一层交叉注意力的平均没有可见的变化；变化最大的是{kind}头 {name}：{query} 这一行给 {key} 的权重由 {before} 变为 {after}",
 )
 NOWHERE: Final = _("{who}, no weight of any head changes visibly", "{who}，没有一个头的权重有可见的变化")
@@ -162,7 +162,7 @@ WORDS_TITLE: Final = _("probability of each word of the same translation", "同�
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling heads in the stored run.
 STEP_TITLES: Final[Mapping[str, Text]] = {
     "asks": _("One word asks", "一个词在问"),
-    "scale": _("Why scores are divided", "得分为什么要除"),
+    "scale": _("Why scores are divided", "分数为什么要除"),
     "heads": _("Several heads, several questions", "几个头，几种问题"),
     "order": _("Attention knows no order", "注意力不知道顺序"),
     "mask": _("No look ahead", "不许看未来"),
@@ -175,13 +175,13 @@ STEPS: Final[Mapping[str, Text]] = {
     "asks": _(
         "Each German piece asks a question, its query. Every English word offers a key; query times key, scaled and put "
         "through the softmax, says how much of each word's value is taken. The panel works one weight of this row out.",
-        "每个德文词元提出一个问题，即查询；每个英文词给出一个键。查询乘键，缩放之后经过 softmax，就是从每个词的值里各取多少。"
+        "每个德文词片提出一个问题，即查询；每个英文词给出一个键。查询乘键，缩放之后经过 softmax，就是从每个词的值里各取多少。"
         "面板把这一行的一个权重逐步算了出来。",
     ),
     "scale": _(
         "A product of long vectors is large, and a softmax over large numbers takes one cell and forgets the rest. Here scores are "
         "no longer divided by the square root of the vectors' length: rows harden, and the same translation costs more.",
-        "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里得分不再除以向量长度的平方根："
+        "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里分数不再除以向量长度的平方根："
         "各行变硬，同一句译文的代价也更高。",
     ),
     "heads": _(
@@ -209,7 +209,7 @@ STEPS: Final[Mapping[str, Text]] = {
         "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
     ),
     "silence": _(
-        "What was this head for? Its output is multiplied by 0, and another word is chosen. Below, the translation of before is read "
+        "What was this head for? Its output is multiplied by 0, and another word is chosen. Below, the earlier translation is read "
         "again: each word with its probability before and after. Most heads can be spared on this sentence: try others, several at "
         "once, or hide a word.",
         "这个头有什么用？把它的输出乘以 0，译文就换了一个词。下方再读一遍原来的译文：每个词之前和之后的概率。"
@@ -233,7 +233,7 @@ STEPS: Final[Mapping[str, Text]] = {
 # What each step asks: the projector's title.
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "asks": _("How does one word ask another?", "一个词怎样询问另一个词？"),
-    "scale": _("What if scores are not divided?", "得分不除会怎样？"),
+    "scale": _("What if scores are not divided?", "分数不除会怎样？"),
     "heads": _("Who did what to whom?", "谁对谁做了什么？"),
     "order": _("How does it know the order of words?", "它怎样知道词的顺序？"),
     "mask": _("What if the decoder sees the future?", "解码器看到未来会怎样？"),

@@ -230,7 +230,7 @@ NOTES: Final[tuple[Text, ...]] = (
     ),
     _(
         "“If all stopped now” runs the network once more with that many steps at most; the remainder then takes what is left.",
-        "“若此刻全部停止”是让网络最多走这么多步再运行一次，余量取剩下的部分。",
+        "“如果此刻全部停止”是让网络最多走这么多步再运行一次，余量取剩下的部分。",
     ),
     _(
         "Time in the panel is that of the held-out inputs as one batch, stopped positions not computed.",

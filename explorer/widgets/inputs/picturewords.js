@@ -33,7 +33,7 @@ const DIGIT = {
     zh: "灰度变成像素的方式与数据相同：每个像素抽取一次，为白的概率就是它的灰度。",
   },
   fitted: {
-    en: "It was made as large as the digits that were learned from (20 pixels) and centred.",
+    en: "It was shrunk to the size of the digits that were learned from (20 pixels) and centred.",
     zh: "它已缩小到与学过的数字一样大（20 像素）并居中。",
   },
   once: { en: "Each grey became a pixel, drawn once.", zh: "每个灰度抽取一次，变成像素。" },

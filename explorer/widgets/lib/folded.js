@@ -5,7 +5,7 @@ import { el, onTurn } from "./dom.js";
 import { onLang, t } from "./lang.js";
 import { bus, request, view } from "./state.js";
 
-const WAITING = { en: "The model is at it …", zh: "模型正在计算……" };
+const WAITING = { en: "The model is computing …", zh: "模型正在计算……" };
 
 /**
  * The panel stands in `root`; whether it is open is in the address (`_<key>`). value: {state, run, wish, error, …}, see

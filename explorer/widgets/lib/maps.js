@@ -258,9 +258,9 @@ const SAY = {
   },
   blockNot: { en: "queries {i} may not look at keys {j}, which come later: no weight is there, not even 0.",
     zh: "查询 {i} 不能看键 {j}，它们在后面：这里没有权重，连 0 也没有。" },
-  blockFirst: { en: "queries {i} give most, {w} on the mean, to keys {j} together",
+  blockFirst: { en: "queries {i} give most, {w} on average, to keys {j} together",
     zh: "查询 {i} 平均把最多的 {w} 给键 {j}（合计）" },
-  blockAlso: { en: "; queries {i} give most, {w} on the mean, to keys {j} together",
+  blockAlso: { en: "; queries {i} give most, {w} on average, to keys {j} together",
     zh: "；查询 {i} 平均把最多的 {w} 给键 {j}（合计）" },
   blockNone: {
     en: "of {n} blocks of {size} the largest holds {w}: the mean over queries {i} of the sum over keys {j}. Click a block for its exact rows.",

@@ -8,7 +8,7 @@ import { number } from "./signs.js";
 import { bus, view } from "./state.js";
 
 const TEXT = {
-  pieces: { en: "Translation; choose a piece to lock its row", zh: "译文；选中一个词元即锁定它那一行" },
+  pieces: { en: "Translation; choose a piece to lock its row", zh: "译文；选中一个词片即锁定它那一行" },
   piece: { en: "“{piece}” ({i}): lock its row", zh: "“{piece}” ({i})：锁定这一行" },
   endPiece: { en: "the stop token ({i}): lock its row", zh: "终止符 ({i})：锁定这一行" },
   nats: { en: "log P {value}", zh: "log P {value}" },

@@ -86,17 +86,17 @@ READ_SAYS: Final = _(
     "从第 {top} 层的输出读出位置，R²：{each}。1 为完全准确，0 不比总猜平均值好。",
 )
 JOINED: Final = _("What if captions stand in a row?", "几句连在一起会怎样？")
-JOINED_UNITS: Final = _("−log p of a piece of the reference, in nats; {split}", "参考译文每个词元的 −log p，纳特；{split}")
+JOINED_UNITS: Final = _("−log p of a piece of the reference, in nats; {split}", "参考译文每个词片的 −log p，纳特；{split}")
 JOINED_SAYS: Final = _(
     "Both learned from single captions. With {counts} in a row a piece costs: {each}.",
-    "两者都只学过单独的句子。{counts} 句连在一起时，每个词元的代价：{each}。",
+    "两者都只学过单独的句子。{counts} 句连在一起时，每个词片的代价：{each}。",
 )
 KINDS: Final[Mapping[str, Text]] = {WITH: _("sinusoids", "正弦信号"), LEARNED: _("learned positions", "学习的位置")}
 OF_ONE: Final = _("{name} {value}", "{name} {value}")
 AXES: Final = {
     "near": {"en": ("layer", "weight beyond even"), "zh": ("层", "超出均匀的权重")},
     "read": {"en": ("layer", "R²"), "zh": ("层", "R²")},
-    "joined": {"en": ("captions in a row", "nats per piece"), "zh": ("连在一起的句数", "每词元纳特")},
+    "joined": {"en": ("captions in a row", "nats per piece"), "zh": ("连在一起的句数", "每词片纳特")},
 }
 COLUMNS: Final = {
     "network": _("network", "网络"),

@@ -86,7 +86,7 @@ COLUMNS: Final[Mapping[str, Text]] = {
     "position": _("position", "位置"),
     "distance": _("distance, in positions", "距离（位置数）"),
     "product": _("product ÷ largest", "内积 ÷ 最大值"),
-    "piece": _("piece", "词元"),
+    "piece": _("piece", "词片"),
     "stood": _("stood at", "原位置"),
     "stands": _("stands at", "新位置"),
     "with": _("moved, with the signal", "移动（有信号）"),

@@ -96,16 +96,16 @@ SMOOTH_UNITS: Final = _("label smoothing, ε = {epsilon}; logarithmic", "标签�
 SMOOTH_SAYS: Final = _(
     "Instead of all of the probability, the right piece is asked to get {right}; each of the {others} others gets {each}, together {rest}. "
     "So the loss in training can never fall below {floor} nats, however well the model knows.",
-    "要求正确的词元得到的不是全部概率，而是 {right}；其余 {others} 个各得 {each}，合计 {rest}。"
+    "要求正确的词片得到的不是全部概率，而是 {right}；其余 {others} 个各得 {each}，合计 {rest}。"
     "因此训练损失永远不会低于 {floor} 纳特，无论模型多有把握。",
 )
 SMOOTH_AXES: Final = {"en": ("", "probability asked for"), "zh": ("", "要求的概率")}
-PIECES: Final = {"en": ("the right piece", "each other piece"), "zh": ("正确的词元", "其他每个词元")}
+PIECES: Final = {"en": ("the right piece", "each other piece"), "zh": ("正确的词片", "其他每个词片")}
 HARD, SOFT = _("without smoothing", "不平滑"), _("as this model was trained", "本模型训练时")
 
 DATA: Final = _("Data", "数据")
 UPDATES: Final = _("Updates", "更新")
-UPDATES_ARE: Final = _("{steps}, of at most {batch} target pieces each", "{steps} 次，每次最多 {batch} 个目标词元")
+UPDATES_ARE: Final = _("{steps}, of at most {batch} target pieces each", "{steps} 次，每次最多 {batch} 个目标词片")
 OPTIMISER: Final = _("Optimiser", "优化器")
 OPTIMISER_IS: Final = _("Adam; gradients longer than {clip} are shortened to it", "Adam；长度超过 {clip} 的梯度被缩短到该值")
 DROPOUT: Final = _("Dropout", "随机失活")
@@ -242,7 +242,7 @@ def _smoothing(known: Facts) -> Value:
     words = (SMOOTH, filled(SMOOTH_UNITS, epsilon=known["recipe"]["smoothing"]), filled(SMOOTH_SAYS, others=f"{others:,}", **shares))
     marks = (figure.Mark(HARD, drawing.PUBLISHED, dashed=True), figure.Mark(SOFT, drawing.OURS))
     rows = [(_(PIECES["en"][n], PIECES["zh"][n]), *row) for n, row in enumerate(((1.0, right), (0.0, each)))]
-    return figure.shown("smoothing", drawn, words, (_("piece", "词元"), HARD, SOFT), rows, marks)
+    return figure.shown("smoothing", drawn, words, (_("piece", "词片"), HARD, SOFT), rows, marks)
 
 
 def _facts(known: Facts) -> Iterator[tuple[Text, Text]]:
