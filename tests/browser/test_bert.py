@@ -17,7 +17,6 @@ from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer.bidirectional import SHIP, explain, explanation
 
-
 # A head for the table, whatever was measured of the shipped one.
 OBJECT = {"relation": "obj", "way": "dependent", "layer": 3, "head": 1, "test": 0.71, "distance": -1, "distance_test": 0.48, "n": 9}
 
