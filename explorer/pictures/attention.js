@@ -180,8 +180,9 @@ export function scene(run, look, pen) {
       { layers: it.layers, heads: it.heads, grid: (layer, head) => it.map(`${layer}.${head}`),
         one: (layer, head) => tile(run, now, `${layer}.${head}`, pen) });
     const aside = !beside && pen.width - wide > 240;
-    if (!pen.narrow) stats(run, now, pen, aside ? wide + 20 : 26, aside ? 20 : size.height + 8);
-    low = size.height + (pen.narrow || aside ? 8 : 8 + TILES.stat[1] + 24);
+    const top = aside ? 20 : size.height + 8; // of mean, maximum and rollout
+    if (!pen.narrow) stats(run, now, pen, aside ? wide + 20 : 26, top);
+    low = Math.max(size.height + 8, pen.narrow ? 0 : top + TILES.stat[1] + 24);
     // of two heads the summaries are wider
     if (beside) x = Math.max(wide + 24, 26 + STATS.length * (TILES.stat[0] + 10));
     else y = low + 6;

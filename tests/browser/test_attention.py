@@ -9,12 +9,20 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from explorer.figures import attention
-from tests.browser.attending import HOSTILE, RUNS, SOURCE, TARGET, cross, kinds, page_of
+from explorer.lab import Lab
+from explorer.widgets.stage import stage
+from tests.browser.attending import HOSTILE, RUNS, SOURCE, TARGET, cross, kinds, page_of, words
 from tests.browser.staged import NEW, Picture, heard, listen, opening
 from tests.browser.waiting import becomes, looked, quiet
 from tests.explorer.rolled_out import rollout
 
-PAGES = {slug: page_of(slug) for slug in RUNS}
+
+def flat(lab: Lab, engine: object) -> None:
+    """A network of one layer, whose map is too wide to stand beside its small ones."""
+    stage("attention", attention.value(kinds(words(60), words(58), 1, 4), query="flat"), texts={})
+
+
+PAGES = {**{slug: page_of(slug) for slug in RUNS}, "flat": flat}
 LOCKED = "lang=en&_kind=cross&_head=3.4&_row=9&_col=3"
 opened = opening("attention", "trial", LOCKED)
 
@@ -123,6 +131,13 @@ def test_numbers_stand_in_cells_from_a_tenth_on_in_the_ink_that_is_read_better(p
     assert [one["text"] for one in bold] == [text for _, text in wanted]
     for (weight, _), one in zip(wanted, bold, strict=True):
         assert one["colour"] in (["#ffffff"] if weight < 0.4 else ["#000000"] if weight > 0.6 else ["#ffffff", "#000000"])
+
+
+def test_summaries_of_one_layer_keep_their_names_above_the_map(page_watch: Page, site: str) -> None:
+    picture = opening("attention", "flat", "lang=en&_kind=encoder")(page_watch, site)
+    picture.shows("rollout")
+    (name,), (title,) = ([one for one in picture.marks("text") if one["whole"].startswith(said)] for said in ("rollout", "queries ↓"))
+    assert title["y"] - name["y"] > name["size"], "one line under the other"
 
 
 def test_rollout_in_the_browser_is_the_rollout_of_the_paper(page_watch: Page, site: str) -> None:
