@@ -38,17 +38,35 @@ export const TEXT = {
   tileLook: { en: "click to look", zh: "点击查看" },
   tileDo: { en: "click to look · shift-click to silence", zh: "点击查看 · shift-点击关掉" },
   tileWake: { en: "click to look · shift-click to restore", zh: "点击查看 · shift-点击恢复" },
-  masked: { en: "grey: not allowed; no query sees what comes later", zh: "灰色：不允许；查询看不到后面的内容" },
-  pooledNote: { en: "pooled {n}×: each column is the sum of {n} keys", zh: "合并 {n}×：每列是 {n} 个键之和" },
-  pooledMax: { en: "pooled {n}×: each column is the largest of {n} keys", zh: "合并 {n}×：每列取 {n} 个键中的最大值" },
+  masked: {
+    en: "grey: not allowed; no query sees what comes later",
+    zh: "灰色：不允许；查询看不到后面的内容",
+  },
+  pooledNote: {
+    en: "pooled {n}×: each column is the sum of {n} keys",
+    zh: "合并 {n}×：每列是 {n} 个键之和",
+  },
+  pooledMax: {
+    en: "pooled {n}×: each column is the largest of {n} keys",
+    zh: "合并 {n}×：每列取 {n} 个键中的最大值",
+  },
   pooledBoth: { en: "{pooled}: a cell is the mean over {q} queries of the sum over {k} keys",
     zh: "{pooled}：每格先对 {k} 个键求和，再对 {q} 个查询取平均" },
-  pooledRollout: { en: "multiplied from pooled maps, so an estimate", zh: "由合并后的图相乘而得，是估计值" },
-  exactTake: { en: "“CSV 1×” and NPZ hold the exact rows of the chosen block", zh: "“CSV 1×”与 NPZ 含所选块的精确各行" },
+  pooledRollout: {
+    en: "multiplied from pooled maps, so an estimate",
+    zh: "由合并后的图相乘而得，是估计值",
+  },
+  exactTake: {
+    en: "“CSV 1×” and NPZ hold the exact rows of the chosen block",
+    zh: "“CSV 1×”与 NPZ 含所选块的精确各行",
+  },
   thresholdBlocks: { en: "blocks under {n} are drawn as 0", zh: "小于 {n} 的块画作 0" },
   thresholdNote: { en: "weights under {n} are drawn as 0", zh: "小于 {n} 的权重画作 0" },
   meanOfSums: { en: "the mean over queries of the sum over keys", zh: "对键求和再对查询取平均" },
-  silencedNote: { en: "{name} is silenced: its weights stand, its output counts 0", zh: "{name} 已关掉：权重仍在，输出按 0 计" },
+  silencedNote: {
+    en: "{name} is silenced: its weights stand, its output counts 0",
+    zh: "{name} 已关掉：权重仍在，输出按 0 计",
+  },
   rolloutOwn: {
     en: "Rollout (Abnar and Zuidema, 2020): in each layer half the mean attention, half the residual path; multiplied from layer 1 to {n}.",
     zh: "逐层累积（Abnar 与 Zuidema，2020）：每层一半取各头平均注意力，一半取残差通路，从第 1 层乘到第 {n} 层。",
@@ -58,7 +76,10 @@ export const TEXT = {
     zh: "逐层累积：全部交叉注意力头的平均，再乘以编码器的累积（Abnar 与 Zuidema，2020），表示最终到达的是哪个输入词。",
   },
   stale: { en: "from your last sentence", zh: "来自上一个句子" },
-  caption: { en: "{kind}, {name}: weights of queries (rows) on keys (columns)", zh: "{kind}，{name}：查询（行）对键（列）的权重" },
+  caption: {
+    en: "{kind}, {name}: weights of queries (rows) on keys (columns)",
+    zh: "{kind}，{name}：查询（行）对键（列）的权重",
+  },
   bars: { en: "The strongest keys of the locked row", zh: "锁定行中最强的键" },
   hint: { en: "Choose a block to see its exact rows.", zh: "选一块，看它的精确各行。" },
   hintOne: { en: "Choose a cell to see its row.", zh: "选一格，看它所在的行。" },
@@ -66,8 +87,14 @@ export const TEXT = {
     zh: "精确的第 {a} 到 {b} 行，全部 {n} 个键；方框：键 {c} 到 {d}" },
   exactOne: { en: "Row {a}, all {n} keys; framed: key {c}", zh: "第 {a} 行，全部 {n} 个键；方框：键 {c}" },
   cell: { en: "{w}, the mean over queries of the sum over keys", zh: "{w}，对键求和再对查询取平均" },
-  table: { en: "Exact weights of queries {a} to {b} on keys {c} to {d}", zh: "查询 {a} 到 {b} 对键 {c} 到 {d} 的精确权重" },
-  single: { en: "Exact rows are those of one head: choose a head.", zh: "精确的行属于单个头：请选一个头。" },
+  table: {
+    en: "Exact weights of queries {a} to {b} on keys {c} to {d}",
+    zh: "查询 {a} 到 {b} 对键 {c} 到 {d} 的精确权重",
+  },
+  single: {
+    en: "Exact rows are those of one head: choose a head.",
+    zh: "精确的行属于单个头：请选一个头。",
+  },
   exactFailed: { en: "The exact rows did not arrive: {why}. Choose the block once more.",
     zh: "精确的行未能送达：{why}。请再选一次这一块。" },
 };
@@ -78,7 +105,10 @@ export const STEPS = {
   maxAll: { en: "maximum of {heads} heads over all steps", zh: "{heads} 个头在各步中的最大值" },
   rolloutAll: { en: "rollout through {n} steps", zh: "穿过 {n} 步的累积" },
   named: { en: "step {layer}, head {head}", zh: "第 {layer} 步第 {head} 头" },
-  cardStopped: { en: "stopped before this step: it asks nothing any more", zh: "在这一步之前已停止：不再提问" },
+  cardStopped: {
+    en: "stopped before this step: it asks nothing any more",
+    zh: "在这一步之前已停止：不再提问",
+  },
   rolloutOwn: {
     en: "Rollout (Abnar and Zuidema, 2020): at each step half the mean attention, half the residual path; multiplied from step 1 to {n}. What has stopped stays as it is.",
     zh: "逐步累积（Abnar 与 Zuidema，2020）：每步一半取各头平均注意力，一半取残差通路，从第 1 步乘到第 {n} 步。已停止的保持不变。",

@@ -17,9 +17,18 @@ const TEXT = {
   stayed: { en: "in both", zh: "两者都有" },
   given: { en: "given", zh: "给定的" },
   made: { en: "made", zh: "生成的" },
-  stretched: { en: "Times were stretched, so there is no difference note by note.", zh: "时间被伸缩了，所以没有逐音的差别。" },
-  cell: { en: "nats per cell, of what was made before, read as changed", zh: "纳特/格，之前写出的音乐，改变后再读" },
-  event: { en: "nats per event, of what was made before, read as changed", zh: "纳特/事件，之前写出的音乐，改变后再读" },
+  stretched: {
+    en: "Times were stretched, so there is no difference note by note.",
+    zh: "时间被伸缩了，所以没有逐音的差别。",
+  },
+  cell: {
+    en: "nats per cell, of what was made before, read as changed",
+    zh: "纳特/格，之前写出的音乐，改变后再读",
+  },
+  event: {
+    en: "nats per event, of what was made before, read as changed",
+    zh: "纳特/事件，之前写出的音乐，改变后再读",
+  },
   heard: { en: "Heard", zh: "所听" },
   hears: { en: "{model}, {which}", zh: "{model}，{which}" },
   silent: { en: "The sound could not be fetched.", zh: "无法取得声音。" },

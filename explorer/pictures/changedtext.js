@@ -10,10 +10,16 @@ import { roles, t } from "../widgets/lib/lang.js";
 import { shade } from "../widgets/lib/pen.js";
 
 export const TEXT = {
-  question: { en: "What does the change cost, character by character?", zh: "这个改变让每个字符多付多少代价？" },
+  question: {
+    en: "What does the change cost, character by character?",
+    zh: "这个改变让每个字符多付多少代价？",
+  },
   answers: { en: "What it says; the letters that changed are marked", zh: "它的回答；变化的字母有标记" },
   unchanged: { en: "It says the same {n} letters.", zh: "它的 {n} 个字母都没有变。" },
-  letter: { en: "{i}: {before} → {after}, right is {right}", zh: "{i}：{before} → {after}，正确的是 {right}" },
+  letter: {
+    en: "{i}: {before} → {after}, right is {right}",
+    zh: "{i}：{before} → {after}，正确的是 {right}",
+  },
   models: { en: "Model", zh: "模型" },
   before: { en: "before", zh: "之前" },
   after: { en: "after", zh: "之后" },
@@ -32,7 +38,10 @@ export const TEXT = {
   alike: { en: "It writes the same {n} characters.", zh: "它写出相同的 {n} 个字符。" },
   common: { en: "the first {n} characters {n|is|are} the same", zh: "前 {n} 个字符相同" },
   nothing: { en: "nothing", zh: "没有内容" },
-  unreached: { en: "The change does not reach it: {n} bits per character, as before.", zh: "这个改变影响不到它：每字符仍为 {n} 比特。" },
+  unreached: {
+    en: "The change does not reach it: {n} bits per character, as before.",
+    zh: "这个改变影响不到它：每字符仍为 {n} 比特。",
+  },
   segment: { en: "segment", zh: "片段" },
   stretch: { en: "stretch", zh: "段" },
   positions: { en: "characters", zh: "字符" },

@@ -9,15 +9,27 @@ export const TEXT = {
   question: { en: "Where do the two differ?", zh: "两者在哪里不同？" },
   units: { en: "left minus right, {low} … {high}; beside it Σ min(α, α′) of each row",
     zh: "左减右，{low} … {high}；旁边是各行的 Σ min(α, α′)" },
-  board: { en: "{title}. Up and down move through rows, Escape resets.", zh: "{title}。上下键换行，Esc 复位。" },
+  board: {
+    en: "{title}. Up and down move through rows, Escape resets.",
+    zh: "{title}。上下键换行，Esc 复位。",
+  },
   alike: { en: "The two are alike to two decimals.", zh: "两者在两位小数内相同。" },
   says: { en: "The rows share {mean} of their weight on average", zh: "各行平均共有 {mean} 的权重" },
-  ends: { en: ", most at {a}, {most}, and least at {b}, {least}", zh: "，最多的是 {a}，{most}，最少的是 {b}，{least}" },
-  same: { en: ". In row {q} both give most to {k}: {left} and {right}.", zh: "。在行 {q} 中两边都最看重 {k}：{left} 与 {right}。" },
+  ends: {
+    en: ", most at {a}, {most}, and least at {b}, {least}",
+    zh: "，最多的是 {a}，{most}，最少的是 {b}，{least}",
+  },
+  same: {
+    en: ". In row {q} both give most to {k}: {left} and {right}.",
+    zh: "。在行 {q} 中两边都最看重 {k}：{left} 与 {right}。",
+  },
   other: { en: ". In row {q} the left one gives most to {k}, {left}, the right one to {l}, {right}.",
     zh: "。在行 {q} 中，左边最看重 {k}，{left}；右边最看重 {l}，{right}。" },
   end: { en: ".", zh: "。" },
-  columns: { en: "row|share of both|left: most to|weight|right: most to|weight", zh: "行|两边共有|左：最看重|权重|右：最看重|权重" },
+  columns: {
+    en: "row|share of both|left: most to|weight|right: most to|weight",
+    zh: "行|两边共有|左：最看重|权重|右：最看重|权重",
+  },
 };
 const LABEL = 92; // px of the names of rows
 const BARS = 0.24; // of the width, for what rows share

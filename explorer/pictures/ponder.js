@@ -44,7 +44,10 @@ export const TEXT = {
   sum: { en: "The sum that halts", zh: "决定停止的和" },
   goesOn: { en: "it goes on", zh: "继续" },
   limitSays: { en: "the limit M stops it", zh: "被上限 M 停下" },
-  forcedSays: { en: "told to take {n}: its halting unit is not asked", zh: "规定走 {n} {step}：不问停止单元" },
+  forcedSays: {
+    en: "told to take {n}: its halting unit is not asked",
+    zh: "规定走 {n} {step}：不问停止单元",
+  },
   output: { en: "output", zh: "输出" },
   cost: { en: "ponder cost", zh: "思考代价" },
   cardSteps: { en: "{n} {step}{n||s}, at most {limit}", zh: "{n} {step}，最多 {limit}" },
@@ -481,7 +484,10 @@ const SAY = {
     zh: "{Axis} {who} 走了 {last} {unit}：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 {rest}。",
   },
   answer: { en: " The answer is {answer}", zh: "答案是 {answer}" },
-  would: { en: " If all stopped now, the answer would be {answer}", zh: "如果此刻全部停止，答案会是 {answer}" },
+  would: {
+    en: " If all stopped now, the answer would be {answer}",
+    zh: "如果此刻全部停止，答案会是 {answer}",
+  },
   right: { en: ", which is right.", zh: "，正确。" },
   wrong: { en: "; right is {expected}.", zh: "，错误；正确的是 {expected}。" },
 };

@@ -10,11 +10,17 @@ import { ceiling, count, percent, rounded, weight } from "../widgets/lib/signs.j
 export const TEXT = {
   title: { en: "How far each head looks back", zh: "每个头往回看多远" },
   units: { en: "mean weight by characters back, {n} … 1", zh: "按往回字符数平均的权重，{n} … 1" },
-  board: { en: "{title}. Arrow keys choose a head, Escape resets.", zh: "{title}。方向键选择头，Esc 复位。" },
+  board: {
+    en: "{title}. Arrow keys choose a head, Escape resets.",
+    zh: "{title}。方向键选择头，Esc 复位。",
+  },
   tile: { en: "half of what it looks at lies at most {n} back", zh: "所看的一半在往回 {n} 个字符之内" },
   head: { en: "head {head}", zh: "头 {head}" },
   noHeads: { en: "The heads of {name} are not looked at here.", zh: "这里不看 {name} 的各个头。" },
-  nowhere: { en: "Head {head} looks at nothing: its layer is skipped.", zh: "头 {head} 什么也不看：它所在的层被跳过了。" },
+  nowhere: {
+    en: "Head {head} looks at nothing: its layer is skipped.",
+    zh: "头 {head} 什么也不看：它所在的层被跳过了。",
+  },
   chosen: { en: "Half of what ", zh: "" },
   words: { en: " looks at lies at most {half} back", zh: "所看的一半在往回 {half} 个字符之内" },
   beyond: { en: ", {w} of its weight beyond a segment of {n}", zh: "，{w} 的权重越过 {n} 个字符的片段" },
@@ -23,7 +29,10 @@ export const TEXT = {
   segment: { en: "segment", zh: "片段" },
   memory: { en: "memory", zh: "记忆" },
   span: { en: "span", zh: "跨度" },
-  caption: { en: "Mean weight of each head of {name} by characters back", zh: "{name} 各头按往回字符数平均的权重" },
+  caption: {
+    en: "Mean weight of each head of {name} by characters back",
+    zh: "{name} 各头按往回字符数平均的权重",
+  },
   from: { en: "characters back, from", zh: "往回字符数，从" },
   to: { en: "to", zh: "到" },
 };

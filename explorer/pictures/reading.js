@@ -12,7 +12,10 @@ import { bits, count, named, percent, rounded, sign, weight } from "../widgets/l
 import { dark } from "../widgets/lib/theme.js";
 
 export const TEXT = {
-  question: { en: "To say the next character, where does the model look?", zh: "要说出下一个字符，模型看向哪里？" },
+  question: {
+    en: "To say the next character, where does the model look?",
+    zh: "要说出下一个字符，模型看向哪里？",
+  },
   board: {
     en: "{title}. Left and right step through characters, up and down through heads, Space plays, Escape resets.",
     zh: "{title}。左右键逐字符移动，上下键换头，空格播放，Esc 复位。",
@@ -35,8 +38,14 @@ export const TEXT = {
     zh: "前 {n} 个字符是给定的；其余（绿底）两边是同一段文字。" },
   borderOne: { en: "The first {n} characters {n|was|were} given; the rest, on green, was written.",
     zh: "前 {n} 个字符是给定的；其余（绿底）是写下的。" },
-  allGiven: { en: "All {n} characters {n|was|were} given; nothing was written.", zh: "全部 {n} 个字符都是给定的，没有续写。" },
-  allWritten: { en: "Nothing was given; all {n} characters {n|was|were} written.", zh: "没有给定文本；全部 {n} 个字符都是写下的。" },
+  allGiven: {
+    en: "All {n} characters {n|was|were} given; nothing was written.",
+    zh: "全部 {n} 个字符都是给定的，没有续写。",
+  },
+  allWritten: {
+    en: "Nothing was given; all {n} characters {n|was|were} written.",
+    zh: "没有给定文本；全部 {n} 个字符都是写下的。",
+  },
   unknownNote: { en: "{n} characters that the model does not know are all read as one unknown character.",
     zh: "模型不认识的 {n} 个字符都读作同一个未知字符。" },
   unknownOne: { en: "One character that the model does not know is read as the unknown character.",
@@ -44,7 +53,10 @@ export const TEXT = {
   strip: { en: "At the right edge stands the whole text in small.", zh: "右缘是整段文本的缩略。" },
   stripLooks: { en: "At the right edge stands the whole text in small, with where the head looks.",
     zh: "右缘是整段文本的缩略，并标出这个头所看之处。" },
-  growingNote: { en: "Where the heads look is shown once everything is read.", zh: "全部读完后即可查看各个头所看之处。" },
+  growingNote: {
+    en: "Where the heads look is shown once everything is read.",
+    zh: "全部读完后即可查看各个头所看之处。",
+  },
   from: { en: "from your last text", zh: "来自上一段文本" },
   growing: { en: "{n} of {of} characters are read or written; the last one, {char}, cost {bits} bits.",
     zh: "已读或写 {n} / {of} 个字符；最后一个 {char} 花了 {bits} 比特。" },
@@ -343,13 +355,19 @@ const SAY = {
   comma: { en: ", ", zh: "，" },
   others: { en: " ({all})", zh: "（{all}）" },
   cost: { en: "Character {q} cost {cost} bits{others}", zh: "字符{q}花了 {cost} 比特{others}" },
-  may: { en: "; its pattern lets it look at {may} of the {before} before it", zh: "；模式允许它看之前 {before} 个中的 {may} 个" },
+  may: {
+    en: "; its pattern lets it look at {may} of the {before} before it",
+    zh: "；模式允许它看之前 {before} 个中的 {may} 个",
+  },
   waits: { en: "; {why}", zh: "；{why}" },
   way: { en: "the weights are on their way …", zh: "权重正在路上……" },
   gives: { en: "; head {head} gives {k} {w}", zh: "；头 {head} 给{k}{w}" },
   givesStart: { en: "; head {head} gives {k} {w}", zh: "；头 {head} 给{k} {w}" },
   start: { en: "the start", zh: "开头" },
-  foreign: { en: "; {share} of its attention goes to another book’s memory", zh: "；{share} 的注意力落在另一本书的记忆上" },
+  foreign: {
+    en: "; {share} of its attention goes to another book’s memory",
+    zh: "；{share} 的注意力落在另一本书的记忆上",
+  },
   memory: { en: "; {share} of its attention goes to the memory", zh: "；{share} 的注意力落在记忆上" },
   end: { en: ".", zh: "。" },
   chosen: { en: " {n} characters are chosen.", zh: "共选中 {n} 个字符。" },

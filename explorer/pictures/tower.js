@@ -11,7 +11,10 @@ import { placed, rounded, sign } from "../widgets/lib/signs.js";
 
 export const TEXT = {
   question: { en: "What would each layer say?", zh: "每一层会说什么？" },
-  board: { en: "{title}. Left and right step through the text, Escape resets.", zh: "{title}。左右键在文本中移动，Esc 复位。" },
+  board: {
+    en: "{title}. Left and right step through the text, Escape resets.",
+    zh: "{title}。左右键在文本中移动，Esc 复位。",
+  },
   next: { en: "true next", zh: "实际的下一个" },
   layer: { en: "layer {n}", zh: "第 {n} 层" },
   read: { en: "read", zh: "读到" },
@@ -21,7 +24,10 @@ export const TEXT = {
   which: { en: "who guesses in the lower layers", zh: "低层由谁来猜" },
   start: { en: "the start", zh: "开头" },
   stands: { en: "what stands there", zh: "实际的符号" },
-  none: { en: "Choose a position to see what each layer would say there.", zh: "选一个位置，看每一层会说什么。" },
+  none: {
+    en: "Choose a position to see what each layer would say there.",
+    zh: "选一个位置，看每一层会说什么。",
+  },
   caption: { en: "What each layer would say at each position, and what stands there costs it",
     zh: "每一层在每个位置会说什么，以及实际的符号要它付出多少" },
   position: { en: "position", zh: "位置" },

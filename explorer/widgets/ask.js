@@ -30,8 +30,14 @@ const TEXT = {
   lost: { en: "The connection to the server is lost. Your input is sent again as soon as it is back.",
     zh: "与服务器的连接已中断。恢复后会立即重新发送您的输入。" },
   stale: { en: "The answer is still that of your last input.", zh: "显示的仍是上一个输入的回答。" },
-  long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
-  noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
+  long: {
+    en: "Your text has {n} characters; at most {most} can be read.",
+    zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。",
+  },
+  noLink: {
+    en: "This input is too long for a link; save it as text instead.",
+    zh: "这个输入太长，放不进链接；请存为文本。",
+  },
 };
 const TYPED = ["bits", "sum", "letters", "sentence", "text", "story", "question", "passage", "drawing", "motif"];
 const SET = ["number", "seed", "select"];

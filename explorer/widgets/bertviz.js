@@ -23,7 +23,10 @@ const VIEWS = {
   model: {
     short: { en: "Model", zh: "模型" },
     name: { en: "model view", zh: "模型视图" },
-    say: { en: "Every layer and head at once. Click a picture to see its words.", zh: "所有的层和头。点一张小图，看它的词。" },
+    say: {
+      en: "Every layer and head at once. Click a picture to see its words.",
+      zh: "所有的层和头。点一张小图，看它的词。",
+    },
   },
   neuron: {
     short: { en: "Neuron", zh: "神经元" },

@@ -100,7 +100,10 @@ import { bus, judge, onOpen, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
 
 const TEXT = {
-  failed: { en: "The numbers did not arrive: {why}. Run the input once more.", zh: "数据未能送达：{why}。请再运行一次。" },
+  failed: {
+    en: "The numbers did not arrive: {why}. Run the input once more.",
+    zh: "数据未能送达：{why}。请再运行一次。",
+  },
 };
 const REST = 90; // ms that the hand rests before what is looked at is asked for
 const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back

@@ -4,8 +4,14 @@ import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
-  question: { en: "Where may a pixel look: in rows, or in tiles?", zh: "一个像素能看哪里：按行，还是按小块？" },
-  questionField: { en: "What can a pixel know of, layer by layer?", zh: "一层一层，一个像素能知道什么？" },
+  question: {
+    en: "Where may a pixel look: in rows, or in tiles?",
+    zh: "一个像素能看哪里：按行，还是按小块？",
+  },
+  questionField: {
+    en: "What can a pixel know of, layer by layer?",
+    zh: "一层一层，一个像素能知道什么？",
+  },
   query: { en: "query block", zh: "查询块" },
   memory: { en: "memory block", zh: "记忆块" },
   weight: { en: "weight", zh: "权重" },
@@ -24,13 +30,19 @@ export const TEXT = {
   most: { en: "most {w} at {where}", zh: "最大 {w}，在 {where}" },
   gone: { en: "silenced", zh: "已关掉" },
   tileDo: { en: "click: look · shift-click: silence it", zh: "点击：查看 · shift-点击：关掉它" },
-  tileWake: { en: "click: look · shift-click: let it speak again", zh: "点击：查看 · shift-点击：让它恢复" },
+  tileWake: {
+    en: "click: look · shift-click: let it speak again",
+    zh: "点击：查看 · shift-点击：让它恢复",
+  },
   tileTap: { en: "click: look", zh: "点击：查看" },
   knownPixels: { en: "Pixels it can know of, layer by layer", zh: "一层一层，它能知道的像素" },
   knownValues: { en: "Values it can know of, layer by layer", zh: "一层一层，它能知道的值" },
   field: { en: "{pattern}, {layers} layers: {n} pixels", zh: "{pattern}，{layers} 层：{n} 个像素" },
   fieldValues: { en: "{pattern}, {layers} layers: {n} values", zh: "{pattern}，{layers} 层：{n} 个值" },
-  fieldDo: { en: "click: show it · Shift with ← → goes through the layers", zh: "点击：显示 · Shift 加 ← → 逐层查看" },
+  fieldDo: {
+    en: "click: show it · Shift with ← → goes through the layers",
+    zh: "点击：显示 · Shift 加 ← → 逐层查看",
+  },
   picture: { en: "{pattern}, picture {n}", zh: "{pattern}，第 {n} 张" },
   truth: { en: "given", zh: "原图" },
   smallLong: { en: "What it starts from", zh: "起点" },
@@ -93,12 +105,21 @@ const SAY = {
   some: { en: "{n} in {name}", zh: "{name} 中 {n} 个" },
   every: { en: "{n} in {name}, all there are", zh: "{name} 中 {n} 个，即全部" },
   and: { en: " and ", zh: "，" },
-  sees: { en: "Pixel {q}, made {nth}, sees {seen} in {name}", zh: "像素 {q}，第 {n} 个生成，在 {name} 中能看到 {seen}" },
-  gives: { en: "; head {head} of layer {layer} gives {k} {w}, {far}", zh: "；第 {layer} 层的头 {head} 给 {k} {w}，{far}" },
+  sees: {
+    en: "Pixel {q}, made {nth}, sees {seen} in {name}",
+    zh: "像素 {q}，第 {n} 个生成，在 {name} 中能看到 {seen}",
+  },
+  gives: {
+    en: "; head {head} of layer {layer} gives {k} {w}, {far}",
+    zh: "；第 {layer} 层的头 {head} 给 {k} {w}，{far}",
+  },
   own: { en: "its own place, which stands for the pixel before", zh: "自己的位置，代表前一个像素" },
   end: { en: ".", zh: "。" },
   there: { en: " In {name} the same turn falls on {place}.", zh: "在 {name} 中同一步落在 {place}。" },
-  same: { en: " In {name} the same turn falls on the same pixel.", zh: "在 {name} 中同一步落在同一个像素。" },
+  same: {
+    en: " In {name} the same turn falls on the same pixel.",
+    zh: "在 {name} 中同一步落在同一个像素。",
+  },
 };
 
 /** The sentence of what is looked at, as `seen` of spans.js gives it. */

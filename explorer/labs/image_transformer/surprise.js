@@ -13,8 +13,14 @@ export const TEXT = {
   bits: { en: "0 to {n} bits and more", zh: "0 至 {n} 比特及以上" },
   picture: { en: "picture", zh: "图片" },
   each: { en: "{name}: {n} bits", zh: "{name}：{n} 比特" },
-  here: { en: "Pixel ({row}, {column}), level {level}: {each}.", zh: "像素 ({row}, {column})，灰度 {level}：{each}。" },
-  board: { en: "{title}. Arrow keys move the marked pixel, Escape lets go of it.", zh: "{title}。方向键移动标记的像素，Esc 放开。" },
+  here: {
+    en: "Pixel ({row}, {column}), level {level}: {each}.",
+    zh: "像素 ({row}, {column})，灰度 {level}：{each}。",
+  },
+  board: {
+    en: "{title}. Arrow keys move the marked pixel, Escape lets go of it.",
+    zh: "{title}。方向键移动标记的像素，Esc 放开。",
+  },
   row: { en: "row", zh: "行" },
   column: { en: "column", zh: "列" },
   level: { en: "level", zh: "灰度" },

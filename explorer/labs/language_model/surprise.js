@@ -8,10 +8,16 @@ import { rounded } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
   question: { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" },
-  board: { en: "{title}. Left and right step through the pieces, Escape resets.", zh: "{title}。左右键在词片间移动，Esc 复位。" },
+  board: {
+    en: "{title}. Left and right step through the pieces, Escape resets.",
+    zh: "{title}。左右键在词片间移动，Esc 复位。",
+  },
   scale: { en: "surprise, 0 to {n} bits and more", zh: "惊讶，0 至 {n} 比特及以上" },
   written: { en: "written", zh: "写下的" },
-  caption: { en: "Each piece, what it cost, and whether it was given", zh: "每个词片、它的代价、是否为给定" },
+  caption: {
+    en: "Each piece, what it cost, and whether it was given",
+    zh: "每个词片、它的代价、是否为给定",
+  },
   position: { en: "position", zh: "位置" },
   piece: { en: "piece", zh: "词片" },
   bits: { en: "bits", zh: "比特" },

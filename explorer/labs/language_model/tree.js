@@ -8,7 +8,10 @@ import { rounded, sign } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
   question: { en: "What could come next?", zh: "接下来可能是什么？" },
-  board: { en: "{title}. Left and right step through the symbols, Escape resets.", zh: "{title}。左右键在符号间移动，Esc 复位。" },
+  board: {
+    en: "{title}. Left and right step through the symbols, Escape resets.",
+    zh: "{title}。左右键在符号间移动，Esc 复位。",
+  },
   ahead: { en: "{n} ahead", zh: "第 {n} 个" },
   sampled: { en: "drawn", zh: "被抽中" },
   cut: { en: "cut off", zh: "被截去" },

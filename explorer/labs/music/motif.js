@@ -34,19 +34,37 @@ const TEXT = {
   note: { en: "1 note, {low}, {s} s", zh: "1 个音，{low}，{s} 秒" },
   left_melody: { en: " · {n} left out: a melody has one note at a time and lasts up to {s} s",
     zh: " · 略去 {n} 个：旋律一次一个音，至多 {s} 秒" },
-  left_voices: { en: " · {n} left out: there are four voices, for up to {s} s", zh: " · 略去 {n} 个：只有四个声部，至多 {s} 秒" },
-  left_events: { en: " · {n} left out: a motif has up to {most} events", zh: " · 略去 {n} 个：动机至多 {most} 个事件" },
+  left_voices: {
+    en: " · {n} left out: there are four voices, for up to {s} s",
+    zh: " · 略去 {n} 个：只有四个声部，至多 {s} 秒",
+  },
+  left_events: {
+    en: " · {n} left out: a motif has up to {most} events",
+    zh: " · 略去 {n} 个：动机至多 {most} 个事件",
+  },
   roll: { en: "The motif: {notes}", zh: "动机：{notes}" },
   upload: { en: "Upload …", zh: "上传……" },
-  uploadLong: { en: "Upload a MIDI file of up to {kb} KB; dropping one works too", zh: "上传 MIDI 文件，至多 {kb} KB；也可拖放" },
+  uploadLong: {
+    en: "Upload a MIDI file of up to {kb} KB; dropping one works too",
+    zh: "上传 MIDI 文件，至多 {kb} KB；也可拖放",
+  },
   drop: { en: "or drop a MIDI file", zh: "也可拖放 MIDI 文件" },
   dropHere: { en: "Drop the MIDI file here", zh: "把 MIDI 文件放在这里" },
   readingFile: { en: "Reading …", zh: "正在读……" },
-  unread: { en: "The file did not reach the server; it can be sent again.", zh: "文件没有送达服务器；可以再次发送。" },
+  unread: {
+    en: "The file did not reach the server; it can be sent again.",
+    zh: "文件没有送达服务器；可以再次发送。",
+  },
   heavy: { en: "Your file has {kb} KB; MIDI files of up to {most} KB are read.",
     zh: "您的文件有 {kb} KB；最多读 {most} KB 的 MIDI 文件。" },
-  dropped: { en: "What was dropped is no file; MIDI files are read.", zh: "放下的不是文件；可读 MIDI 文件。" },
-  noFile: { en: "No file is chosen yet; upload a MIDI file, or play a motif.", zh: "还没有选文件；请上传 MIDI 文件，或自己弹一段动机。" },
+  dropped: {
+    en: "What was dropped is no file; MIDI files are read.",
+    zh: "放下的不是文件；可读 MIDI 文件。",
+  },
+  noFile: {
+    en: "No file is chosen yet; upload a MIDI file, or play a motif.",
+    zh: "还没有选文件；请上传 MIDI 文件，或自己弹一段动机。",
+  },
   silent: { en: "Nothing is played yet; a few notes are enough.", zh: "还没有弹奏；几个音就够了。" },
 };
 const NUMBERS = { 2: { en: "two", zh: "两" }, 3: { en: "three", zh: "三" } };

@@ -48,7 +48,10 @@ export const TEXT = {
   tileDo: { en: "click: look · shift-click: silence", zh: "点击：查看 · shift-点击：关掉" },
   farBeats: { en: "mean weight by beats back, head {head}", zh: "按往回拍数平均的权重，头 {head}" },
   farEvents: { en: "mean weight by events back, head {head}", zh: "按往回事件数平均的权重，头 {head}" },
-  farCaption: { en: "Mean weight of each head of {name} by events back", zh: "{name} 各头按往回事件数平均的权重" },
+  farCaption: {
+    en: "Mean weight of each head of {name} by events back",
+    zh: "{name} 各头按往回事件数平均的权重",
+  },
   farFrom: { en: "events back", zh: "往回事件数" },
   board: { en: "{title}. Left and right step through notes, up and down through heads, Space plays, Escape resets.",
     zh: "{title}。左右键逐音移动，上下键换头，空格播放，Esc 复位。" },
@@ -59,7 +62,10 @@ export const TEXT = {
     zh: "头 {head} 最注意往回 {back}处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。" },
   oneBack: { en: "1 event", zh: "1 个事件" },
   eventsBack: { en: "{n} events", zh: "{n} 个事件" },
-  none: { en: "Choose a note to see which earlier notes it looked back to.", zh: "选一个音，看它回头看了哪些更早的音。" },
+  none: {
+    en: "Choose a note to see which earlier notes it looked back to.",
+    zh: "选一个音，看它回头看了哪些更早的音。",
+  },
   noAttention: {
     en: "{name} has no attention: what it keeps of the motif is in the numbers of its state, and no arc can be drawn.",
     zh: "{name} 没有注意力：它对动机的记忆都在状态的数值里，画不出弧线。",
@@ -70,13 +76,19 @@ export const TEXT = {
   cardGiven: { en: "given", zh: "给定" },
   cardMade: { en: "made at {n} nats", zh: "生成，{n} 纳特" },
   cardWeight: { en: "looked at with {w}", zh: "所得权重 {w}" },
-  noSound: { en: "The sound could not be fetched; run the motif once more.", zh: "无法取得声音；请再运行一次。" },
+  noSound: {
+    en: "The sound could not be fetched; run the motif once more.",
+    zh: "无法取得声音；请再运行一次。",
+  },
   rank: { en: "rank", zh: "名次" },
   tableNote: { en: "note", zh: "音" },
   tableWhere: { en: "where", zh: "位置" },
   tableBack: { en: "back", zh: "往回" },
   tableWeight: { en: "weight", zh: "权重" },
-  caption: { en: "{model}, head {head}: the notes that {q} looked back to", zh: "{model}，头 {head}：{q} 回头所看的音" },
+  caption: {
+    en: "{model}, head {head}: the notes that {q} looked back to",
+    zh: "{model}，头 {head}：{q} 回头所看的音",
+  },
   loud: { en: "velocity", zh: "力度" },
 };
 

@@ -27,21 +27,36 @@ export const TEXT = {
   term: { en: "the relative term, from {low} to {high}", zh: "相对位置项，从 {low} 到 {high}" },
   garbage: { en: "garbage: no such distance", zh: "无意义：没有这个距离" },
   pad: { en: "padding, not allowed", zh: "补零，不允许" },
-  board: { en: "{title} Left and right go through the steps, up and down through heads.", zh: "{title}左右键换步骤，上下键换头。" },
-  caption: { en: "Sᵣₑₗ after skewing, and by the direct formula", zh: "倾斜变换后的 Sᵣₑₗ，以及直接按公式计算的值" },
+  board: {
+    en: "{title} Left and right go through the steps, up and down through heads.",
+    zh: "{title}左右键换步骤，上下键换头。",
+  },
+  caption: {
+    en: "Sᵣₑₗ after skewing, and by the direct formula",
+    zh: "倾斜变换后的 Sᵣₑₗ，以及直接按公式计算的值",
+  },
 };
 const QUESTIONS = {
   all: {
     label: { en: "whole", zh: "全部" },
-    question: { en: "How does the relative term come to stand where the scores stand?", zh: "相对位置项怎样来到分数所在的位置？" },
+    question: {
+      en: "How does the relative term come to stand where the scores stand?",
+      zh: "相对位置项怎样来到分数所在的位置？",
+    },
   },
   pad: {
     label: { en: "1 pad", zh: "1 补零" },
-    question: { en: "Every query times every distance, and a column of zeros", zh: "每个查询乘每个距离，再加一列零" },
+    question: {
+      en: "Every query times every distance, and a column of zeros",
+      zh: "每个查询乘每个距离，再加一列零",
+    },
   },
   reshape: {
     label: { en: "2 reshape", zh: "2 重排" },
-    question: { en: "The same numbers in rows one shorter: each row slips by one", zh: "同样的数，每行少一个：每行各错开一格" },
+    question: {
+      en: "The same numbers in rows one shorter: each row slips by one",
+      zh: "同样的数，每行少一个：每行各错开一格",
+    },
   },
   slice: {
     label: { en: "3 slice", zh: "3 切片" },
@@ -49,7 +64,10 @@ const QUESTIONS = {
   },
   mask: {
     label: { en: "4 mask", zh: "4 掩码" },
-    question: { en: "The mask takes the garbage away, and what stays is the formula", zh: "掩码去掉无意义的数，剩下的正是公式" },
+    question: {
+      en: "The mask takes the garbage away, and what stays is the formula",
+      zh: "掩码去掉无意义的数，剩下的正是公式",
+    },
   },
 };
 const SAY = {
@@ -69,7 +87,10 @@ const SAY = {
     en: "A zero that padding put in comes to stand at row {i}, column {j}, above the diagonal, and the mask takes it away.",
     zh: "补上的一个零来到第 {i} 行第 {j} 列，在对角线上方，由掩码去掉。",
   },
-  padCut: { en: "A zero that padding put in falls into the first row, which is cut away.", zh: "补上的一个零落在被切掉的第一行。" },
+  padCut: {
+    en: "A zero that padding put in falls into the first row, which is cut away.",
+    zh: "补上的一个零落在被切掉的第一行。",
+  },
 };
 const EQUAL = {
   en: " Of {all} numbers {n} are the relative term; there skewing and the direct formula differ by {most} at most.",

@@ -28,7 +28,10 @@ export const TEXT = {
   show: { en: "colour of the cells", zh: "格子的颜色" },
   p: { en: "probability", zh: "概率" },
   settled: { en: "settled", zh: "何时定下" },
-  scale: { en: "probability, 0 to 1; pale: kept from a pass before", zh: "概率，0 至 1；淡色：沿用前一轮" },
+  scale: {
+    en: "probability, 0 to 1; pale: kept from a pass before",
+    zh: "概率，0 至 1；淡色：沿用前一轮",
+  },
   repeat: { en: "the same as the piece before", zh: "与前一个词片相同" },
   masked: { en: "masked, being written", zh: "被遮住，正在写" },
   pinned: { en: "pinned", zh: "已固定" },
@@ -56,7 +59,10 @@ export const TEXT = {
   unmask: { en: "Do not mask {piece} again", zh: "不再遮住 {piece}" },
   pin: { en: "Pin {piece}", zh: "固定 {piece}" },
   unpin: { en: "Let go of {piece}", zh: "放开 {piece}" },
-  caption: { en: "What stands at each position after each pass, and its probability", zh: "每一轮之后每个位置上的词片及其概率" },
+  caption: {
+    en: "What stands at each position after each pass, and its probability",
+    zh: "每一轮之后每个位置上的词片及其概率",
+  },
   position: { en: "position", zh: "位置" },
   piece: { en: "pass {n}, piece", zh: "第 {n} 轮，词片" },
   chance: { en: "pass {n}, probability", zh: "第 {n} 轮，概率" },

@@ -6,7 +6,10 @@ import { number, shown } from "../../widgets/lib/signs.js";
 import { ranked, share, sight } from "./hashnumbers.js";
 
 export const TEXT = {
-  question: { en: "How does it find alike vectors without comparing all?", zh: "不逐一比较，怎样找到相似的向量？" },
+  question: {
+    en: "How does it find alike vectors without comparing all?",
+    zh: "不逐一比较，怎样找到相似的向量？",
+  },
   legendWeight: { en: "weight, 0 to 1", zh: "权重，0 至 1" },
   board: {
     en: "{title}. Left and right move through the steps, Shift with left and right through positions, up and down through heads, Space plays, Escape resets.",
@@ -33,7 +36,10 @@ export const TEXT = {
   heads: { en: "Heads, by the buckets of this round", zh: "各个头在本轮的桶" },
   headsWord: { en: "Heads · how many letters share a bucket with the place that asks for them",
     zh: "各个头 · 有多少字母与询问它的位置同桶" },
-  head: { en: "Head {head}: {n} of {of} letters share a bucket", zh: "头 {head}：{of} 个字母中有 {n} 个同桶" },
+  head: {
+    en: "Head {head}: {n} of {of} letters share a bucket",
+    zh: "头 {head}：{of} 个字母中有 {n} 个同桶",
+  },
   headText: { en: "Head {head}: {n} of {of} buckets are in use", zh: "头 {head}：用到 {of} 个桶中的 {n} 个" },
   legendAsks: { en: "who asks", zh: "提问者" },
   legendLetter: { en: "the letter it is to say", zh: "它要说出的字母" },
@@ -41,7 +47,10 @@ export const TEXT = {
   legendBucket: { en: "number, colour and edge: its bucket", zh: "号码、颜色与边框：它的桶" },
   others: { en: "Pale dots: one of the other {n} coordinates is larger, and decides.",
     zh: "淡色的点：另外 {n} 个坐标中有更大的，由它决定。" },
-  small: { en: "no room for numbers: point at a tile, or see the table", zh: "桶号无处可写：指向方块，或见数据表" },
+  small: {
+    en: "no room for numbers: point at a tile, or see the table",
+    zh: "桶号无处可写：指向方块，或见数据表",
+  },
   tie: { en: "Another coordinate is as large, to rounding.", zh: "另一个坐标在舍入误差内一样大。" },
   waits: { en: "the vectors and weights of this head are on their way", zh: "这个头的向量和权重正在传来" },
   full: {
@@ -54,13 +63,19 @@ export const TEXT = {
   both: { en: "Both coordinates of {name}", zh: "{name} 的两个坐标" },
   only: { en: "The coordinate of {name}", zh: "{name} 的坐标" },
   barsUnits: { en: "rotated, length 1 before", zh: "旋转后；旋转前长度为 1" },
-  theLetter: { en: "{name}, the letter it is to say: {value} here", zh: "{name}，它要说出的字母：此处为 {value}" },
+  theLetter: {
+    en: "{name}, the letter it is to say: {value} here",
+    zh: "{name}，它要说出的字母：此处为 {value}",
+  },
   alongTitle: { en: "Each place in the colour of its bucket", zh: "每个位置以其桶的颜色表示" },
   underWord: { en: "second row: each place stands under the letter that it is to say next",
     zh: "第二行：每个位置排在它接下来要说出的字母之下" },
   underText: { en: "in the order of the text", zh: "按文本顺序" },
   piles: { en: "The buckets", zh: "各个桶" },
-  pilesUnits: { en: "by number, each with the positions that fell into it", zh: "按桶号，其中是落入的位置" },
+  pilesUnits: {
+    en: "by number, each with the positions that fell into it",
+    zh: "按桶号，其中是落入的位置",
+  },
   sequence: { en: "In the sequence", zh: "序列中" },
   sequenceUnits: { en: "by place, from 0", zh: "按位置，从 0 起" },
   sorted: { en: "Sorted", zh: "排序后" },
@@ -78,7 +93,10 @@ export const TEXT = {
   computed: { en: "of the causal pairs were computed", zh: "的因果对被计算" },
   computedShort: { en: "of the causal pairs", zh: "的因果对" },
   ofPairs: { en: "{n} of {of}", zh: "{of} 对中的 {n} 对" },
-  foundOne: { en: "{n} of {of} places see the letter they are to say", zh: "{of} 个位置中有 {n} 个看得到要说出的字母" },
+  foundOne: {
+    en: "{n} of {of} places see the letter they are to say",
+    zh: "{of} 个位置中有 {n} 个看得到要说出的字母",
+  },
   foundAll: { en: "in {rounds} rounds, {n} of {of} places see their letter",
     zh: "{rounds} 轮之内，{of} 个位置中有 {n} 个看得到要说出的字母" },
   cardBucket: { en: "bucket {n}", zh: "桶 {n}" },
@@ -96,7 +114,10 @@ const SAY = {
     zh: "{q} 旋转后在坐标 {j} 上最远，为 {v}：落入 {kinds} 个桶中的桶 {b}。" },
   vectorMinus: { en: "{q}, turned, is farthest against coordinate {j}, with {v}: bucket {j} + {half} = {b} of {kinds}.",
     zh: "{q} 旋转后在坐标 {j} 的反方向上最远，为 {v}：落入 {kinds} 个桶中的桶 {j} + {half} = {b}。" },
-  letterSame: { en: "The letter that it is to say, {k}, falls into the same bucket.", zh: "它要说出的字母 {k} 落入同一个桶。" },
+  letterSame: {
+    en: "The letter that it is to say, {k}, falls into the same bucket.",
+    zh: "它要说出的字母 {k} 落入同一个桶。",
+  },
   letterOther: {
     en: "The letter that it is to say, {k}, falls into bucket {b}: in this round they may miss each other.",
     zh: "它要说出的字母 {k} 落入桶 {b}：这一轮它们可能错过。",
@@ -123,16 +144,25 @@ const SAY = {
     en: "{q} stands in chunk 1 of {of}, which has none before it, and may look at {n} earlier {n|position|positions}.",
     zh: "{q} 在 {of} 块中的第 1 块，前面没有块，可以看 {n} 个更早的位置。",
   },
-  alone: { en: "It sees no other, so it attends to itself.", zh: "它看不到别的位置，所以只注意自己。" },
+  alone: {
+    en: "It sees no other, so it attends to itself.",
+    zh: "它看不到别的位置，所以只注意自己。",
+  },
   gives: { en: "It gives {k} {w}{tail}.", zh: "它给 {k} 的权重是 {w}{tail}。" },
   isLetter: { en: ", the letter that it is to say", zh: "，正是它要说出的字母" },
-  missed: { en: "The letter that it is to say, {k}, is not among them.", zh: "它要说出的字母 {k} 不在其中。" },
+  missed: {
+    en: "The letter that it is to say, {k}, is not among them.",
+    zh: "它要说出的字母 {k} 不在其中。",
+  },
   back: { en: "Back in place: {n} of {of} pairs with an earlier position were computed in round {r}, {share}.",
     zh: "放回原位：第 {r} 轮计算了与更早位置的 {of} 对中的 {n} 对，即 {share}。" },
   backAll: { en: "Back in place: {n} of {of} pairs with an earlier position were computed in {r} rounds, {share}.",
     zh: "放回原位：{r} 轮共计算了与更早位置的 {of} 对中的 {n} 对，即 {share}。" },
   gave: { en: "{q} gives {k}, {d} back, {w}.", zh: "{q} 给往回 {d} 的 {k} 权重 {w}。" },
-  sees: { en: "{n} of {of} places see the letter that they are to say.", zh: "{of} 个位置中有 {n} 个看得到要说出的字母。" },
+  sees: {
+    en: "{n} of {of} places see the letter that they are to say.",
+    zh: "{of} 个位置中有 {n} 个看得到要说出的字母。",
+  },
   none: { en: "No position is locked.", zh: "没有锁定位置。" },
 };
 

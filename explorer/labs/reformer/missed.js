@@ -17,7 +17,10 @@ const TEXT = {
     en: " This model was trained on full attention, without hashing; its queries are hashed here all the same.",
     zh: "此模型用完整注意力训练，没有哈希；这里仍将其查询做哈希。",
   },
-  pooled: { en: " Maps pooled {n}×: a cell shows its largest weight.", zh: "图已按 {n}× 合并：每格显示其中最大的权重。" },
+  pooled: {
+    en: " Maps pooled {n}×: a cell shows its largest weight.",
+    zh: "图已按 {n}× 合并：每格显示其中最大的权重。",
+  },
   title: { en: "{n} % of the weight is missed", zh: "{n} % 的权重被漏掉" },
   weights: { en: "weight, 0 to 1 (colour: w^0.8)", zh: "权重，0 至 1（颜色：w^0.8）" },
   gone: { en: "missed, weight {n} or more", zh: "漏掉，权重不低于 {n}" },
@@ -44,8 +47,14 @@ const TEXT = {
   waits: { en: " The maps for {b} buckets are on their way.", zh: "{b} 个桶的图正在计算。" },
   query: { en: " Query ", zh: "查询 " },
   key: { en: "key ", zh: "键 " },
-  caption: { en: "Missed weight and pairs that met, by rounds and number of buckets", zh: "漏掉的权重与相遇的对，按轮数和桶数" },
-  columns: { en: "rounds|buckets|missed, % of the weight|met, % of the pairs", zh: "轮数|桶数|漏掉（权重的 %）|相遇（对的 %）" },
+  caption: {
+    en: "Missed weight and pairs that met, by rounds and number of buckets",
+    zh: "漏掉的权重与相遇的对，按轮数和桶数",
+  },
+  columns: {
+    en: "rounds|buckets|missed, % of the weight|met, % of the pairs",
+    zh: "轮数|桶数|漏掉（权重的 %）|相遇（对的 %）",
+  },
   full: { en: "full attention", zh: "完整注意力" },
   seen: { en: "what hashing sees", zh: "哈希看到的部分" },
   setting: { en: "rounds {r} · buckets {b}", zh: "{r} 轮 · {b} 个桶" },

@@ -40,9 +40,18 @@ export const TEXT = {
     zh: "在{query}，长度 {a} 的向量进入第 {l} 层，找回的长度为 {b}。" },
   position: { en: "position ", zh: "位置 " },
   card: { en: "layer {l}: {a} in, {b} back", zh: "第 {l} 层：进入 {a}，找回 {b}" },
-  caption: { en: "Largest difference between what went in and what came back, by layer", zh: "各层进入与找回的最大差" },
-  columns: { en: "layer|float32, largest difference|float64, largest difference", zh: "层|float32（最大差）|float64（最大差）" },
-  lines: { en: "layer|position|token|went in, length|came back, length", zh: "层|位置|词元|进入（长度）|找回（长度）" },
+  caption: {
+    en: "Largest difference between what went in and what came back, by layer",
+    zh: "各层进入与找回的最大差",
+  },
+  columns: {
+    en: "layer|float32, largest difference|float64, largest difference",
+    zh: "层|float32（最大差）|float64（最大差）",
+  },
+  lines: {
+    en: "layer|position|token|went in, length|came back, length",
+    zh: "层|位置|词元|进入（长度）|找回（长度）",
+  },
   layer: { en: "layer {n}", zh: "第 {n} 层" },
   norms: { en: "length of the vector at each position", zh: "各位置向量的长度" },
   norms2: { en: "both halves of the stream", zh: "两半残差流合计" },
@@ -51,7 +60,10 @@ export const TEXT = {
   held: { en: "stands now", zh: "现在存有" },
   gone: { en: "let go", zh: "已丢弃" },
   returned: { en: "back again", zh: "已重算" },
-  kept: { en: "the last outputs y₁, y₂ and the buckets are all that is kept", zh: "只保留最后的输出 y₁、y₂ 和各桶编号" },
+  kept: {
+    en: "the last outputs y₁, y₂ and the buckets are all that is kept",
+    zh: "只保留最后的输出 y₁、y₂ 和各桶编号",
+  },
   keptFull: { en: "the last outputs y₁, y₂ are all that is kept", zh: "只保留最后的输出 y₁、y₂" },
 };
 const EQUATIONS = { forward: "y₁ = x₁ + Attention(x₂),  y₂ = x₂ + FF(y₁)",

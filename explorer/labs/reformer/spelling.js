@@ -13,12 +13,18 @@ const TEXT = {
   wordQuestion: { en: "Which letters does each model get right?", zh: "每个模型说对了哪些字母？" },
   textQuestion: { en: "Which letters did it not expect?", zh: "哪些字符出乎它的意料？" },
   wordUnits: { en: "share of right letters at the end of each row", zh: "每行末尾是答对字母的比例" },
-  textUnits: { en: "loss of each character in bits, −log₂ p", zh: "每个字符的损失（比特），−log₂ p" },
+  textUnits: {
+    en: "loss of each character in bits, −log₂ p",
+    zh: "每个字符的损失（比特），−log₂ p",
+  },
   given: { en: "given", zh: "给定" },
   right: { en: "probability of the right letter", zh: "正确字母的概率" },
   wrong: { en: "wrong", zh: "错误" },
   bits: { en: "bits, 0 … {worst} and more", zh: "比特，0 … {worst} 及以上" },
-  says: { en: "{model} “{said}”, p of “{letter}” {p}", zh: "{model} 说“{said}”，给“{letter}”的概率 {p}" },
+  says: {
+    en: "{model} “{said}”, p of “{letter}” {p}",
+    zh: "{model} 说“{said}”，给“{letter}”的概率 {p}",
+  },
   letter: { en: "Letter {i} is “{letter}”, said at position {pos}: {each}.",
     zh: "第 {i} 个字母是“{letter}”，在位置 {pos} 说出：{each}。" },
   character: { en: "Character {i}, “{letter}”, cost {bits} bits: p = {p}; likeliest was “{said}”.",
@@ -33,7 +39,10 @@ const TEXT = {
   column: { en: "given", zh: "给定" },
   said: { en: "{model} says", zh: "{model} 说" },
   nats: { en: "{model}: −log p of the right one, nats", zh: "{model}：正确字母的 −log p（纳特）" },
-  sheet: { en: "Every letter: what is said, and the loss of the right one", zh: "每个字母：说出的内容，以及正确字母的损失" },
+  sheet: {
+    en: "Every letter: what is said, and the loss of the right one",
+    zh: "每个字母：说出的内容，以及正确字母的损失",
+  },
 };
 const WORST = 8; // bits where the scale of the loss ends
 

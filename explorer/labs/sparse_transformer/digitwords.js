@@ -5,7 +5,10 @@ import { colour, shade } from "../../widgets/lib/pen.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
-  question: { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" },
+  question: {
+    en: "What does a pixel look at, when it may not look at all?",
+    zh: "不能全看时，一个像素看哪里？",
+  },
   model: { en: "Model", zh: "模型" },
   query: { en: "asks", zh: "提问的像素" },
   first: { en: "A1 may look", zh: "A1 可看" },
@@ -51,7 +54,10 @@ export const TEXT = {
     en: "Rollout (Abnar and Zuidema, 2020): at each layer half the mean of all heads, half the residual path; multiplied through the layers.",
     zh: "累积（Abnar 与 Zuidema，2020）：每层一半取各头平均，一半取残差通路，逐层相乘。",
   },
-  growing: { en: "What the heads look at can be seen when the digits are finished.", zh: "数字完成后可以查看各头看向哪里。" },
+  growing: {
+    en: "What the heads look at can be seen when the digits are finished.",
+    zh: "数字完成后可以查看各头看向哪里。",
+  },
   board: { en: "{title}. Arrow keys step through the pixels and the heads, Space plays, Escape resets.",
     zh: "{title}。方向键逐个像素、逐个头移动，空格播放，Esc 复位。" },
   cardPixel: { en: "{q} · pixel {n} of {of}", zh: "{q} · 第 {n} 个像素，共 {of} 个" },
@@ -174,12 +180,21 @@ const SAY = {
     zh: "{name}：像素 {q} 花费 {paid} 纳特{beside}；最贵的是 {worst}，{most}。" },
   bare: { en: "{name}: pixel {q}.", zh: "{name}：像素 {q}。" },
   rolled: { en: "{name}, through {layers}: of pixel {q}, ", zh: "{name}，经 {layers}：像素 {q} " },
-  reachAll: { en: "all {all} places up to its own reach it{beside}", zh: "全部 {all} 个位置都能到达它{beside}" },
+  reachAll: {
+    en: "all {all} places up to its own reach it{beside}",
+    zh: "全部 {all} 个位置都能到达它{beside}",
+  },
   reachSome: { en: "{count} of the {all} places up to its own reach it{beside}",
     zh: "有 {count} / {all} 个位置能到达它{beside}" },
-  rollMost: { en: "; beside itself, the rollout gives most to {k}, {away}, {w}", zh: "；累积给 {k} {w}，{away}，自身除外最多" },
+  rollMost: {
+    en: "; beside itself, the rollout gives most to {k}, {away}, {w}",
+    zh: "；累积给 {k} {w}，{away}，自身除外最多",
+  },
   end: { en: ".", zh: "。" },
-  mayAll: { en: "it may look at all {all} places up to its own{beside}", zh: "它能看到全部 {all} 个位置{beside}" },
+  mayAll: {
+    en: "it may look at all {all} places up to its own{beside}",
+    zh: "它能看到全部 {all} 个位置{beside}",
+  },
   maySome: { en: "it may look at {count} of the {all} places up to its own{beside}",
     zh: "它能看到 {all} 个位置中的 {count} 个{beside}" },
   head: { en: "{name}, head {head}: pixel {q}", zh: "{name}，头 {head}：像素 {q}" },

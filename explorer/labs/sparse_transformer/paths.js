@@ -14,7 +14,10 @@ export const TEXT = {
   longer: { en: "How long is a path?", zh: "路径有多长？" },
   longerUnits: { en: "pairs j ≤ i, searched one by one", zh: "逐一搜索所有 j ≤ i 的对" },
   steps: { en: ["itself", "1 step", "2 steps", "more"], zh: ["自身", "1 步", "2 步", "更多"] },
-  searching: { en: "{name}: {done} of {of} positions are searched.", zh: "{name}：已搜索 {done} / {of} 个位置。" },
+  searching: {
+    en: "{name}: {done} of {of} positions are searched.",
+    zh: "{name}：已搜索 {done} / {of} 个位置。",
+  },
   proved: {
     en: "{name}: every one of the {all} pairs j ≤ i is joined in at most 2 steps; {one} in one, {two} in two, {own} are the position itself.",
     zh: "{name}：全部 {all} 个 j ≤ i 的对都在至多 2 步内相连；{one} 个一步，{two} 个两步，{own} 个是位置自身。",
@@ -39,7 +42,10 @@ export const TEXT = {
     en: "From side {a} to {b}, with l growing alongside, full attention takes {full} times as many pairs, strided {strided}, fixed {fixed}.",
     zh: "边长从 {a} 到 {b}，l 同比增长：完整模式的对数为 {full} 倍，跨步 {strided} 倍，固定 {fixed} 倍。",
   },
-  caption: { en: "Pairs of each pattern by the side of the picture, l growing alongside", zh: "各模式的对数随边长变化，l 同比增长" },
+  caption: {
+    en: "Pairs of each pattern by the side of the picture, l growing alongside",
+    zh: "各模式的对数随边长变化，l 同比增长",
+  },
   rows: { en: "side, positions", zh: "边长，位置" },
   pairsOf: { en: "{name}, pairs", zh: "{name}，对数" },
 };
@@ -57,7 +63,10 @@ const SAY_USE = {
     zh: "一半的头用 A₁，其余用 A₂：{k} 层之后位置 {i} 知道全部 {of} 个位置。" },
   full: { en: "There is one factor, and every head attends with it: after 1 layer position {i} knows of all {of}.",
     zh: "只有一个因子，每个头都用它：1 层之后位置 {i} 知道全部 {of} 个位置。" },
-  short: { en: "After all {k} layers position {i} knows of {n} of {of}.", zh: "全部 {k} 层之后，位置 {i} 知道 {of} 个中的 {n} 个。" },
+  short: {
+    en: "After all {k} layers position {i} knows of {n} of {of}.",
+    zh: "全部 {k} 层之后，位置 {i} 知道 {of} 个中的 {n} 个。",
+  },
 };
 const SIDES = [6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56];
 const TICKS = [7, 14, 28, 56];

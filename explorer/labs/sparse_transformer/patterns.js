@@ -16,8 +16,14 @@ const FORMULAS = {
   fixed: [["key", "A₁ = {j : ⌊j / l⌋ = ⌊i / l⌋}"], ["cat-6", "A₂ = {j : j mod l ≥ l − c}"]],
 };
 export const TEXT = {
-  question: { en: "Which earlier positions does one position attend to?", zh: "一个位置关注哪些更早的位置？" },
-  units: { en: "{side} × {side} = {n} positions, l = {l}, c = {c}", zh: "{side} × {side} = {n} 个位置，l = {l}，c = {c}" },
+  question: {
+    en: "Which earlier positions does one position attend to?",
+    zh: "一个位置关注哪些更早的位置？",
+  },
+  units: {
+    en: "{side} × {side} = {n} positions, l = {l}, c = {c}",
+    zh: "{side} × {side} = {n} 个位置，l = {l}，c = {c}",
+  },
   itself: { en: "itself, i", zh: "自身 i" },
   first: { en: "A₁ near", zh: "A₁ 近" },
   second: { en: "A₂ far", zh: "A₂ 远" },
@@ -54,7 +60,10 @@ export const TEXT = {
     zh: "；另有 {two} 个相距两步，{left} 个更远或未连接。" },
   sayNone: { en: ".", zh: "。" },
   sayOne: { en: " Position {j} is joined to it directly.", zh: "位置 {j} 与它直接相连。" },
-  sayOver: { en: " What stands at {j} comes to it over {via}, in {n} steps.", zh: "{j} 处的内容经由 {via} 到达它，共 {n} 步。" },
+  sayOver: {
+    en: " What stands at {j} comes to it over {via}, in {n} steps.",
+    zh: "{j} 处的内容经由 {via} 到达它，共 {n} 步。",
+  },
   sayLost: { en: " Nothing leads from {j} to it.", zh: "没有路径从 {j} 通向它。" },
   columns: {
     en: ["pattern", "l", "c", "L", "pairs", "of L², %", "of L (L + 1) / 2, %", "pairs of A₁", "pairs of A₂",
@@ -71,7 +80,10 @@ export const TEXT = {
   cardOwn: { en: "position {i}: row {row}, column {column}", zh: "位置 {i}：第 {row} 行第 {column} 列" },
   cardLater: { en: "query {i}, key {j}: later, not allowed", zh: "查询 {i}，键 {j}：在其后，不允许" },
   does: { en: "click: it asks", zh: "点击：由它提问" },
-  doesBefore: { en: "click: it asks · shift-click: the path begins here", zh: "点击：由它提问 · Shift 加点击：路径从此开始" },
+  doesBefore: {
+    en: "click: it asks · shift-click: the path begins here",
+    zh: "点击：由它提问 · Shift 加点击：路径从此开始",
+  },
   doesPair: { en: "click: lock both", zh: "点击：锁定两端" },
 };
 const GAP = 24; // px between columns

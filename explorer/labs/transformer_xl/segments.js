@@ -10,7 +10,10 @@ import { colour } from "../../widgets/lib/pen.js";
 import { count as whole, named, sign, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
-  question: { en: "What is remembered, and how far back does it reach?", zh: "什么被记住，又能追溯多远？" },
+  question: {
+    en: "What is remembered, and how far back does it reach?",
+    zh: "什么被记住，又能追溯多远？",
+  },
   computed: { en: "computed now", zh: "正在计算" },
   none: { en: "remembered, no gradient", zh: "被记住，无梯度" },
   shuffled: { en: "remembered, order broken", zh: "被记住，顺序打乱" },
@@ -26,7 +29,10 @@ export const TEXT = {
   positions: { en: "character", zh: "字符" },
   after: { en: "after {n} {n|layer|layers}: {back} back", zh: "{n} 层后：往回 {back}" },
   short: { en: "{n}: −{back}", zh: "{n}：−{back}" },
-  share: { en: "share of attention that crosses the border, to the memory", zh: "越过边界、给予记忆的注意力份额" },
+  share: {
+    en: "share of attention that crosses the border, to the memory",
+    zh: "越过边界、给予记忆的注意力份额",
+  },
   shareShort: { en: "share that goes to the memory", zh: "给予记忆的份额" },
   nothing: { en: "nothing is remembered: nothing crosses", zh: "没有记忆：无物越过边界" },
   firstSegment: { en: "the first segment: nothing is remembered yet", zh: "第一个片段：还没有记忆" },
@@ -48,7 +54,10 @@ export const TEXT = {
   cardMemory: { en: "segment {n}: remembered, no gradient", zh: "片段 {n}：被记住，无梯度" },
   cardNow: { en: "segment {n}: computed now", zh: "片段 {n}：正在计算" },
   cardLater: { en: "segment {n}: not read yet", zh: "片段 {n}：尚未读取" },
-  cardMean: { en: "layer {layer}, mean of heads: {w} to the memory", zh: "第 {layer} 层各头平均：{w} 给予记忆" },
+  cardMean: {
+    en: "layer {layer}, mean of heads: {w} to the memory",
+    zh: "第 {layer} 层各头平均：{w} 给予记忆",
+  },
   cardHead: { en: "head {head}: {w} to the memory", zh: "头 {head}：{w} 给予记忆" },
   caption: { en: "{model}: share of attention that goes to the memory, character by character",
     zh: "{model}：逐字符给予记忆的注意力份额" },
@@ -447,8 +456,14 @@ const SAY = {
   read: { en: "{done} of {of} characters are read and written, {segment} at a time.",
     zh: "已读写 {done} / {of} 个字符，每次一个片段（{segment} 个字符）。" },
   comma: { en: ", ", zh: "、" },
-  begins: { en: "The text begins with this segment, and nothing is remembered yet", zh: "文本从这个片段开始，还没有记忆" },
-  none: { en: "{name} remembers nothing, and nothing crosses the border", zh: "{name} 没有记忆，无物越过边界" },
+  begins: {
+    en: "The text begins with this segment, and nothing is remembered yet",
+    zh: "文本从这个片段开始，还没有记忆",
+  },
+  none: {
+    en: "{name} remembers nothing, and nothing crosses the border",
+    zh: "{name} 没有记忆，无物越过边界",
+  },
   cut: { en: "The memory is cut, and nothing crosses the border", zh: "记忆被切断，无物越过边界" },
   another: { en: "another text", zh: "另一文本" },
   foreign: { en: "the memory, which holds {book}", zh: "记忆（属于{book}）" },

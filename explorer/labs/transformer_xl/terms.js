@@ -12,7 +12,10 @@ const SIGNS = { position: "+", global_content: "+", global_position: "+", scores
 const SYMBOLS = { content: "qᵢ·kⱼ", position: "qᵢ·W Rᵢ₋ⱼ", global_content: "u·kⱼ", global_position: "v·W Rᵢ₋ⱼ",
   scores: "Aᵢⱼ", weights: "softmax" };
 export const TEXT = {
-  question: { en: "Which of the four terms decides where a query looks?", zh: "四项之中，哪一项决定查询看哪里？" },
+  question: {
+    en: "Which of the four terms decides where a query looks?",
+    zh: "四项之中，哪一项决定查询看哪里？",
+  },
   content: { en: "content", zh: "内容" },
   position: { en: "content-dependent position bias", zh: "依赖内容的位置偏置" },
   positionNarrow: { en: "content-dependent", zh: "依赖内容的位置偏置" },

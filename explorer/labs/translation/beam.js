@@ -59,7 +59,10 @@ export const TEXT = {
   },
   saysBest: { en: " In front is {text} with a score of {score}.", zh: "领先的是 {text}，得分 {score}。" },
   greedyFirst: { en: " It is the greedy one too.", zh: "它也正是贪心译文。" },
-  greedyPlace: { en: " The greedy one, “{text}”, comes {at} with {score}.", zh: "贪心译文 “{text}” 排第 {at}，得分 {score}。" },
+  greedyPlace: {
+    en: " The greedy one, “{text}”, comes {at} with {score}.",
+    zh: "贪心译文 “{text}” 排第 {at}，得分 {score}。",
+  },
   greedyOut: { en: " The greedy one, “{text}”, finished at step {at} and was outranked.",
     zh: "贪心译文 “{text}” 在第 {at} 步完成，后被超过。" },
   greedyFell: { en: " The greedy one, “{text}”, fell at step {at}; whole, it would have scored {score}.",

@@ -24,7 +24,10 @@ export const TEXT = {
   own: { en: "The model's own", zh: "模型自己的译文" },
   long: { en: "Your German has {n} characters; at most {most} characters and 60 word pieces can be read.",
     zh: "您的德文有 {n} 个字符；最多可读取 {most} 个字符、60 个词片。" },
-  unlinked: { en: "A text of more than {n} characters does not travel in the link.", zh: "超过 {n} 个字符的文本不写入链接。" },
+  unlinked: {
+    en: "A text of more than {n} characters does not travel in the link.",
+    zh: "超过 {n} 个字符的文本不写入链接。",
+  },
   nats: { en: "surprise: {least} to {most} nats and more", zh: "意外：{least} 至 {most} 纳特及以上" },
   board: {
     en: "A row for each word: surprise, rank, what would have been said, and where it looks. Arrow keys choose a word; Escape resets.",
@@ -56,8 +59,14 @@ export const TEXT = {
     zh: "最让它意外的是 {word}：概率 {p}，排第 {rank}；它本会说 {best}，概率 {bestP}。" },
   saysWord: { en: "{word} gets {p}, {rank} in its list; it would have said {best} with {bestP}.",
     zh: "{word} 的概率为 {p}，排第 {rank}；它本会说 {best}，概率 {bestP}。" },
-  five: { en: "After {before}, in the place of {word}, it expected", zh: "在 {before} 之后、{word} 的位置，它期待的是" },
-  columns: { en: "position|given word|log p, nats|p|rank|favourite|its p", zh: "位置|给定的词|log p（纳特）|p|名次|最期待的词|其概率" },
+  five: {
+    en: "After {before}, in the place of {word}, it expected",
+    zh: "在 {before} 之后、{word} 的位置，它期待的是",
+  },
+  columns: {
+    en: "position|given word|log p, nats|p|rank|favourite|its p",
+    zh: "位置|给定的词|log p（纳特）|p|名次|最期待的词|其概率",
+  },
 };
 const [WORD, BAR, RANK, SAID, CELL, ROW] = [132, 132, 52, 148, 24, 24]; // px
 

@@ -26,7 +26,10 @@ export const TEXT = {
   board: { en: "{title} Left and right step through the arithmetic, up and down through heads.",
     zh: "{title}左右键换步骤，上下键换头。" },
   caption: { en: "Row {q}: every key's score and weight", zh: "{q} 这一行：每个键的分数与权重" },
-  columns: { en: "key|q · k|score|exp(score − largest)|weight", zh: "键|q · k|分数|exp(分数 − 最大值)|权重" },
+  columns: {
+    en: "key|q · k|score|exp(score − largest)|weight",
+    zh: "键|q · k|分数|exp(分数 − 最大值)|权重",
+  },
   products: { en: "q × k, element by element", zh: "q × k，逐元素" },
   running: { en: "running sum of the products", zh: "乘积的累加" },
   total: { en: "sum", zh: "总和" },

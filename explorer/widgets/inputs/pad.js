@@ -19,10 +19,16 @@ const TEXT = {
   undo: { en: "Undo", zh: "撤销" },
   clear: { en: "Clear", zh: "清空" },
   copy: { en: "Copy the picture", zh: "照搬图片" },
-  copyLong: { en: "Put the chosen picture on the sheet, to go on from it", zh: "把所选图片放到画板上继续画" },
+  copyLong: {
+    en: "Put the chosen picture on the sheet, to go on from it",
+    zh: "把所选图片放到画板上继续画",
+  },
   close: { en: "Close", zh: "收起" },
   at: { en: "row {row}, column {column}, level {level}", zh: "第 {row} 行，第 {column} 列，亮度 {level}" },
-  keys: { en: "arrows move · Space draws · Delete erases · Shift goes on", zh: "方向键移动 · 空格画 · Delete 擦 · Shift 连续" },
+  keys: {
+    en: "arrows move · Space draws · Delete erases · Shift goes on",
+    zh: "方向键移动 · 空格画 · Delete 擦 · Shift 连续",
+  },
 };
 
 const CELL = 10; // pixels of the screen for one of the picture

@@ -15,11 +15,20 @@ const TEXT = {
   own: { en: "your own text", zh: "您自己的文本" },
   count: { en: "{n} of {most} characters", zh: "{n} / {most} 个字符" },
   shared: { en: "{n} given + {more} to write, of {most}", zh: "给定 {n} + 续写 {more}，至多 {most}" },
-  nothing: { en: "The box is empty: type a text, or begin with one of ours.", zh: "文本框是空的：请输入文本，或从我们的例子开始。" },
-  blank: { en: "The text is nothing but white space: type at least one character.", zh: "文本只有空白：请至少输入一个字符。" },
+  nothing: {
+    en: "The box is empty: type a text, or begin with one of ours.",
+    zh: "文本框是空的：请输入文本，或从我们的例子开始。",
+  },
+  blank: {
+    en: "The text is nothing but white space: type at least one character.",
+    zh: "文本只有空白：请至少输入一个字符。",
+  },
   neither: { en: "The box is empty and 0 characters are to be written: type a text, or let some be written.",
     zh: "文本框是空的，也不续写：请输入文本，或续写一些字符。" },
-  long: { en: "The text has {n} characters; at most {most} can be read.", zh: "文本有 {n} 个字符；最多可读取 {most} 个。" },
+  long: {
+    en: "The text has {n} characters; at most {most} can be read.",
+    zh: "文本有 {n} 个字符；最多可读取 {most} 个。",
+  },
   full: {
     en: "The text has {n} characters and {more} are to be written; {most} together are the most.",
     zh: "文本有 {n} 个字符，还要续写 {more} 个；合计最多 {most} 个。",

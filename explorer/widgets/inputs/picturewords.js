@@ -8,8 +8,14 @@ export const TEXT = {
   dropHere: { en: "Drop the picture here", zh: "把图片放在这里" },
   readingFile: { en: "Reading …", zh: "正在读……" },
   draw: { en: "Draw", zh: "手绘" },
-  unread: { en: "The picture did not reach the server; it can be sent again.", zh: "图片没有送达服务器；可以再次发送。" },
-  heavy: { en: "Your file has {mb} MB; pictures of up to {most} MB are read.", zh: "您的文件有 {mb} MB；最多读 {most} MB 的图片。" },
+  unread: {
+    en: "The picture did not reach the server; it can be sent again.",
+    zh: "图片没有送达服务器；可以再次发送。",
+  },
+  heavy: {
+    en: "Your file has {mb} MB; pictures of up to {most} MB are read.",
+    zh: "您的文件有 {mb} MB；最多读 {most} MB 的图片。",
+  },
   noFile: { en: "What was dropped is no file; PNG, JPEG and WebP pictures are read.",
     zh: "放下的不是文件；可读 PNG、JPEG 和 WebP 图片。" },
   below: {
@@ -23,8 +29,14 @@ const DIGIT = {
   readOnly: { en: "Read", zh: "阅读" },
   makeAll: { en: "Make a digit", zh: "生成数字" },
   makeRest: { en: "Make the rest", zh: "生成其余" },
-  part: { en: "The digit as the models get it: its upper {n} of {of} rows stay", zh: "模型得到的数字：保留上方 {n} 行，共 {of} 行" },
-  ours: { en: "Held-out digits, which no model has learned from", zh: "留出的数字，没有模型用它们学习过" },
+  part: {
+    en: "The digit as the models get it: its upper {n} of {of} rows stay",
+    zh: "模型得到的数字：保留上方 {n} 行，共 {of} 行",
+  },
+  ours: {
+    en: "Held-out digits, which no model has learned from",
+    zh: "留出的数字，没有模型用它们学习过",
+  },
   ourOne: { en: "Digit {n}: {name}", zh: "数字 {n}：{name}" },
   own: { en: "Your digit", zh: "您的数字" },
   padTitle: { en: "Draw a digit; what lies below the line is the models'", zh: "画一个数字；线以下归模型" },
@@ -46,19 +58,31 @@ const DIGIT = {
 const PICTURE = {
   ...TEXT,
   makeRest: { en: "Complete", zh: "补完" },
-  part: { en: "The picture as the models get it: its upper {n} of {of} rows stay", zh: "模型得到的图片：保留上方 {n} 行，共 {of} 行" },
-  ours: { en: "Held-out pictures, which no model has learned from", zh: "留出的图片，没有模型用它们学习过" },
+  part: {
+    en: "The picture as the models get it: its upper {n} of {of} rows stay",
+    zh: "模型得到的图片：保留上方 {n} 行，共 {of} 行",
+  },
+  ours: {
+    en: "Held-out pictures, which no model has learned from",
+    zh: "留出的图片，没有模型用它们学习过",
+  },
   ourOne: { en: "Picture {n}: {name}", zh: "图片 {n}：{name}" },
   own: { en: "Your picture", zh: "您的图片" },
   padTitle: { en: "Draw the upper part; the models make the rest", zh: "画出上半部分，其余由模型来画" },
   padNote: null,
-  blank: { en: "Your drawing is empty; a few strokes above the line are enough.", zh: "您的画还是空的；在线的上方画几笔就够了。" },
+  blank: {
+    en: "Your drawing is empty; a few strokes above the line are enough.",
+    zh: "您的画还是空的；在线的上方画几笔就够了。",
+  },
 };
 
 const COLOURED = {
   ...PICTURE,
   readOnly: { en: "Enlarge", zh: "放大" },
-  part: { en: "The picture to begin with, and reduced to {n} × {n} pixels", zh: "起始图片，以及缩小到 {n} × {n} 像素的样子" },
+  part: {
+    en: "The picture to begin with, and reduced to {n} × {n} pixels",
+    zh: "起始图片，以及缩小到 {n} × {n} 像素的样子",
+  },
 };
 
 // A grey picture of which nothing is left out, and nothing is made.
@@ -67,7 +91,10 @@ const WHOLE = {
   part: { en: "The picture as it goes in", zh: "输入的图片" },
   ours: { en: "Pictures to begin with", zh: "起始图片" },
   padTitle: { en: "Draw a picture", zh: "画一幅图" },
-  blank: { en: "Your drawing is empty; a few strokes are enough.", zh: "您的画还是空的；画几笔就够了。" },
+  blank: {
+    en: "Your drawing is empty; a few strokes are enough.",
+    zh: "您的画还是空的；画几笔就够了。",
+  },
 };
 
 /** The words for pictures of one kind, as controls.py draws them. */

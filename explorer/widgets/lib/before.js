@@ -12,7 +12,10 @@ const TEXT = {
   off: { en: "Take the change off: {what}", zh: "撤销改动：{what}" },
   before: { en: "before", zh: "之前" },
   beside: { en: "side by side", zh: "并排" },
-  hold: { en: "The run without the change; hold B, or press it briefly to switch", zh: "没有改动的运行；按住 B 查看，短按切换" },
+  hold: {
+    en: "The run without the change; hold B, or press it briefly to switch",
+    zh: "没有改动的运行；按住 B 查看，短按切换",
+  },
 };
 
 /**

@@ -12,7 +12,10 @@ const TEXT = {
   column: { en: "head {head} of all layers", zh: "各层的头 {head}" },
   head: { en: "head {layer}·{head}", zh: "头 {layer}·{head}" },
   characters: { en: "{n} characters", zh: "{n} 个字符" },
-  ramp: { en: "A span ends softly, over a ramp of {n} characters.", zh: "跨度在 {n} 个字符的斜坡上逐渐结束。" },
+  ramp: {
+    en: "A span ends softly, over a ramp of {n} characters.",
+    zh: "跨度在 {n} 个字符的斜坡上逐渐结束。",
+  },
   give: { en: "{heads}, span {z}: give it back", zh: "{heads}，跨度 {z}：恢复" },
   silence: { en: "Silence {head}", zh: "关掉 {head}" },
   wake: { en: "Give {head} back", zh: "恢复 {head}" },

@@ -223,8 +223,14 @@ const BY = { en: "by", zh: "与" };
 // What is called otherwise where one block is used step after step.
 const STEPS = {
   head: { en: "At step {layer}, head {head}, ", zh: "第 {layer} 步第 {head} 头：" },
-  mean: { en: "On average over {heads} heads and the steps it takes, ", zh: "{heads} 个头与所走各步的平均：" },
-  max: { en: "Taking the largest of {heads} heads and all steps, ", zh: "取 {heads} 个头与各步中的最大值：" },
+  mean: {
+    en: "On average over {heads} heads and the steps it takes, ",
+    zh: "{heads} 个头与所走各步的平均：",
+  },
+  max: {
+    en: "Taking the largest of {heads} heads and all steps, ",
+    zh: "取 {heads} 个头与各步中的最大值：",
+  },
   rollout: { en: "Through all {n} steps, ", zh: "穿过全部 {n} 步：" },
 };
 
@@ -235,9 +241,15 @@ const SAY = {
   max: { en: "Taking the largest of all {n} heads, ", zh: "取 {n} 个头中的最大值：" },
   rollout: { en: "Through all {n} layers, ", zh: "穿过全部 {n} 层：" },
   to: { en: "query {q} gives key {k} {w}", zh: "查询 {q} 给键 {k} 的权重是 {w}" },
-  most: { en: ", {rank} of {n}; it gives most, {w}, to {k}", zh: "，在 {n} 个中排第 {rank}；最多的 {w} 给了 {k}" },
+  most: {
+    en: ", {rank} of {n}; it gives most, {w}, to {k}",
+    zh: "，在 {n} 个中排第 {rank}；最多的 {w} 给了 {k}",
+  },
   sum: { en: "; the row sums to {sum}.", zh: "；该行之和为 {sum}。" },
-  sumOfLargest: { en: "; a row of such maxima need not sum to 1.", zh: "；最大值组成的一行之和不必为 1。" },
+  sumOfLargest: {
+    en: "; a row of such maxima need not sum to 1.",
+    zh: "；最大值组成的一行之和不必为 1。",
+  },
   not: { en: "query {q} may not look at key {k}, which comes later: its weight is not 0, it does not exist.",
     zh: "查询 {q} 不能看键 {k}，它在后面：这里不是权重 0，而是没有权重。" },
   stopped: { en: "query {q} asks nothing any more: it stopped after step {n}. The others still look at it.",
@@ -246,7 +258,10 @@ const SAY = {
   first: { en: "query {q} gives most, {w}, to {k}", zh: "查询 {q} 把最多的 {w} 给 {k}" },
   stop: { en: ".", zh: "。" },
   by: { en: "key {k} gets {w} from query {q}", zh: "键 {k} 从查询 {q} 得到 {w}" },
-  byMost: { en: ", {rank} of {n}; it gets most, {w}, from {q}", zh: "，在 {n} 个中排第 {rank}；最多的 {w} 来自 {q}" },
+  byMost: {
+    en: ", {rank} of {n}; it gets most, {w}, from {q}",
+    zh: "，在 {n} 个中排第 {rank}；最多的 {w} 来自 {q}",
+  },
   bySum: { en: "; all {n} queries together give it {sum}.", zh: "；全部 {n} 个查询共给它 {sum}。" },
   none: { en: "the largest of {n} weights is {w}, from query {q} to key {k}. Click a cell to lock it.",
     zh: "{n} 个权重中最大的是 {w}，由查询 {q} 给键 {k}。点击一格即可锁定。" },
@@ -266,7 +281,10 @@ const SAY = {
     en: "of {n} blocks of {size} the largest holds {w}: the mean over queries {i} of the sum over keys {j}. Click a block for its exact rows.",
     zh: "{n} 个 {size} 块中最大的是 {w}：对键 {j} 求和，再对查询 {i} 取平均。点击一块查看精确的行。",
   },
-  blockLeast: { en: " {m} of the {n} blocks in this row reach {thr}.", zh: " 这一行的 {n} 块中有 {m} 块达到 {thr}。" },
+  blockLeast: {
+    en: " {m} of the {n} blocks in this row reach {thr}.",
+    zh: " 这一行的 {n} 块中有 {m} 块达到 {thr}。",
+  },
   least: { en: " {m} of its {n} weights reach {thr}; together they hold {part}.",
     zh: " 其中 {m} 个（共 {n} 个）达到 {thr}，合计 {part}。" },
 };

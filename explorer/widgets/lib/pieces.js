@@ -12,7 +12,10 @@ const TEXT = {
   piece: { en: "“{piece}” ({i}): lock its row", zh: "“{piece}” ({i})：锁定这一行" },
   endPiece: { en: "the stop token ({i}): lock its row", zh: "终止符 ({i})：锁定这一行" },
   nats: { en: "log P {value}", zh: "log P {value}" },
-  natsLong: { en: "log-probability of the whole translation, in nats", zh: "整句译文的对数概率，单位纳特" },
+  natsLong: {
+    en: "log-probability of the whole translation, in nats",
+    zh: "整句译文的对数概率，单位纳特",
+  },
   guesses: { en: "All {n} guesses, best score first", zh: "全部 {n} 个候选，得分高的在前" },
   guess: { en: "guess", zh: "候选" },
   score: { en: "score", zh: "得分" },
