@@ -244,7 +244,9 @@ async def test_streams_of_one_address_leave_room_for_another_s_and_every_second_
     def ask(text: str, width: int, address: str) -> list[asyncio.Task[Any]]:
         return asked(engine, spell, text, width=width, session=Page(text, address))
 
-    tasks = [task for width, text in enumerate("abc") for task in ask(text, width, FLOODER)]
+    tasks = ask("a", 0, FLOODER)
+    await until(lambda: engine.snapshot().running == 1)
+    tasks += [*ask("b", 1, FLOODER), *ask("c", 2, FLOODER)]
     await until(lambda: engine.snapshot().waiting == 2)
     flood.set()
     await until(both.is_set)
