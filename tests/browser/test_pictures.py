@@ -18,7 +18,7 @@ from explorer.runs import Stored
 from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, spelled
 from models.pixels import read_picture
 from tests.browser.staged import NEW
-from tests.browser.visiting import LIVE, badge, brought, go, opened, picture_file, requested, stroke
+from tests.browser.visiting import LIVE, badge, brought, go, opened, picture_file, requested, row_of, stroke
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.drawn_pictures import explanation, generate, measure
 
@@ -112,10 +112,9 @@ def test_arrows_move_among_our_pictures_and_enter_asks(page_watch: Page, site: s
     page.keyboard.press("Enter")
     addressed(page, picture="test:1")
     assert asked(page) == replace(EXAMPLES[1], picture="test:1")
-    row = "(strip) => [...strip.querySelector('canvas').getContext('2d').getImageData(0, 3, 16, 1).data]"
-    assert strip.nth(1).evaluate(row)[::4] == views.held_out()["grey"][0][1, 3, :16].tolist()
+    assert np.array_equal(row_of(strip.nth(1), 3)[:, 0], views.held_out()["grey"][0][1, 3])
     mode(page, "enlarge")
-    assert np.array_equal(np.reshape(strip.nth(2).evaluate(row), (16, 4))[:, :3], views.held_out()["colour"][0][2, 3])
+    assert np.array_equal(row_of(strip.nth(2), 3)[:, :3], views.held_out()["colour"][0][2, 3])
 
 
 def test_a_file_is_read_shown_and_asked_for_and_what_was_done_to_it_is_said(new_page: NEW, site: str) -> None:

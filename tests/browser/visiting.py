@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from explorer import permalink
 from tests.browser.staged import numbers
@@ -18,6 +18,13 @@ from tests.browser.waiting import becomes, unfolded
 
 T = TypeVar("T")
 
+ROW = """async (choice, row) => {
+    const image = choice.querySelector("img");
+    await image.decode();
+    const context = new OffscreenCanvas(image.naturalWidth, image.naturalHeight).getContext("2d");
+    context.drawImage(image, 0, 0);
+    return [...context.getImageData(0, row, image.naturalWidth, 1).data];
+}"""
 LIVE = re.compile(r"^live · [\d.,]+ m?s\b|^remembered$")
 
 
@@ -76,6 +83,11 @@ def picture_file(columns: slice) -> bytes:
     out = io.BytesIO()
     Image.fromarray(levels).save(out, "PNG")
     return out.getvalue()
+
+
+def row_of(choice: Locator, row: int) -> Any:
+    """(column, 4) red, green, blue and alpha of a row of the picture that a choice shows."""
+    return np.reshape(choice.evaluate(ROW, row), (-1, 4))
 
 
 def stroke(page: Page, side: int, *points: tuple[float, float]) -> None:

@@ -15,13 +15,15 @@ import { paintPicture } from "./pad.js";
  */
 export function strip({ side, channels, names, said, greys, onPick }) {
   const node = el("div", { class: "tfe-picture-strip", role: "radiogroup" });
+  // Images are what is shown: a browser puts all canvases of a page together anew in every frame.
+  const sheet = el("canvas");
 
   function build(keys) {
     node.dataset.of = String(keys.length);
     node.style.setProperty("--columns", String(keys.length > 10 ? Math.ceil(keys.length / 2) : keys.length));
     node.replaceChildren(...keys.map((key) => el("button",
         { type: "button", role: "radio", class: "tfe-picture-choice", "data-key": key,
-        onclick: () => onPick(key, true) }, el("canvas", { "aria-hidden": "true" }))));
+        onclick: () => onPick(key, true) }, el("img", { alt: "" }))));
   }
 
   function paint({ chosen, own, ours }) {
@@ -39,7 +41,9 @@ export function strip({ side, channels, names, said, greys, onPick }) {
       button.setAttribute("aria-label", named);
       button.title = named;
       const pixels = key === "own" ? own : ours?.slice(index);
-      if (pixels) paintPicture(button.firstElementChild, { levels: greys(pixels), side, channels });
+      if (!pixels) continue;
+      paintPicture(sheet, { levels: greys(pixels), side, channels });
+      button.firstElementChild.src = sheet.toDataURL();
     }
     if (had) [...node.children].find((button) => button.dataset.key === had)?.focus({ preventScroll: true });
   }
