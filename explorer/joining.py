@@ -32,8 +32,7 @@ _REGULAR = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*")
 _WORDS = "return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield"
 _VALUE = re.compile(rf"(?:[)\]}}]|\.[\w$]+|(?<![\w$.])(?!(?:{_WORDS})$)[\w$]+)$")
 
-_IMPORT = re.compile(r'^import (?:(?P<one>[\w$]+)|\{(?P<some>[^}]*)\}) from "(?P<path>¤+)";$', re.M)
-_DEFAULT = re.compile(r"^export default (?!(?:async )?(?:function|class)\b)", re.M)
+_IMPORT = re.compile(r'^import \{(?P<some>[^}]*)\} from "(?P<path>¤+)";$', re.M)
 _NAMES = re.compile(r"^export \{(?P<some>[^}]*)\};$", re.M)
 _DECLARED = re.compile(r"^export (?P<rest>(?:const|(?:async )?function\*?|class) ?(?P<name>[\w$]+)\b)", re.M)
 # The word first, then what stands before it: so Python need not try every character.
@@ -184,13 +183,10 @@ def module(path: str, source: str, root: str = "/ui/-/") -> Module:
     for found in _IMPORT.finditer(mask):
         target = at(code[found.start("path") : found.end("path")])
         needs[target] = None
-        pairs = [("default", found["one"])] if found["one"] else _pairs(found["some"])
+        pairs = _pairs(found["some"])
         asked += [(target, outside) for outside, _ in pairs]
         taken = ", ".join(f"{outside}: {inside}" for outside, inside in pairs)
         edits.append((*found.span(), f'const {{ {taken} }} = M("{target}");'))
-    for found in _DEFAULT.finditer(mask):
-        exports.append(("default", "whole_"))
-        edits.append((*found.span(), "const whole_ = "))
     for found in _NAMES.finditer(mask):
         exports += [(outside, inside) for inside, outside in _pairs(found["some"])]
         edits.append((*found.span(), ""))

@@ -237,6 +237,8 @@ DEFECT: Final[Text] = {
 }
 
 
+NO_SUCH_VIEW: Final = _("This view is not there for what this run does.", "这次运行做的事没有这个视图。")
+
 # Nouns behind a number in a text: after "1" the second is written. `lib/lang.js` has the same for what the browser fills in.
 _MANY: Final = (
     "bars beats blocks buckets carries cells characters checkpoints columns coordinates digits epochs events facts guesses heads "

@@ -370,15 +370,18 @@ async def looked(
 
     again: for a page of another web server, so that nothing is measured by a clock."""
     asked, began = look.read(detail), time.monotonic()
+    view = next((view for view in program.views if view.look is look), None)
 
     def drawn() -> Value:
-        name = next((view.name for view in program.views if view.look is look), "")
+        name = view.name if view else ""
         given = detail if isinstance(detail, Mapping) else {}
         with program.of(found.request, view=name, asked=json.dumps({key: value for key, value in given.items() if key != "wished"})):
             return look.draw(found, asked)
 
     try:
         request, _ = program.read(asked.run)
+        if view and not view.of(request):
+            raise InputError("view", **labels.NO_SUCH_VIEW)
         found: Found[R, S] = Found(request)
         if look.needs == "run":
             async with contextlib.aclosing(_seen(program, engine, request, session)) as updates:

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.figures.theme import ten
-
 WAYS = ("ordinary", "checkpointed", "reversible")
 COLOURS = {"ordinary": "var(--cat-2)", "checkpointed": "var(--cat-4)", "reversible": "var(--cat-3)"}
 MADE = ("explicit", "reformer_pytorch", "transformers", "ours", "dense")  # ways to attend, the one that all are measured against first
@@ -67,11 +65,3 @@ def amount(size: float) -> str:
         if size >= unit:
             return f"{size / unit:.3g} {sign}" if size / unit < 999.5 else f"{size / unit:,.0f} {sign}"
     return f"{size:.0f} B"
-
-
-def power(number: float) -> str:
-    """A small number as it is read, in one piece: "4.8 × 10⁻⁷", "0"."""
-    if number == 0:
-        return "0"
-    digits, exponent = f"{number:.1e}".split("e")
-    return f"{digits}\u00a0×\u00a0{ten(int(exponent))}"

@@ -6,6 +6,7 @@ in every lab: who asks is `query`, what is looked at is `key`, what comes out is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -225,3 +226,13 @@ def rows(names: Sequence[str]) -> dict[str, Any]:
 def ten(power: int) -> str:
     """A power of ten as a lecture writes it: 3 -> "10³"."""
     return f"10{str(power).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def power(number: float, digits: int = 2, step: int = 1) -> str:
+    """A large or small number in one piece: "4.8 × 10⁻⁷"; with three digits, and steps of 3 in the power, "16.0 × 10⁹"; "0" for none."""
+    number = float(f"{number:.{digits - 1}e}")
+    if number == 0:
+        return "0"
+    at = step * math.floor(math.log10(number) / step + 1e-9)
+    front = number / 10**at
+    return f"{front:.{digits - len(str(int(front + 1e-9)))}f}\u00a0×\u00a0{ten(at)}"

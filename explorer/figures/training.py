@@ -56,7 +56,7 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
         {**bar, "xaxis": axis, "x": values, "text": texts, "textposition": "outside"}
         for axis, values, texts in (
             ("x", [system.score for system in systems], ["" if system.score is None else f"{system.score:.1f}" for system in systems]),
-            ("x2", [system.cost for system in systems], [power(system.cost) for system in systems]),
+            ("x2", [system.cost for system in systems], [theme.power(system.cost) for system in systems]),
         )
     ]
     bars[1]["textposition"] = "auto"
@@ -72,12 +72,6 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
     words = {"xref": "x", "yref": "y", "x": 0, "xanchor": "left", "showarrow": False, "font": {"color": "var(--ink2)"}}
     frame["annotations"] = [{**words, "y": row, "text": system.elsewhere} for row, system in enumerate(systems) if system.score is None]
     return {"data": bars, "layout": frame}
-
-
-def power(number: float) -> str:
-    """A large number as one reads it: 2.3e19 -> "2.3·10¹⁹"."""
-    exponent = math.floor(math.log10(number))
-    return f"{number / 10**exponent:.1f}·{theme.ten(exponent)}"
 
 
 def rates(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.figures.memory import power
+from explorer.figures.theme import power
 from explorer.labs.reformer.deeper import rewind
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.stage import asked

@@ -10,8 +10,11 @@ import gradio as gr
 import orjson
 import pytest
 
+from explorer import labels
+from explorer.engine import Engine
 from explorer.labs import LABS
 from tests.contract.test_numbers_beyond_all_sense import events, told
+from tests.explorer.wishes import opened, program_of
 
 # Of each lab what its links ask for, and what the sentence names. What no field of the kind could hold is refused by one codec
 # (tests/explorer/test_permalink.py), and in every lab once (test_a_walk_through_every_lab.py).
@@ -87,3 +90,10 @@ def test_a_link_is_refused_in_one_sentence_that_names_what_cannot_be(pages: gr.B
     found = list(refusals([orjson.loads(said) for said in told(handler, {"query": query, "wish": 1})]))
     assert len(found) == 1, found
     assert LINKS[slug][query] in found[0]["en"] and found[0]["zh"] != found[0]["en"]
+
+
+@pytest.mark.parametrize(("view", "query"), [("plane", "v=1&text=A&variant=words"), ("bertviz", "v=1&mode=learn")])
+def test_a_view_of_another_task_is_refused_and_nothing_runs(view: str, query: str, engine: Engine) -> None:
+    before = engine.snapshot().asked
+    said = opened(program_of("language_model"), view, {"run": query}, engine)
+    assert said["error"] == labels.NO_SUCH_VIEW and engine.snapshot().asked == before

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from explorer.controls import Control
-from explorer.figures import attention, memory
+from explorer.figures import attention, memory, theme
 from explorer.figures.attention import Blocks, Kind
 from explorer.figures.curves import LABEL as LABEL_ROOM
 from explorer.figures.curves import Curve, curves
@@ -140,11 +140,12 @@ def test_a_position_that_has_stopped_asks_nothing_any_more_and_passes_through_a_
 @pytest.mark.parametrize(
     ("written", "number", "said"),
     [
-        *((memory.power, 0.0, "0"), (memory.power, 4.83e-7, "4.8 × 10⁻⁷"), (memory.power, 9.97e-16, "1.0 × 10⁻¹⁵")),
+        *((theme.power, 0.0, "0"), (theme.power, 4.83e-7, "4.8 × 10⁻⁷"), (theme.power, 9.97e-16, "1.0 × 10⁻¹⁵")),
+        *((theme.power, 2.3e19, "2.3 × 10¹⁹"), (positions.power, 9.99e-4, "1.0 × 10⁻³"), (cost.power, 99_996.0, "1.00 × 10⁵")),
         *((memory.amount, 512, "512 B"), (memory.amount, 110.4e6, "110 MB"), (memory.amount, 4.3117e9, "4.31 GB")),
         *((positions.power, 3e-12, "3.0 × 10⁻¹²"), (positions.power, 0.84, "0.84"), (positions.power, 0.0, "0.00")),
-        *((cost.power, 4e9, "4.00·10⁹"), (cost.power, 1.2e-14, "1.20·10⁻¹⁴"), (cost.power, 0.25, "0.25")),
-        (partial(cost.power, step=3), 16e9, "16.0·10⁹"),
+        *((cost.power, 4e9, "4.00 × 10⁹"), (cost.power, 1.2e-14, "1.20 × 10⁻¹⁴"), (cost.power, 0.25, "0.25")),
+        (partial(cost.power, step=3), 16e9, "16.0 × 10⁹"),
     ],
 )
 def test_large_and_small_numbers_are_written_as_a_lecture_writes_them(written: Any, number: float, said: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from explorer.figures import positions as positions_drawn
+from explorer.figures import theme
 from explorer.figures import training as training_drawn
 from explorer.labs import about
 from explorer.labs.translation import page
@@ -123,12 +124,12 @@ def test_the_panel_says_the_numbers_of_the_run_and_what_a_visitor_typed_is_no_ma
     value: Any = positions.value(seen)
     moved = value["figures_moved"][0]["figure"]
     for said in moved["sentence"].values():
-        assert "1.0" in said and "7.5" in said and "1.2 × 10⁻⁶" in said and HOSTILE[1] in said
+        assert "1.0" in said and "7.5" in said and theme.power(1.2e-6) in said and HOSTILE[1] in said
         assert not re.search(r"\{(?!size)\w+\}", said)
     rows = value["table"]["rows"]
     assert [(row["cells"][0]["en"], *row["cells"][1:]) for row in rows] == [
         ("with the signal", "2.25", "so", "anders"),
-        ("without it", "1.2 × 10⁻⁶", "gleich", "gleich"),
+        ("without it", theme.power(1.2e-6), "gleich", "gleich"),
     ]
     assert [row["marks"][3] for row in rows] == ["text other", "text"]
     line = [(piece["text"], piece["index"], piece["role"]) for piece in value["lines"][1]["pieces"]]

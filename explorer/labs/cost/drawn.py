@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +14,8 @@ Figure = dict[str, Any]
 
 
 def power(number: float, step: int = 1) -> str:
-    """A large or small number as a lecture writes it: 1.2·10⁻⁴, and with steps of 3 in the power 16.0·10⁹; others in digits."""
-    if number == 0 or 1e-3 <= abs(number) < 1e5:
-        return f"{number:,.4g}"
-    at = step * math.floor((math.log10(abs(number)) + 1e-9) / step)
-    front = number / 10**at
-    return f"{front:.{max(0, 2 - int(math.log10(front)))}f}·{theme.ten(at)}"
+    """A large or small number with its power of ten: "1.20 × 10⁻⁴", with steps of 3 in it "16.0 × 10⁹"; others in digits."""
+    return f"{number:,.4g}" if number == 0 or 1e-3 <= number < 99_995 else theme.power(number, 3, step)
 
 
 def paper(names: Sequence[str], amounts: Sequence[float], columns: Sequence[tuple[str, Sequence[str]]], colours: Sequence[str]) -> Figure:

@@ -29,7 +29,7 @@ def _heads(seen: Explanation) -> Heads:
 
 
 def small(value: float) -> str:
-    """An error as one reads it: 0.30, or 1.2·10⁻¹⁴."""
+    """An error as one reads it: 0.30, or 1.2 × 10⁻¹⁴."""
     return f"{value:.2f}" if value >= 0.005 or value == 0 else power(value)
 
 

@@ -351,9 +351,9 @@ STEPS: Final[Mapping[str, Text]] = {
         "序列可以任意长。循环让远处的词经过中间的每一步；卷积要好几层才够得到；自注意力一步就连接任意两个。请看“路径”一栏。",
     ),
     "paper": _(
-        "At L = d = 1,000 and k = 3: 4·10⁹ operations for self-attention, 16·10⁹ for an LSTM, 6·10⁹ for a convolution. "
+        "At L = d = 1,000 and k = 3: 4 × 10⁹ operations for self-attention, 16 × 10⁹ for an LSTM, 6 × 10⁹ for a convolution. "
         "Restricted to r keys, each query pays for r pairs instead of L.",
-        "L = d = 1,000、k = 3 时：自注意力 4·10⁹ 次运算，LSTM 16·10⁹ 次，卷积 6·10⁹ 次。限制在 r 个键以内时，每个查询只付 r "
+        "L = d = 1,000、k = 3 时：自注意力 4 × 10⁹ 次运算，LSTM 16 × 10⁹ 次，卷积 6 × 10⁹ 次。限制在 r 个键以内时，每个查询只付 r "
         "对的代价，而不是 L 对。",
     ),
     "clock": _(

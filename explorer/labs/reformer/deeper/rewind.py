@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from explorer.figures import memory, saving
 from explorer.figures.curves import Curve
-from explorer.figures.memory import amount, power
+from explorer.figures.memory import amount
 from explorer.figures.saving import Bar, Group
+from explorer.figures.theme import power
 from explorer.labels import Text, filled
 from explorer.labels import text as _
 from explorer.labs.about import benchmark

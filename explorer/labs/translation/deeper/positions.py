@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from explorer.figures import attention
+from explorer.figures import attention, theme
 from explorer.figures import positions as drawing
 from explorer.labels import Text, filled, strung, two
 from explorer.labels import text as _
@@ -204,11 +203,8 @@ def _distances(seen: Positions, pieces: Sequence[str]) -> Value:
 
 
 def power(number: float) -> str:
-    """A small number as one reads it: "1.2 × 10⁻⁶"; from a thousandth on plainly, "0.84"."""
-    if number >= 1e-3 or number <= 0:
-        return f"{number:.2f}"
-    exponent = math.floor(math.log10(number))
-    return f"{number / 10**exponent:.1f} × 10⁻{str(-exponent).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    """A difference as one reads it: "1.2 × 10⁻⁶"; from a thousandth on plainly, "0.84"."""
+    return f"{number:.2f}" if number >= 1e-3 or number <= 0 else theme.power(number)
 
 
 PANEL: View[Request, Explanation] = unfolded(

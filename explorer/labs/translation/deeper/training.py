@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from explorer import labels
+from explorer.figures import theme
 from explorer.figures import training as drawing
 from explorer.labels import Text, filled
 from explorer.labels import text as _
@@ -191,10 +192,10 @@ def value(known: Facts, log: list[dict[str, float]]) -> Value:
 
 def _rows(known: Facts) -> Iterator[tuple[list[str | Text], bool]]:
     for row in TABLE:
-        costs = [drawing.power(cost) for cost in (row.german_cost, row.french_cost)]
+        costs = [theme.power(cost) for cost in (row.german_cost, row.french_cost)]
         yield [row.name, f"{row.german:g}", f"{row.french:g}", *costs, dict(NEWS)], False
     where = dict(filled(CAPTIONS, split=_split(known)))
-    yield [dict(OURS), f"{known['figure']['value']:.1f}", "–", drawing.power(operations(known)), "–", where], True
+    yield [dict(OURS), f"{known['figure']['value']:.1f}", "–", theme.power(operations(known)), "–", where], True
 
 
 def _split(known: Facts) -> Text:
@@ -214,7 +215,7 @@ def _cost(known: Facts) -> Value:
         big=f"{big.german:g}",
         more=f"{big.german - gnmt.german:.1f}",
         times=f"{gnmt.german_cost / base.german_cost:.0f}",
-        ours=drawing.power(ours),
+        ours=theme.power(ours),
         less=f"{float(f'{base.german_cost / ours:.2g}'):,.0f}",
     )
     rows: list[tuple[str | float | Text | None, ...]] = [(one.name, one.score, one.cost) for one in rivals]
