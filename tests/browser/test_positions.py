@@ -34,7 +34,7 @@ def test_another_order_changes_what_is_read_with_the_signal_alone_and_hostile_wo
     before = order(page)
     assert "alert" in "".join(before)
     rows = panel.locator(".tfe-opened-table tbody tr")
-    assert "× 10⁻" in rows.nth(1).inner_text()
+    assert "10⁻" in rows.nth(1).inner_text()
     without = rows.nth(1).locator("td.text").all_inner_texts()
     assert without[0] == without[1]
     panel.locator("button", has_text="Shuffle again").press("Enter")
