@@ -8,7 +8,7 @@ import { number, shown } from "./lib/maps.js";
 import { fit, paint as raster, table } from "./lib/raster.js";
 import { speaking } from "./lib/speaking.js";
 import { pageAt } from "./lib/state.js";
-import { css, onTheme } from "./lib/theme.js";
+import { css, onPaint } from "./lib/theme.js";
 
 const COLOUR = { input: "--cat-1", memory: "--cat-4", cost: "--cat-2", depth: "--cat-3", reading: "--cat-6",
   measured: "--ink3" };
@@ -62,7 +62,7 @@ export function mount(root, props) {
       const paint = lab.picture.levels ? grey : draw;
       unpack(lab.picture.levels ?? lab.picture.weights).then((array) => {
         paint(array);
-        onTheme(() => paint(array));
+        onPaint(() => paint(array));
       });
     } else fit(canvas, size, size);
     return canvas;

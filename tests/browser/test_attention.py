@@ -13,7 +13,8 @@ from explorer.lab import Lab
 from explorer.widgets.stage import stage
 from tests.browser.attending import HOSTILE, RUNS, SOURCE, TARGET, cross, kinds, page_of, words
 from tests.browser.staged import NEW, Picture, heard, listen, opening
-from tests.browser.waiting import becomes, looked, quiet
+from tests.browser.visiting import finer
+from tests.browser.waiting import looked, quiet
 from tests.explorer.rolled_out import rollout
 
 
@@ -75,11 +76,7 @@ def test_a_slider_has_its_own_keys_and_follows_the_picture_and_the_screen_s_reso
     was = kind.inner_text()
     kind.press("Alt+ArrowLeft")  # the browser's Back
     expect(kind).to_have_text(was)
-    width = "document.querySelector('.tfe-attention canvas').width"
-    before = page.evaluate(width)
-    screen = {"width": 1280, "height": 901, "deviceScaleFactor": 2, "mobile": False}
-    page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", screen)
-    becomes(page, lambda: page.evaluate(width), 2 * before)
+    finer(page, ".tfe-attention canvas")
 
 
 def test_sixty_tokens_on_a_side_stay_legible_and_closer_shows_a_part_around_the_lock(page_watch: Page, site: str) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from explorer import permalink, uploads
 from models.sparse_transformer.records import read_drawing, spelled
-from tests.browser.visiting import LIVE, badge, error, go, opened, picture_file, requested, row_of, stroke
+from tests.browser.visiting import LIVE, badge, error, finer, go, opened, picture_file, requested, row_of, stroke
 from tests.browser.visiting import turn as knob
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.small_drawer import EXAMPLES, HOSTILE, PROGRAM, SIDE, Ask, rings
@@ -48,6 +48,7 @@ def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> No
     assert np.array_equal(row_of(choice, 9)[:, 0], rings()[18, 9] * 255)
     expect(page.get_by_role("radio", name=f"Digit 10: {HOSTILE}")).to_be_visible()
     assert page.locator(".tfe-ask img:not(.tfe-picture-choice > img)").count() == 0
+    finer(page, ".tfe-picture-before")
 
 
 def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Page, site: str) -> None:

@@ -10,7 +10,7 @@ import { keyboard } from "./notekeys.js";
 import { paintNotes } from "./noteroll.js";
 import { bringing, sent } from "../../widgets/inputs/picturegive.js";
 import { recorder } from "./takes.js";
-import { onTheme } from "../../widgets/lib/theme.js";
+import { onPaint } from "../../widgets/lib/theme.js";
 import { tone } from "./tone.js";
 
 const TEXT = {
@@ -362,7 +362,7 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
       paintRoll(notes);
     },
   };
-  onTheme(() => self.paint());
+  onPaint(() => self.paint());
   new ResizeObserver(() => self.paint()).observe(roll);
   return self;
 }

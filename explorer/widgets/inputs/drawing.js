@@ -9,7 +9,7 @@ import { averaged, codec, fitted, inked } from "./picturebits.js";
 import { bringing, read, unfit } from "./picturegive.js";
 import { strip as pictureStrip } from "./picturestrip.js";
 import { joined, megabytes, wordsOf } from "./picturewords.js";
-import { onTheme } from "../lib/theme.js";
+import { onPaint } from "../lib/theme.js";
 
 const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of the digits that were learned from
 
@@ -175,7 +175,7 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
       pad.paint({ keep: rows(), given: given() });
     },
   };
-  onTheme(() => self.paint());
+  onPaint(() => self.paint());
   if (ink) {
     unpack(control.drawings.thresholds).then(({ data }) => {
       thresholds = data;

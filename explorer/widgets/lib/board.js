@@ -9,10 +9,10 @@ import { lang, onLang, plain, t } from "./lang.js";
 import { KINDS, looking } from "./looking.js";
 import { Pen, asSvg, onCanvas } from "./pen.js";
 import { player } from "./rollplay.js";
-import { fit, onResolution } from "./raster.js";
+import { fit } from "./raster.js";
 import { bus } from "./state.js";
 import { tableOf } from "./tables.js";
-import { onTheme } from "./theme.js";
+import { onPaint } from "./theme.js";
 import { inTurn } from "./turns.js";
 
 const AROUND = 8; // px above and below a sentence that stands within its picture
@@ -592,8 +592,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   });
   addEventListener("resize", () => projecting() && draw());
   onLang(() => draw());
-  onTheme(() => draw());
-  onResolution(() => draw());
+  onPaint(() => draw());
 
   return {
     words: () => plain(picture.sentence(run, look)),

@@ -43,13 +43,6 @@ export function enlarge(context, pixels, { x, y, width, height, crop = null, smo
   context.drawImage(sheet(pixels), from.left, from.top, from.columns, from.rows, x, y, width, height);
 }
 
-/** Calls fn whenever the screen's resolution has become another: the page is zoomed, or stands on another screen. */
-export const onResolution = (fn) =>
-  matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", () => {
-    onResolution(fn);
-    fn();
-  }, { once: true });
-
 /** Gives a canvas its size in CSS pixels at the screen's own resolution; returns its context, scaled to CSS pixels. */
 export function fit(canvas, width, height, grown = 1) {
   const ratio = Math.max(1, (window.devicePixelRatio || 1) * grown);

@@ -22,6 +22,19 @@ export function onTheme(fn) {
   return () => listeners.delete(fn);
 }
 
+/** The page is zoomed, or stands on another screen. */
+const onResolution = (fn) =>
+  matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", () => {
+    onResolution(fn);
+    fn();
+  }, { once: true });
+
+/** Calls fn whenever what a canvas holds is to be painted anew: in other colours, or at the screen's new resolution. */
+export function onPaint(fn) {
+  onTheme(fn);
+  onResolution(fn);
+}
+
 export function setTheme(name) {
   keep(KEY, name);
   showTheme(name);
