@@ -44,7 +44,7 @@ class Task(driver.Task):
 DIGITS = Task(
     # A feed-forward network of half the usual width: a pixel says little, and there are many of them.
     config=Config(symbols=2, kind="strided", d_ff=256),
-    recipe=Recipe(Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1500, average=4, every=40), round=150),
+    recipe=Recipe(Schedule(steps=5400, warmup=225, decay=0.0, cooldown=3375, average=4, every=90), round=270),
     published=published(
         2.80,
         "Child et al. (2019), strided attention, CIFAR-10",
@@ -56,7 +56,7 @@ DIGITS = Task(
     protocol="whole digits, each pixel drawn once",
     data="MNIST: 59,000 digits, each pixel drawn once with P(1) = grey / 255, seed 0 (github.com/rasbt/mnist-pngs)",
     licence="MIT: the copy of MNIST. Apache-2.0: these weights",
-    target=90.0,
+    target=82.5,
 )
 TEXT = Task(
     # The width of blocks is the square root of the length; a quarter of each block is summary, as in the paper's pattern for text.
