@@ -23,7 +23,7 @@ export function strip({ side, channels, names, said, greys, onPick }) {
     node.style.setProperty("--columns", String(keys.length > 10 ? Math.ceil(keys.length / 2) : keys.length));
     node.replaceChildren(...keys.map((key) => el("button",
         { type: "button", role: "radio", class: "tfe-picture-choice", "data-key": key,
-        onclick: () => onPick(key, true) }, el("img", { alt: "" }))));
+        onclick: () => onPick(key, true) }, el("img", { alt: "", draggable: "false" }))));
   }
 
   function paint({ chosen, own, ours }) {
