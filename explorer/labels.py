@@ -316,6 +316,11 @@ def device(name: str) -> Text:
     return {"en": english, "zh": re.sub(r"(\d+) threads?", r"\1 线程", named.replace(", ", "，"))}
 
 
+def machine(result: Mapping[str, object]) -> Text:
+    """Where a benchmark measured. result: {device, threads, …}, as `python -m benchmarks NAME --save` keeps it."""
+    return device(f"{result['device']}, {result['threads']} threads")
+
+
 def two(value: float) -> str:
     """A number as most sentences print it: 0.57, −8.44; what rounds to nothing has no sign."""
     return f"{value:z,.2f}".replace("-", "−")

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from explorer import labels
+from explorer.labels import Text
+
 WAYS = ("ordinary", "checkpointed", "reversible")
 COLOURS = {"ordinary": "var(--cat-2)", "checkpointed": "var(--cat-4)", "reversible": "var(--cat-3)"}
 MADE = ("explicit", "reformer_pytorch", "transformers", "ours", "dense")  # ways to attend, the one that all are measured against first
@@ -17,11 +20,10 @@ MADE = ("explicit", "reformer_pytorch", "transformers", "ours", "dense")  # ways
 
 @dataclass(frozen=True)
 class Measured:
-    """Bytes by what was measured, and where. device: as torch names it; threads: of the processor."""
+    """Bytes by what was measured, and on what machine."""
 
     bytes: Mapping[str, float]
-    device: str
-    threads: int
+    machine: Text
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def depth_of(result: Mapping[str, Any] | None) -> Depth | None:
     whole = tuple(count for count in counts if all(f"{way}_{count}" in found for way in WAYS))
     if result is None or len(whole) < 2:
         return None
-    return Depth(found, str(result["device"]), int(result["threads"]), whole)
+    return Depth(found, labels.machine(result), whole)
 
 
 def attention_of(result: Mapping[str, Any] | None) -> Measured | None:
@@ -56,7 +58,7 @@ def attention_of(result: Mapping[str, Any] | None) -> Measured | None:
     found = _megabytes(result)
     if result is None or not {"explicit", "ours", "dense"} <= found.keys():
         return None
-    return Measured({way: found[way] for way in MADE if way in found}, str(result["device"]), int(result["threads"]))
+    return Measured({way: found[way] for way in MADE if way in found}, labels.machine(result))
 
 
 def amount(size: float) -> str:

@@ -184,7 +184,7 @@ def speed(
     from explorer.figures import speed as drawing
 
     drawn = [drawing.Way(name, float(figures[f"{key}_ms"]), ours) for key, (name, ours) in ways.items()]
-    units = filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"])
+    units = filled(texts.SPEED_UNITS, machine=labels.machine(found))
     return figure.shown(
         name,
         lambda language: drawing.ways(drawn, axis=texts.SPEED_AXIS[language], language=language),

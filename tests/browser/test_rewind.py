@@ -75,7 +75,7 @@ def test_a_position_is_followed_there_and_back(page_watch: Page, site: str) -> N
 def test_stored_and_live_figures_stand_below_and_say_which_they_are(page_watch: Page, site: str) -> None:
     page, panel = page_watch, page_watch.locator(".tfe-rewind")
     opened(page, site, "lang=en&_rewind=open&_head=3.1")
-    measured = "(81 MB → 88 MB). Stored, measured by python -m benchmarks reversible on cpu, 2 threads."
+    measured = "(81 MB → 88 MB). Stored, measured by python -m benchmarks reversible on CPU, 2 threads."
     for name, told in (
         ("memory-depth", f"and 1.09 × for reversible ones {measured}"),
         (

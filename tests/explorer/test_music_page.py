@@ -350,7 +350,7 @@ def test_the_meter_says_what_it_takes_at_the_sizes_that_are_chosen_and_what_was_
     shown = value["figures"][0]["figure"]
     said, rows = shown["sentence"]["en"], shown["table"]["rows"]
     assert "At L = 2,048 and D = 512 the direct formula’s R takes 8.59 GB in each layer." in said and "4.19 MB: 2,048 times less" in said
-    assert "(cpu, 2 threads): attention’s whole forward pass peaks at 8.62 GB, 517 MB and 16.0 MB" in said
+    assert "(CPU, 2 threads): attention’s whole forward pass peaks at 8.62 GB, 517 MB and 16.0 MB" in said
     assert [row[4:6] for row in rows] == [[8589934592, 8589934592], [138412032, 4194304], [5242880, 4194304]]
     chosen = meter.wished(Question("", {"mlength": "4096", "mwidth": "7", "mheads": None}))
     assert chosen == {"length": 4096, "width": 512, "heads": 8}, "what is not offered is the paper's"

@@ -199,7 +199,7 @@ def test_before_anything_was_measured_a_sentence_stands_in_place_of_each_figure(
 
 def test_memory_against_depth_is_read_from_a_saved_result() -> None:
     figure = layers(reversible=rewound.REVERSIBLE)[1]["memory-depth"]
-    assert "8.00 × for ordinary layers" in figure["sentence"]["en"] and "cpu, 2 threads" in figure["sentence"]["en"]
+    assert "8.00 × for ordinary layers" in figure["sentence"]["en"] and "CPU, 2 threads" in figure["sentence"]["en"]
     assert [line["y"] for line in figure["figures"]["zh"]["data"]][::2] == [[250, 500, 1000, 2000], [81, 82, 84, 88]]
     assert memory.depth_of({**rewound.REVERSIBLE, "figures": {"reversible_4_mb": 80.0, "ordinary_4_mb": 90.0}}) is None
 

@@ -49,7 +49,6 @@ def chart(what: str) -> dict[str, object]:
     end = max(max(line.x) for line in lines.values())
     last = {kind: line.y[-1] for kind, line in lines.items() if line.x[-1] == end}
     ticks = sorted({x for line in lines.values() for x in line.x})[::2]
-    sizes = {"device": labels.device(known["device"]), "threads": known["threads"]}
     says = filled(
         texts.FAMILY_SAYS[what],
         length=f"{SAID:,}",
@@ -65,7 +64,7 @@ def chart(what: str) -> dict[str, object]:
         f"family-{what}",
         list(lines.values()),
         (texts.POSITIONS, axis),
-        (texts.FAMILY[what], filled(texts.FAMILY_UNITS, **sizes), says),
+        (texts.FAMILY[what], filled(texts.FAMILY_UNITS, machine=labels.machine(known)), says),
         (texts.KIND, texts.LENGTH_COLUMN, texts.TIME_COLUMN if what == "seconds" else texts.MB_COLUMN),
         [(texts.KINDS[kind], int(x), round(y, 3)) for kind, line in lines.items() for x, y in zip(line.x, line.y, strict=True)],
         legend=(),

@@ -170,7 +170,7 @@ FAMILY: Final[Mapping[str, Text]] = {
     "seconds": _("The whole family: time", "整个家族：时间"),
     "bytes": _("The whole family: memory", "整个家族：内存"),
 }
-FAMILY_UNITS: Final = _("4 heads of 64, stored: {device}, {threads} threads", "4 个头，每头 64 维，已存：{device}，{threads} 线程")
+FAMILY_UNITS: Final = _("4 heads of 64, stored: {machine}", "4 个头，每头 64 维，已存：{machine}")
 MEGABYTES: Final = _("MB at the peak, logarithmic", "峰值 MB，对数")
 FAMILY_SAYS: Final[Mapping[str, Text]] = {
     "seconds": _(

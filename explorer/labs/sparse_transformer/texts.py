@@ -259,8 +259,8 @@ BITS: Final = _("bits per character", "每字符比特数")
 
 SPEED: Final = _("What is saved, measured", "实测节省了多少")
 SPEED_UNITS: Final = _(
-    "one layer on 4,096 positions, stride 64, {device}, {threads} threads, logarithmic",
-    "一层，4,096 个位置，步长 64，{device}，{threads} 线程，对数轴",
+    "one layer on 4,096 positions, stride 64, {machine}, logarithmic",
+    "一层，4,096 个位置，步长 64，{machine}，对数轴",
 )
 SPEED_AXIS: Final = _("ms for one layer", "一层的毫秒数")
 WAYS: Final[Mapping[str, Text]] = {

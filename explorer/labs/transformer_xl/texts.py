@@ -138,9 +138,7 @@ BITS: Final = _("bits per character", "每字符比特数")
 CURVE_AXES: Final = (SEEN, BITS)
 
 SPEED: Final = _("What does a character of a long text cost to evaluate?", "评估长文本的一个字符要多久？")
-SPEED_UNITS: Final = _(
-    "time for each character, {device}, {threads} threads, logarithmic", "每个字符的时间，{device}，{threads} 线程，对数轴"
-)
+SPEED_UNITS: Final = _("time for each character, {machine}, logarithmic", "每个字符的时间，{machine}，对数轴")
 SPEED_AXIS: Final = _("ms for each character", "每个字符的毫秒数")
 WAY: Final = _("way", "方式")
 REUSE: Final = _("states reused", "重用状态")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from explorer import labels
 from explorer.figures import theme
-from explorer.labels import filled, strung
+from explorer.labels import Text, filled, strung
 from explorer.labels import text as _
 from explorer.labs import about
 from explorer.views import View, unfolded
@@ -57,9 +58,8 @@ SAYS: Final = _(
     "长度加倍，R 变成四倍，Eᵣ 变成两倍。",
 )
 STORED: Final = _(
-    " Stored from a measurement ({device}, {threads} threads): attention’s whole forward pass peaks at {direct}, {skew} and {ours}, its "
-    "result included.",
-    "实测记录（{device}，{threads} 个线程）：注意力整个前向过程的峰值分别为 {direct}、{skew} 和 {ours}，包括其结果。",
+    " Stored from a measurement ({machine}): attention’s whole forward pass peaks at {direct}, {skew} and {ours}, its result included.",
+    "实测记录（{machine}）：注意力整个前向过程的峰值分别为 {direct}、{skew} 和 {ours}，包括其结果。",
 )
 UNMEASURED: Final = _(" This copy holds no measurement.", "这份程序没有附带实测结果。")
 
@@ -67,12 +67,11 @@ UNMEASURED: Final = _(" This copy holds no measurement.", "这份程序没有附
 @dataclass(frozen=True)
 class Measured:
     """What a benchmark measured at the sizes of the paper. peaks: way -> bytes at the most during one forward pass of attention, its result
-    included. milliseconds: way -> of that pass. device, threads: on what."""
+    included. milliseconds: way -> of that pass. machine: on what."""
 
     peaks: Mapping[str, float]
     milliseconds: Mapping[str, float]
-    device: str
-    threads: int
+    machine: Text
 
 
 def measured(result: Path = about.RESULTS / "relative_attention.json") -> Measured | None:
@@ -84,8 +83,7 @@ def measured(result: Path = about.RESULTS / "relative_attention.json") -> Measur
     return Measured(
         peaks={way: float(figures[PEAKS[way]]) * 1e6 for way in WAYS},
         milliseconds={way: float(figures[f"{way}_ms"]) for way in WAYS},
-        device=str(found["device"]),
-        threads=int(found["threads"]),
+        machine=labels.machine(found),
     )
 
 
@@ -130,7 +128,7 @@ def value(sizes: Mapping[str, int], known: Measured | None) -> Value:
         rows.append([NAMES[way], formulas[way], size(whole), size(alone / heads), whole, alone, *told])
     sized = {"direct": size(parts["direct"]["embeddings"]), "table": size(parts["skew"]["embeddings"])}
     says = filled(SAYS, length=f"{sizes['length']:,}", width=f"{sizes['width']:,}", **sized)
-    peaks = UNMEASURED if known is None else filled(STORED, device=known.device, threads=known.threads, **_sizes(known.peaks))
+    peaks = UNMEASURED if known is None else filled(STORED, machine=known.machine, **_sizes(known.peaks))
     marks = [figure.Mark(COUNTED, "var(--cat-1)"), figure.Mark(WITH, "var(--cat-2)")]
     marks += [] if known is None else [figure.Mark(MEASURED, "var(--ink)")]
     words, heads_ = (QUESTION, SCALE, strung([says, peaks], "", "")), (*COLUMNS, *([] if known is None else MORE))

@@ -48,8 +48,6 @@ DEPTH_SAYS: Final = _(
     "从 {few} 层到 {many} 层，普通层的内存增至 {ordinary} 倍，重算时 {checkpointed} 倍，可逆层 {reversible} 倍（{a} → {b}）。"
     "已存储，由 python -m benchmarks reversible 在 {where}上测得。",
 )
-THREADS: Final = _("{device}, {n} threads", "{device}、{n} 个线程")
-THREAD: Final = _("{device}, 1 thread", "{device}、1 个线程")
 PARTS: Final = _("Does the feed-forward network need all positions at once?", "前馈网络需要同时处理所有位置吗？")
 PARTS_UNITS: Final = _("inner values that stand at once, layer {n}; this run", "同时存在的内部数值，第 {n} 层；本次运行")
 PARTS_GROUP: Final = _("In c parts, one after another", "分成 c 份，逐份计算")
@@ -127,15 +125,10 @@ def boards(
     return {"model": dict(model), **run, **norms, **lists, "below": {"figures": [{"figure": one} for one in drawn], "notes": notes}}
 
 
-def _where(found: memory.Measured) -> Text:
-    text = THREAD if found.threads == 1 else THREADS
-    return filled(text, device=found.device, n=str(found.threads))
-
-
 def _depth(found: memory.Depth) -> Value:
     growth = {way: f"{found.of(way)[-1] / found.of(way)[0]:.2f}" for way in memory.WAYS}
     a, b = (amount(found.of("reversible")[i]) for i in (0, -1))
-    says = filled(DEPTH_SAYS, where=_where(found), few=str(found.depths[0]), many=str(found.depths[-1]), a=a, b=b, **growth)
+    says = filled(DEPTH_SAYS, where=found.machine, few=str(found.depths[0]), many=str(found.depths[-1]), a=a, b=b, **growth)
     lines = []
     for way, symbol in zip(memory.WAYS, ("circle", "square", "diamond"), strict=True):
         end = amount(found.of(way)[-1])
@@ -174,7 +167,7 @@ def _peers(found: memory.Measured) -> Value:
     text = PEERS_SAY if found.bytes["dense"] < hashing else PEERS_SAY_ELSE
     said = {way: amount(found.bytes[way]) for way in ("explicit", "ours", "dense")}
     cells = [(way, size, round(100 * size / explicit, 2)) for way, size in rows]
-    words = (PEERS, PEERS_UNITS, filled(text, where=_where(found), **said))
+    words = (PEERS, PEERS_UNITS, filled(text, where=found.machine, **said))
     return _barred("memory-attention", Group(PEERS_GROUP, bars), words, (WAY, PEAK, SHARE), cells)
 
 
