@@ -40,8 +40,7 @@ FIGURES_TEXT = """# All figures
 
 Written by `python -m explorer.readme`. Each figure of a model is measured on held-out data by `python -m models evaluate SLUG --variant V`
 and stands in its `model.json`, beside the split that it is reported on, the one that learning rates and all else were chosen on, and how
-it was measured. Where those two are the same split, or the second was not recorded, the model has still to be trained again. The cost
-laboratory runs no model: it times layers on the machine that serves it.
+it was measured. The cost laboratory runs no model: it times layers on the machine that serves it.
 
 ## Models
 

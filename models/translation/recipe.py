@@ -39,17 +39,16 @@ PUBLISHED = published(
 class Recipe(translating.Recipe):
     """How the network is trained."""
 
-    schedule: Schedule = field(default_factory=Schedule)
-    rate: float | None = field(default=1.6e-3, kw_only=True)  # the largest learning rate
+    schedule: Schedule = field(default_factory=lambda: Schedule(steps=9000, cooldown=4500))
     data: str = "multi30k/train"  # what it learns from
     target: float = 37.0  # sacreBLEU on val that it must reach
 
 
-SMALL = Recipe(Schedule(steps=3000, warmup=225, cooldown=1500, average=5, every=75), rate=None)  # a rate for each by a search
+SMALL = Recipe(Schedule(steps=3000, warmup=225, cooldown=1500, average=5, every=75))
 ABLATED = {name: AblatedConfig(residual=name.removeprefix("residual_")) for name in NETWORKS[:-1]} | {
     NETWORKS[-1]: AblatedConfig(positions="learned")
 }
-VARIANTS = {"base": Task(recipe=Recipe(), config=Config(), published=PUBLISHED, own="pairs", **TASK)} | {
+VARIANTS = {"base": Task(recipe=Recipe(), config=Config(dropout=0.3), published=PUBLISHED, own="pairs", **TASK)} | {
     name: Task(recipe=SMALL, config=config, dtype=torch.int8, **TASK) for name, config in ABLATED.items()
 }
 
@@ -66,7 +65,9 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         Tokenizer.train(itertools.chain(english, german), job.task.config.vocabulary).save(vocabulary)
     tokenizer = Tokenizer.load(vocabulary)
     config = dataclasses.replace(job.task.config, vocabulary=len(tokenizer))
-    found = translating.plan(job, tokenizer, lambda: Transformer(config), finish=lambda where: tokenizer.save(where / "tokenizer.json"))
+    found = translating.plan(
+        job, tokenizer, lambda: Transformer(config), finish=lambda where: tokenizer.save(where / "tokenizer.json"), optimizers=training.muon
+    )
 
     def objective(model: Any) -> torch.nn.Module:
         fit(job.data, tokenizer, model.config.max_positions)

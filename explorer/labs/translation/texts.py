@@ -222,9 +222,9 @@ STEPS: Final[Mapping[str, Text]] = {
         "从顶层读出位置的 R²：{each}。",
     ),
     "training": _(
-        "Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the last checkpoints. The true word goes in, "
+        "Muon and Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the last checkpoints. The true word goes in, "
         "whatever was predicted. Beside it stands what translating cost in its time.",
-        "带预热的 Adam、每次相加之前的随机失活、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
+        "带预热的 Muon 与 Adam、每次相加之前的随机失活、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
         "旁边是当年翻译所花的代价。",
     ),
 }

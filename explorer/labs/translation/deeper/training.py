@@ -108,7 +108,10 @@ DATA: Final = _("Data", "数据")
 UPDATES: Final = _("Updates", "更新")
 UPDATES_ARE: Final = _("{steps}, of at most {batch} target pieces each", "{steps} 次，每次最多 {batch} 个目标词片")
 OPTIMISER: Final = _("Optimiser", "优化器")
-OPTIMISER_IS: Final = _("Adam; gradients longer than {clip} are shortened to it", "Adam；长度超过 {clip} 的梯度被缩短到该值")
+OPTIMISER_IS: Final = _(
+    "Muon for the layers’ matrices, Adam for the rest; gradients longer than {clip} are shortened to it",
+    "各层的矩阵用 Muon，其余参数用 Adam；长度超过 {clip} 的梯度被缩短到该值",
+)
 DROPOUT: Final = _("Dropout", "随机失活")
 DROPOUT_IS: Final = _(
     "each number is 0 with probability {rate} and else × {grown}, at {places} places: both embeddings and before every residual sum",
@@ -119,7 +122,7 @@ AVERAGING_IS: Final = _(
     "mean of the weights after steps {first} to {last}, every {every}", "第 {first} 到 {last} 步每 {every} 步权重的平均"
 )
 TIME: Final = _("Time", "用时")
-TIME_IS: Final = _("{time} on {device}, {precision}, seed {seed}", "{time}，{device}，{precision}，随机种子 {seed}")
+TIME_IS: Final = _("{time} on {device}, seed {seed}", "{time}，{device}，随机种子 {seed}")
 RESULT: Final = _("Held out", "留出集")
 RESULT_IS: Final = _("{value} {metric} on {split}, {n} sentences, beam {beam}", "{split} 上 {n} 句，{metric} {value}，束宽 {beam}")
 
@@ -260,7 +263,6 @@ def _facts(known: Facts) -> Iterator[tuple[Text, Text]]:
             TIME_IS,
             time=about.duration(known["training_seconds"]),
             device=labels.device(known["training_device"]),
-            precision=schedule["precision"],
             seed=known["seed"],
         ),
     )
