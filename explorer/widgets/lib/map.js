@@ -15,6 +15,7 @@ const GAP = 4; // px between small maps
 const SIDE = { row: 26, top: 20 }; // px for the numbers beside small maps
 const ROWS = 4; // locked rows that get bars
 const FINE = 4; // px of the finest cells for an audience
+const TALL = 960; // px of many rows at most: whoever points at one sees the whole map
 
 /** What is printed on a weight: black or white, whichever is read better. */
 const inkOn = (weight) => ink(shade("weights", weight));
@@ -74,7 +75,7 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
   if (rotated && upright < longest) for (const name of names) name.text = pen.cut(name.text, upright, bold);
   const labels = rotated ? Math.ceil(upright + numbers) : Math.ceil(size * 1.3 + index * 1.3 + 6);
   const row = big ? Math.max(FINE, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow
-    ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
+    ? Math.max(18, Math.min(26, cell)) : Math.max(Math.min(16, TALL / rows.length), Math.min(30, 240 / rows.length));
   const apart = (each) => Math.max(1, Math.ceil((size + 2) / each)); // rows or columns from one name to the next
   return { size, index, bold, rows: named, names, group, cell, row, rotated, labels, bars, left, side,
     nth: { row: apart(row), column: rotated ? apart(cell) : 1 }, wide: left + count * cell + side + 3 };
