@@ -94,18 +94,6 @@ def test_names_of_a_package_become_ours_and_another_file_is_refused(tmp_path: Pa
         minilm.adopt(tmp_path, recipe.MINILM)
 
 
-def test_what_is_too_large_for_one_file_comes_back_from_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "LARGEST", 100_000 + 2_000)
-    model, again = network(), network()
-    checkpoint.save(tmp_path, model.state_dict(), {"finished": True}, torch.float32, shards=True)
-    assert len(list(tmp_path.glob("model-*.safetensors"))) > 2
-    for parameter in again.parameters():
-        parameter.zero_()
-    checkpoint.restore(tmp_path, again)
-    for name, tensor in model.state_dict().items():
-        assert torch.equal(again.state_dict()[name], tensor)
-
-
 def test_one_position_in_seven_is_drawn_none_of_them_special_and_most_read_as_a_mask() -> None:
     pieces = learned()
     rows = [pieces.encode(SENTENCES[i % 3]).ids for i in range(900)]

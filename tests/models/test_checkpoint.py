@@ -27,10 +27,16 @@ def written(where: Path, finished: bool = True, **how: Any) -> nn.Linear:
     return model
 
 
-def test_what_was_saved_comes_back_to_half_precision(tmp_path: Path) -> None:
-    model, again = written(tmp_path), nn.Linear(3, 2)
+@pytest.mark.parametrize(("dtype", "files"), [(torch.float16, 1), (torch.float32, 3)])
+def test_what_was_saved_comes_back_in_its_precision_from_one_file_or_several(
+    dtype: torch.dtype, files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "LARGEST", 100_015)  # a row of the matrix in each of several files
+    model, again = written(tmp_path, dtype=dtype, shards=files > 1), nn.Linear(3, 2)
+    assert len(list(tmp_path.glob("model*.safetensors"))) == files
     checkpoint.restore(tmp_path, again)
-    torch.testing.assert_close(again.weight, model.weight.half().float())
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor.to(dtype).float())
     assert checkpoint.read_facts(tmp_path)["parameters"] == 8
     folders = [checkpoint.folder("translation"), checkpoint.folder("translation", "base", 3)]
     assert [one.name for one in folders] == ["base", "base-seed3"], "seeds live beside each other"

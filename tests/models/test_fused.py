@@ -19,8 +19,9 @@ from tests.models.networks import decoder, language
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """Nothing is built here yet."""
+    """Nothing is built here yet, and what is built need not be fast."""
     monkeypatch.setattr("sys.prefix", str(tmp_path))
+    monkeypatch.setattr(fused, "FLAGS", ("-O0", *fused.FLAGS[1:]))
     fused._library.cache_clear()
     yield tmp_path
     monkeypatch.undo()

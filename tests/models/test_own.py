@@ -31,7 +31,7 @@ from models.music.events import notes_of
 from models.music.midi import midi_of
 from models.music.midi import read as heard
 from models.music.performances import performances
-from models.own import Own, Refused, cuts, images, midi, pairs, text
+from models.own import Own, Refused, images, midi, pairs, text
 from models.transformer_xl.recipe import RECIPE, XL
 from models.translation import recipe as translation
 
@@ -44,9 +44,10 @@ def _found_by_no_later_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(folders.NAME, "")  # training writes it
 
 
-def test_the_end_of_a_text_is_held_out_and_nothing_is_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_the_end_of_a_text_is_held_out_and_nothing_is_lost_but_a_byte_order_mark(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
-    path.write_text(LINE * 400, "utf-8")
+    path.write_text(LINE * 400, encoding)
     assert text([path], tmp_path) == "mine.txt, 24,000 characters"
     parts = ["".join(book.text for book in books(tmp_path, split)) for split in ("train", "valid", "test")]
     assert "".join(parts) == LINE * 400 and [len(part) for part in parts] == [21_600, 1_200, 1_200]
@@ -76,12 +77,6 @@ def test_sentences_that_are_too_long_are_refused_before_training(tmp_path: Path)
         objective(network)
 
 
-def test_a_byte_order_mark_is_no_letter(tmp_path: Path) -> None:
-    path = tmp_path / "mine.txt"
-    path.write_text(LINE * 400, "utf-8-sig")
-    assert text([path], tmp_path) == "mine.txt, 24,000 characters"
-
-
 def test_a_midi_file_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "key.mid"
     path.write_bytes(b"MThd\0\0\0\6\0\0\0\1\1\xe0MTrk\0\0\0\x0a\0\xff\x59\2\x0c\0\0\xff\x2f\0")
@@ -89,13 +84,10 @@ def test_a_midi_file_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
         heard(path)
 
 
-def test_a_gpu_is_refused_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(ValueError, match="--device cuda:1: this machine has no GPU"):
         device("cuda:1")
-
-
-def test_a_gpu_beyond_those_that_there_are_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
     assert device("cuda:1").index == 1
@@ -191,10 +183,6 @@ def test_what_the_data_are_cut_to_or_has_no_effect_cannot_be_set(config: Any, na
         own.config(config, own.recipe(RECIPE))
 
 
-def test_parts_are_never_empty() -> None:
-    assert [len(range(7)[part]) for part in cuts(7)] == [5, 1, 1]
-
-
 def drawn(folder: Path, count: int) -> Path:
     """A folder of so many picture files, grey stripes that get lighter from one to the next."""
     folder.mkdir()
@@ -216,24 +204,19 @@ def test_of_pictures_the_middle_square_is_learned_from_and_some_are_held_out(tmp
     assert given["test"][-1, 0, -1].tolist() == [39 + 99] * 3
 
 
-# What app.py does, with a site of the one lab: the others are those of any other start.
+# What app.py does, with a site of two labs: the others are those of any other start.
 OPENED = """if True:
     from explorer import server
     from tests.conftest import built
     from tests.explorer.asking import ask
+    SLUGS = ("transformer_xl", "image_transformer")
     def opened(labs, *_, **__):
-        site = built(lambda: server.Site([lab for lab in labs if lab.slug == SLUG]))
-        print(ask(site, "/" + SLUG).text)
+        site = built(lambda: server.Site([lab for lab in labs if lab.slug in SLUGS]))
+        print(*(ask(site, "/" + slug).text for slug in SLUGS), sep="NEXT PAGE")
         site.engine.close(0)
     server.serve = opened
     server.main()
 """
-
-
-def shown(slug: str, *app: str) -> str:
-    """The page of a lab as the app serves it that is started with these arguments."""
-    command = [sys.executable, "-c", OPENED.replace("SLUG", repr(slug)), *app]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def test_a_run_goes_on_with_what_it_was_begun_with_alone_and_may_be_of_any_size(
@@ -261,7 +244,9 @@ def test_a_run_goes_on_with_what_it_was_begun_with_alone_and_may_be_of_any_size(
 
 
 @pytest.mark.slow
-def test_from_a_text_file_to_a_lab_as_the_readme_shows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_text_file_to_a_lab_as_the_readme_shows_it_and_from_pictures_to_one_that_makes_small_ones_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     block = re.search(r"## Your own data.*?```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert block
     (tmp_path / "my.txt").write_text("".join(LINE.replace("late", str(i)) for i in range(400)), "utf-8")
@@ -271,17 +256,11 @@ def test_from_a_text_file_to_a_lab_as_the_readme_shows_it(tmp_path: Path, monkey
     assert train[:2] == ["-m", "models"] and main(train[2:]) == 0
     facts = json.loads((tmp_path / "my-models/transformer_xl/xl/model.json").read_text("utf-8"))
     assert facts["data"].startswith("my.txt, ") and facts["config"]["d_model"] == 64 and facts["figure"]["split"] == "test"
-    assert app[0] == "app.py"
-    page = shown("transformer_xl", *app[1:])
-    assert "trained by you" in page and "my.txt" in page and "This lab is closed" not in page
-
-
-@pytest.mark.slow
-def test_from_a_folder_of_pictures_to_a_lab_that_makes_small_ones_larger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EXPLORER_DATA", "/nowhere")
-    own = ["--images", str(drawn(tmp_path / "mine", 100)), "--out", str(tmp_path / "models")]
+    own = ["--images", str(drawn(tmp_path / "mine", 100)), "--out", str(tmp_path / "my-models")]
     sizes = [word for size in ("steps=2", "lr=0.003", "d_model=16", "n_decoder=1") for word in ("--set", size)]
     assert main(["train", "image_transformer", *own, *sizes]) == 0
-    page = shown("image_transformer", "--assets", str(tmp_path / "models"))
-    assert "trained by you" in page and "100 pictures of mine" in page and "picture 5, held out" in page
-    assert "This lab is closed" not in page
+    assert app[0] == "app.py"
+    ran = subprocess.run([sys.executable, "-c", OPENED, *app[1:]], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    pages = ran.stdout.split("NEXT PAGE")
+    for page, names in zip(pages, (["my.txt"], ["100 pictures of mine", "picture 5, held out"]), strict=True):
+        assert "This lab is closed" not in page and all(name in page for name in ("trained by you", *names))
