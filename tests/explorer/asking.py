@@ -7,7 +7,6 @@ import http.client
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -128,16 +127,3 @@ class Stream:
         """Breaks the connection, as a closed page does."""
         self._answer.close()
         self._connection.close()
-
-
-def answers(url: str, number: int, detail: object, session: str, begun: threading.Semaphore | None = None) -> list[dict[str, Any]]:
-    """Sends an event as the page does and returns every message that comes back; `begun` is released with the first."""
-    join(url, number, detail, session)
-    stream = Stream(url, session)
-    try:
-        for message in stream:
-            if begun is not None and message is stream.messages[0]:
-                begun.release()
-    finally:
-        stream.close()
-    return stream.messages

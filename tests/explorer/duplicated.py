@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from models.reformer.records import Explanation, Read, Request
+from models.reformer.records import Explanation, Read
 
 ROUNDS = {"lsh_4": 4, "full": 0, "lsh_2": 2, "lsh_1": 1, "text": 2}
 
@@ -45,8 +45,3 @@ def book(text: str, salt: int = 0) -> Explanation:
     """A text read by the model of texts."""
     one = read("text", text, tuple(range(0, len(text), 7)), mode="text", layers=2, salt=salt)
     return Explanation(("\N{REPLACEMENT CHARACTER}", *text[:-1]), np.arange(len(text)).astype(np.int16), (one,), 1)
-
-
-def request(text: str = "locality sensitive hashing", **changed: object) -> Request:
-    """A request for a word."""
-    return Request(text=text, **changed)  # type: ignore[arg-type]

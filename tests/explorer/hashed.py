@@ -106,22 +106,19 @@ def weights(made: Read, layer: int, head: int) -> NDArray[np.float32]:
 
 
 def models(kind: str) -> tuple[tuple[str, ...], int | None, list[Read]]:
-    """Tokens, letters of the word, and what each model made of it: "word", "long", "four" (buckets), "text" or "book"."""
+    """Tokens, letters of the word, and what each model made of it: "word", "long" or "four" (buckets)."""
     if kind == "word":
         tokens, word = twice(WORD), len(WORD)
         return tokens, word, [read("lsh_4", tokens, word), read("full", tokens, word, rounds=0), read("lsh_2", tokens, word, rounds=2)]
     if kind == "long":
         tokens, word = twice(long_word()), 128
         return tokens, word, [read("lsh_4", tokens, word, rounds=8)]
-    if kind == "four":
-        return tuple(ODD), None, [read("text", tuple(ODD), None, rounds=2, kinds=4, chunk=8)]
-    book = tuple((ODD * 30)[: 300 if kind == "text" else 1023])
-    return book, None, [read("text", book, None, rounds=2, kinds=32, chunk=64, layers=4)]
+    return tuple(ODD), None, [read("text", tuple(ODD), None, rounds=2, kinds=4, chunk=8)]
 
 
 def pick(kind: str) -> Mapping[str, Any]:
     """What is shown on arrival: the first head, in its first round, finds the letter that it is to say in the middle of a word."""
-    head, pos = {"word": ("1.1", 39), "long": ("1.1", 192), "four": ("1.3", 44), "text": ("3.2", 239), "book": ("3.4", 749)}[kind]
+    head, pos = {"word": ("1.1", 39), "long": ("1.1", 192), "four": ("1.3", 44)}[kind]
     return {"model": models(kind)[2][0].variant, "head": head, "round": 1, "pos": pos}
 
 

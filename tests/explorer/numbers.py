@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.packing import ArrayStore, arrays
+from explorer.looks import looks
+from explorer.packing import LEVELS, ArrayStore, arrays
 
 
 def unpacked(packed: Mapping[str, Any], store: ArrayStore | None = None) -> Any:
@@ -23,6 +24,12 @@ def unpacked(packed: Mapping[str, Any], store: ArrayStore | None = None) -> Any:
 def scaled(packed: Mapping[str, Any], store: ArrayStore | None = None) -> Any:
     """An array as the browser reads it."""
     return unpacked(packed, store) * packed["scale"]
+
+
+def rows_at(address: str, layer: int, head: int, first: int, count: int) -> Any:
+    """The exact rows that a page finds at an address."""
+    kept: Any = looks().get(address.rpartition("/")[2])
+    return np.frombuffer(kept.answer(layer, head, first, count), "<u2").reshape(count, -1) / LEVELS
 
 
 def halted(taken: Sequence[int], before: float = 0.3, last: float = 1.0) -> dict[str, Any]:

@@ -79,11 +79,6 @@ def joint(wish: Neighbours) -> Joint:
     return Joint(pieces, pieces, both, known, "Zwei")
 
 
-def neighbours(wishes: Sequence[Neighbours]) -> list[Joint]:
-    """As the lab's own engine function."""
-    return [joint(one) for one in wishes]
-
-
 def reread(wishes: Sequence[Retranslated]) -> list[Array]:
     """As the lab's own engine function: pieces that are in sight are not read, the others have less than half as much with each change."""
     found = []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,45 +11,18 @@ from explorer.labs.music import change, texts, views
 from explorer.program import Change, Program
 from explorer.runs import Stored
 from explorer.widgets.change import Rolls
-from models.errors import InputError
 from models.music import chorales
 from models.music.records import Request, melody, motif, spelled
-from tests.explorer.small_lab import ABOUT, HOSTILE, text
+from tests.explorer.small_lab import ABOUT, HOSTILE, Seen, nothing_made, text
 
-REFUSED, SLOW = 13, 99  # seeds that the model refuses, and that it takes its time over until `go` is set
-SEVEN = 7  # semitones that it refuses
+SEVEN = 7  # semitones that the model refuses
 FOUR = np.array([[72, 67, 64, 48], [72, 67, 64, 48], [-1, 65, 62, 43], [71, -1, -1, -1]])  # sixteenths of S A T B
 EXAMPLES = (
     Request(motif=melody((72, 71, 0, 69, 71))),
     Request(mode="continue", motif=spelled(chorales.cells_of(FOUR)), length=128, seed=3),
     Request("piano", "continue", motif((60, 64, 67)), 512, temperature=0.9),
 )
-go = threading.Event()
-
-
 TITLES = (text("Chorale", "众赞歌"), text("Four voices", "四声部"), text("Broken chords", "分解和弦"))
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What came of a request."""
-
-    seed: int
-
-
-def explain(requests: Sequence[Request]) -> list[Seen | InputError]:
-    """The model."""
-    for _ in (one for one in requests if one.seed == SLOW):
-        go.wait(60)
-    return [_refused(one) or Seen(one.seed) for one in requests]
-
-
-def _refused(one: Request) -> InputError | None:
-    if one.seed == REFUSED:
-        return InputError("thirteen", en="Thirteen is not read.", zh="不读十三。")
-    if one.semitones == SEVEN:
-        return InputError("seven", en=f"Seven is refused. {HOSTILE}", zh="七被拒绝。")
-    return None
 
 
 def side(pitches: Sequence[int], name: str) -> Side:
@@ -81,7 +52,7 @@ def difference(_seen: object, _measured: object, request: Request, _what: object
 
 
 PROGRAM: Program[Request, Seen] = Program(
-    explain=explain,
+    explain=nothing_made(lambda request: request.semitones == SEVEN, en=f"Seven is refused. {HOSTILE}", zh="七被拒绝。"),
     kind=Request,
     controls=(*views.asked(), *change.knobs()),
     views=(),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +15,13 @@ from explorer.labs import passages
 from explorer.program import Change, Program
 from explorer.runs import Stored
 from explorer.widgets import change
-from models.errors import InputError
 from models.fields import anything, characters, choice, heads, number
-from tests.explorer.small_lab import ABOUT, HOSTILE, text
+from tests.explorer.small_lab import ABOUT, HOSTILE, Seen, nothing_made, text
 
 SIDE = 28
-REFUSED, SLOW = 13, 99  # seeds that the model refuses, and that it takes its time over until `go` is set
-TOO_FAR, TOO_MUCH = 56, 1024  # a stride and a memory that it refuses
+TOO_FAR, TOO_MUCH = 56, 1024  # a stride and a memory that the model refuses
 GIVEN, COUNT = 800, 1056
 READ = ("The sea 😀 was all before them,\n" * 40)[:COUNT]  # what is read again, whatever the text
-go = threading.Event()
-
-
 MODELS = {"strided": text("strided", "跨步"), "dense": text("dense", "稠密"), "fixed": text(f"fixed {HOSTILE}", "固定")}
 READERS = {"xl": text("Transformer-XL", "有记忆的模型"), "absolute": text("Absolute positions", "绝对位置模型")}
 
@@ -51,28 +44,6 @@ class Ask:
     memory: int = number(512, 0, 1024, en="memory", zh="记忆")
     segment: int = choice(128, (32, 64, 128), en="segment", zh="片段")
     spans: tuple[tuple[int, int, float], ...] = anything(())
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What came of a request."""
-
-    seed: int
-
-
-def explain(requests: Sequence[Ask]) -> list[Seen | InputError]:
-    """The model."""
-    for _ in (one for one in requests if one.seed == SLOW):
-        go.wait(60)
-    return [_refused(one) or Seen(one.seed) for one in requests]
-
-
-def _refused(one: Ask) -> InputError | None:
-    if one.seed == REFUSED:
-        return InputError("thirteen", en="Thirteen is not read.", zh="不读十三。")
-    if one.stride == TOO_FAR or one.memory == TOO_MUCH:
-        return InputError("too_much", en=f"So much is refused. {HOSTILE}", zh="太多，被拒绝。")
-    return None
 
 
 def rings() -> NDArray[np.uint8]:
@@ -143,7 +114,9 @@ EXAMPLES = (
 )
 TITLES = (text("half a ring", "半个圆环"), text("ten rows", "十行"), text("a novel", "一部小说"), text("a beginning", "开头"))
 PROGRAM: Program[Ask, Seen] = Program(
-    explain=explain,
+    explain=nothing_made(
+        lambda request: request.stride == TOO_FAR or request.memory == TOO_MUCH, en=f"So much is refused. {HOSTILE}", zh="太多，被拒绝。"
+    ),
     kind=Ask,
     controls=(
         Control("task", text("input", "输入"), "choice", names={"digit": text("a digit", "数字"), "text": text("a text", "文本")}),

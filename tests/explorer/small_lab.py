@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,6 +25,26 @@ go = threading.Event()
 def text(en: str, zh: str) -> dict[str, str]:
     """A text in both languages."""
     return {"en": en, "zh": zh}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of a request to a model that makes nothing."""
+
+    seed: int
+
+
+def nothing_made(refused: Callable[[Any], bool], **why: str) -> Callable[[Sequence[Any]], list[Seen | InputError]]:
+    """A model that makes nothing, and refuses a request that is `refused`: in English and Chinese, why."""
+    return lambda requests: [InputError("refused", **why) if refused(one) else Seen(one.seed) for one in requests]
+
+
+def says(said: dict[str, str], number: int) -> Any:
+    """A figure of one bar that says this."""
+    plot: Any = {"data": [{"type": "bar", "x": ["said"], "y": [number]}], "layout": {}}
+    letters = text("letters", "字母")
+    table = figure.Table((letters,), [(number,)])
+    return figure.value({"en": plot, "zh": plot}, title=text("Said", "所说"), units=letters, sentence=said, table=table)
 
 
 ABOUT = About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None)
@@ -91,15 +111,7 @@ def difference(seen: tuple[Said, Said], measured: tuple[float, float], request: 
 
 def drawn(seen: Said, request: Ask, state: str) -> Any:
     """A figure whose sentence is the answer."""
-    sentence = text(f"It says {seen.answer}.", f"回答 {seen.answer}。")
-    plot: Any = {"data": [{"type": "bar", "x": ["said"], "y": [len(seen.answer)]}], "layout": {}}
-    return figure.value(
-        {"en": plot, "zh": plot},
-        title=text("Said", "所说"),
-        units=text("letters", "字母"),
-        sentence=sentence,
-        table=figure.Table((text("letters", "字母"),), [(len(seen.answer),)]),
-    )
+    return says(text(f"It says {seen.answer}.", f"回答 {seen.answer}。"), len(seen.answer))
 
 
 TIMES = Control(

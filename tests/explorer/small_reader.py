@@ -14,11 +14,10 @@ from explorer.labs import passages
 from explorer.program import Program
 from explorer.runs import Stored
 from explorer.views import View
-from explorer.widgets import figure
 from explorer.widgets.figure import own
 from models.errors import InputError
 from models.fields import characters, check, choice, number, passage
-from tests.explorer.small_lab import ABOUT, text
+from tests.explorer.small_lab import ABOUT, says, text
 
 MOST = 3000
 REFUSED, READS, WRITES = 13, 98, 99  # seeds that the model refuses, and that it stays reading, or writing, with until `go` is set
@@ -82,18 +81,9 @@ def stay(requests: Sequence[Ask], seed: int) -> Iterator[list[Any]]:
         yield [[] for _ in requests]
 
 
-def drawn(seen: Read, _request: Ask, _state: str) -> Any:
-    """A figure whose sentence is what was written."""
-    return told(f"It wrote {len(seen.written)}.")
-
-
 def told(said: str) -> Any:
     """A figure that says this."""
-    plot: Any = {"data": [{"type": "bar", "x": ["written"], "y": [1]}], "layout": {}}
-    table = figure.Table((text("written", "续写"),), [(1,)])
-    return figure.value(
-        {"en": plot, "zh": plot}, title=text("Written", "续写"), units=text("characters", "字符"), sentence=text(said, said), table=table
-    )
+    return says(text(said, said), 1)
 
 
 EXAMPLES = (Ask(), Ask(page="hill", memory=16), Ask(text="An opening of no book: ", variant="wild", length=400, seed=11))
@@ -120,7 +110,12 @@ PROGRAM: Program[Ask, Read] = Program(
         ),
     ),
     views=(
-        View("difficulty", partial(own, "difficulty"), drawn, lambda steps, _request: told(f"So far {sum(map(len, steps))}."), at="side"),
+        View(
+            *("difficulty", partial(own, "difficulty")),
+            lambda seen, _request, _state: told(f"It wrote {len(seen.written)}."),
+            lambda steps, _request: told(f"So far {sum(map(len, steps))}."),
+            at="side",
+        ),
     ),
     change=None,
     examples=tuple(zip(EXAMPLES, TITLES, strict=True)),

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from explorer.widgets import bertviz as widget
 from tests.explorer.numbers import refused
 
 Array = NDArray[np.float32]
-ROOT = Path(__file__).parents[2]
 SOURCE = ["A", "blond", "hold", "ing", "hands"]
 TARGET = ["<s>", "Eine", "Blond", "ine", "hält", "Händ", "e"]
 HOSTILE = [

@@ -21,7 +21,7 @@ from models.image_transformer.weights import weights
 from models.layers import local
 from tests.explorer import drawn_pictures
 from tests.explorer.drawn_pictures import explanation, generate, measure
-from tests.explorer.numbers import refused, scaled, unpacked
+from tests.explorer.numbers import refused, rows_at, scaled, unpacked
 from tests.explorer.reached import known, reach
 from tests.explorer.wishes import finished
 
@@ -90,7 +90,7 @@ def test_the_weights_of_every_layer_are_at_an_address_all_heads_of_a_position_in
         look: Any = looks().get(pattern["look"].removeprefix("/looks/"))
         layers, heads = change.HEADS[seen.pattern]
         assert (look.layers, look.heads, look.queries) == (layers, 1, SIDE * SIDE) and look.answer(99, 0, 0, 8) is None
-        rows = np.frombuffer(look.answer(5, 0, 128, 128), "<u2").reshape(128, heads, -1) / 65_535
+        rows = rows_at(pattern["look"], 5, 0, 128, 128).reshape(128, heads, -1)
         np.testing.assert_allclose(rows, weights(seen, 5)[:, 128:256].swapaxes(0, 1), atol=1e-4)
 
 

@@ -174,15 +174,6 @@ def test_those_who_leave_the_queue_leave_no_work_behind(slow: Running) -> None:
     assert freed(slow, 2 * SOON), "what is being computed ends, nothing new begins"
 
 
-def test_the_next_visitor_is_served(slow: Running) -> None:
-    stream, _ = streaming(slow, "gone", 6)
-    stream.close()
-    join(slow.url, event(slow.url, "/translation", "ask"), given("A dog runs."), "next")
-    last = Stream(slow.url, "next")
-    assert last.until(completed)["success"], last.messages
-    last.close()
-
-
 def test_a_cancel_of_somebody_elses_event_needs_its_name(slow: Running) -> None:
     stream, _ = streaming(slow, "victim", 8, SHORT)
     for session, name in (("victim", "0" * 32), ("other", "0" * 32), ("other", ""), ("victi", None), ("", None), ("*", None)):

@@ -21,7 +21,6 @@ from explorer.labs.transformer_xl import about as xl_about
 from explorer.labs.transformer_xl import page as xl_page
 from explorer.labs.transformer_xl import views as xl_views
 from explorer.labs.transformer_xl.deeper import terms as xl_terms
-from explorer.looks import LEVELS, looks
 from explorer.runs import first
 from explorer.widgets.folded import Question
 from models.adaptive_span import records as span_records
@@ -29,7 +28,7 @@ from models.adaptive_span.records import Saved
 from models.transformer_xl import records as xl_records
 from models.transformer_xl.weights import look as xl_look
 from tests.explorer import readings, segmented, spanned
-from tests.explorer.numbers import refused, unpacked
+from tests.explorer.numbers import refused, rows_at, unpacked
 from tests.explorer.readings import COPIES, MEMORY, SEGMENT, rows
 from tests.explorer.spanned import RAMP, SPAN
 from tests.explorer.wishes import alone, finished, told
@@ -155,18 +154,11 @@ def test_a_model_carries_its_profiles_its_memory_its_pattern_and_the_address_of_
     xl, absolute = around(readings.value())["models"]
     assert (xl["memory"], absolute["memory"]) == (MEMORY, 0) and "first_seen" not in absolute
     assert absolute["edges"][-1] == SEGMENT + 2, "it sees its segment alone"
-    looked(xl["look"], (*COPIES, 300, 2), rows(made[0], *COPIES, [300, 301]))
+    np.testing.assert_allclose(rows_at(xl["look"], *COPIES, 300, 2), rows(made[0], *COPIES, [300, 301]), atol=2e-5)
     one = plain("It was", [1.0] * 6, look="/looks/x", layers=1, heads=2)
     fixed = {"kind": "fixed", "l": 8, "c": 2}
     drawn: Any = reading.value([one, replace(one, key="two", pattern=fixed)], **FACTS)["models"]
     assert "pattern" not in drawn[0] and drawn[1]["pattern"] == fixed
-
-
-def looked(address: str, asked: tuple[int, int, int, int], expected: Any) -> None:
-    """The exact rows of a model are at an address."""
-    kept: Any = looks().get(address.rpartition("/")[2])
-    found = np.frombuffer(kept.answer(*asked), "<u2").reshape(asked[3], -1) / LEVELS
-    np.testing.assert_allclose(found, expected, atol=2e-5)
 
 
 def test_the_character_that_is_locked_on_arrival_is_said_from_across_the_border_of_its_segment() -> None:
@@ -204,7 +196,7 @@ def drawn(intervention: str = "none", **more: Any) -> dict[str, Any]:
 def test_the_address_of_a_run_with_the_memory_of_another_text_gives_the_rows_of_its_reading() -> None:
     other = segmented.run("foreign")[0][0]
     expected = xl_look(other, 2, 1, [100, 101])
-    looked(drawn("foreign")["models"][0]["look"], (2, 1, 100, 2), expected)
+    np.testing.assert_allclose(rows_at(drawn("foreign")["models"][0]["look"], 2, 1, 100, 2), expected, atol=2e-5)
     assert expected.shape[1] == len(other.text) + 64, "keys of the other text come last"
 
 

@@ -60,12 +60,12 @@ def wish(draw: random.Random) -> Wish:
     )
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_every_request_comes_back_from_its_link(seed: int) -> None:
-    asked = wish(random.Random(seed))
-    query = permalink.encode(asked)
-    assert query.isascii() and " " not in query
-    assert permalink.decode(Wish, query) == (asked, None)
+def test_every_request_comes_back_from_its_link() -> None:
+    for seed in range(300):
+        asked = wish(random.Random(seed))
+        query = permalink.encode(asked)
+        assert query.isascii() and not set(query) & set("<>\"'# \n"), seed
+        assert permalink.decode(Wish, query) == (asked, None), seed
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -133,15 +133,15 @@ def test_an_absurd_link_gets_one_sentence_that_names_it(query: str, named: str) 
     assert all(told and len(told) < 300 and told.isprintable() for told in caught.value.text.values())
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_random_queries_are_read_or_refused_and_never_fail_otherwise(seed: int) -> None:
-    draw = random.Random(seed)
+def test_random_queries_are_read_or_refused_and_never_fail_otherwise() -> None:
     keys = [*Wish.__dataclass_fields__, "v", "_head", "step", "sentence.z", "sentence", "sentence"]
-    pairs = [(draw.choice(keys), sentence(draw, draw.randint(0, 12))) for _ in range(draw.randint(0, 6))]
-    query = urlencode(pairs) if draw.random() < 0.5 else sentence(draw, 60) + "&sentence=%ff%fe&a=%zz"
-    try:
-        asked, _ = permalink.decode(Wish, query)
-    except InputError as error:
-        assert error.text["en"].isprintable()
-    else:
-        assert isinstance(asked.sentence, str) and isinstance(asked.beam, int)
+    for seed in range(300):
+        draw = random.Random(seed)
+        pairs = [(draw.choice(keys), sentence(draw, draw.randint(0, 12))) for _ in range(draw.randint(0, 6))]
+        query = urlencode(pairs) if draw.random() < 0.5 else sentence(draw, 60) + "&sentence=%ff%fe&a=%zz"
+        try:
+            asked, _ = permalink.decode(Wish, query)
+        except InputError as error:
+            assert error.text["en"].isprintable(), seed
+        else:
+            assert isinstance(asked.sentence, str) and isinstance(asked.beam, int), seed

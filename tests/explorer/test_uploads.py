@@ -47,7 +47,7 @@ def chunk(kind: bytes, body: bytes) -> bytes:
 
 def png(width: int, height: int, *, depth: int = 8, colour: int = 0, rows: Iterable[bytes] = (), before: bytes = b"") -> bytes:
     """A PNG put together by hand, whatever its header says. before: chunks ahead of the picture."""
-    packer = zlib.compressobj(9)
+    packer = zlib.compressobj(1)
     data = b"".join(packer.compress(row) for row in rows) + packer.flush()
     header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
     return PNG + chunk(b"IHDR", header) + before + chunk(b"IDAT", data) + chunk(b"IEND", b"")

@@ -114,29 +114,6 @@ class Short(Link):
     module = "tests.explorer.engine.bridge"
 
 
-@pytest.mark.slow
-async def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(tmp_path: Path) -> None:
-    shut = tmp_path / "shut"
-    engine = Cluster(Short("", VERSION, {"all": "1"}, folder=str(shut)))
-    try:
-        await engine.reached()
-        assert (await engine.ask("builtins:list", "before")).value == "before"
-        (held,) = asked(engine, SPELL, tmp_path)
-        await until(lambda: bool(spellers(tmp_path)))
-        shut.touch()
-        assert engine.link._process is not None
-        engine.link._process.kill()
-        for away in await values([held, engine.ask("builtins:list", "during")]):
-            assert isinstance(away, Busy) and away.code == "away" and "out of reach" in away.text["en"] and away.text["zh"]
-        assert engine.away
-        shut.unlink()
-        await engine.reached()
-        assert (await engine.ask("builtins:list", "after")).value == "after" and not engine.away
-    finally:
-        engine.close(0.0)
-    assert not engine.link._hearers
-
-
 @pytest.fixture
 def short(tmp_path: Path) -> Iterator[Cluster]:
     """An engine over a link without Ray; it is away while the folder holds "shut"."""
@@ -149,6 +126,23 @@ async def answers(engine: Cluster, text: str) -> bool:
     async with asyncio.timeout(PATIENCE):
         await engine.reached()
         return bool((await engine.ask("builtins:list", text)).value == text)
+
+
+@pytest.mark.slow
+async def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(short: Cluster, tmp_path: Path) -> None:
+    assert await answers(short, "before")
+    (held,) = asked(short, SPELL, tmp_path)
+    await until(lambda: bool(spellers(tmp_path)))
+    (tmp_path / "shut").touch()
+    assert short.link._process is not None
+    short.link._process.kill()
+    for away in await values([held, short.ask("builtins:list", "during")]):
+        assert isinstance(away, Busy) and away.code == "away" and "out of reach" in away.text["en"] and away.text["zh"]
+    assert short.away
+    (tmp_path / "shut").unlink()
+    assert await answers(short, "after") and not short.away
+    short.close(0.0)
+    assert not short.link._hearers
 
 
 async def test_a_process_that_cannot_be_started_is_tried_again_and_leaves_no_socket_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,12 +240,8 @@ async def test_a_page_that_stops_what_is_timed_is_let_go_where_the_cluster_does_
 
 
 async def test_a_cluster_that_was_never_there_is_said_so() -> None:
-    engine = Cluster(Link(f"127.0.0.1:{free_port()}", VERSION, {"all": "1"}))
-    try:
-        with pytest.raises(Busy) as away:
-            await engine.ask("builtins:list", "x")
-    finally:
-        engine.close(0.0)
+    with closing(Cluster(Link(f"127.0.0.1:{free_port()}", VERSION, {"all": "1"}))) as engine, pytest.raises(Busy) as away:
+        await engine.ask("builtins:list", "x")
     assert away.value.code == "away" and engine.away
 
 
