@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import gradio as gr
 import numpy as np
@@ -224,6 +225,12 @@ def answering(*panels: tuple[Callable[[], Any], Callable[[Question], Any]]) -> P
             panel = place()
             panel.ask(told, None, panel, **AT_ONCE)
 
+    return page
+
+
+def bare(page: Page, site: str) -> Page:
+    """A page with nothing on it that may load our scripts, for what one of them works out without a picture."""
+    page.goto(urljoin(site, "/bench/bench.js"))
     return page
 
 

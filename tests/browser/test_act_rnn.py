@@ -15,12 +15,6 @@ from tests.visits import Visit
 pytestmark = pytest.mark.xdist_group("act_rnn walk", 2)  # on the page of the promises that hold for every lab
 
 
-@pytest.fixture
-def page(visit: Visit) -> Page:
-    """The lab as the bare address opens it."""
-    return visit(LAB.path)
-
-
 def ask(page: Page, text: str, task: str = "A sum") -> None:
     """Types something of one's own and asks for it."""
     page.locator(".tfe-ask").get_by_role("radio", name=task).click()

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
-from tests.browser.staged import NEW, heard, listen
+from tests.browser.staged import NEW, bare, heard, listen
 from tests.browser.visiting import answer, badge, chip, turn
 from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_lab
@@ -55,8 +55,7 @@ def moved(page: Page, field: str, value: str) -> None:
     turn(page, field, value, within="")
 
 
-def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page: Page) -> None:
     expect(badge(page)).to_have_text("stored")
     expect(line(page)).to_have_value("ab")
     line(page).fill("cde")
@@ -79,8 +78,7 @@ def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page_watch
     expect(bits).to_have_count(0)
 
 
-def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(page: Page) -> None:
     expect(chip(page)).to_be_hidden()
     moved(page, "times", "1")
     expect(chip(page)).to_have_text("changed: said 1 timesEsc")
@@ -139,8 +137,7 @@ def test_b_shows_the_run_before_while_it_is_held_and_a_tap_switches(page_watch: 
     shows("ababab", "false")
 
 
-def test_a_run_can_be_stopped_and_the_knobs_go_back(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_run_can_be_stopped_and_the_knobs_go_back(page: Page) -> None:
     for stop in (lambda: line(page).press("Escape"), page.locator(".tfe-ask-go").click):
         line(page).fill(SLOW)
         line(page).press("Enter")
@@ -178,7 +175,7 @@ def test_what_was_asked_without_a_connection_is_answered_once_it_is_back_and_not
 
 
 def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(page_watch: Page, site: str) -> None:
-    told = opened(page_watch, site).evaluate(
+    told = bare(page_watch, site).evaluate(
         """async ([asking, stored]) => {
             const [{ asking: wishes }, { mount }] = await Promise.all([import(asking), import(stored)]);
             const props = { value: null }, sent = [], drawn = [];
@@ -222,7 +219,7 @@ MOUNTED = """async ([address, answers]) => {
 
 
 def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+    page = bare(page_watch, site)
     answers = [{"text": text, "wished": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
     more = (("begun", 1, 1), ("done", 1, 2), ("done", 1, 2), ("next", 2, 1))
     again = [{"text": text, "wished": order, "said": said} for text, order, said in more]
@@ -235,8 +232,7 @@ def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(pag
         assert page.evaluate(MOUNTED, [asset("lib/stored.js"), told]) == {"drawn": drawn, "kept": drawn[-1]}
 
 
-def test_what_is_refused_is_said_and_nothing_else_changes(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_what_is_refused_is_said_and_nothing_else_changes(page: Page) -> None:
     line(page).fill("")
     line(page).press("Enter")
     expect(page.locator(".tfe-ask-error")).to_have_text(f"There is no text, {HOSTILE}.")
@@ -254,8 +250,7 @@ def test_what_is_refused_is_said_and_nothing_else_changes(page_watch: Page, site
     expect(answer(page)).to_contain_text("😀" * 40)
 
 
-def test_what_is_typed_is_never_markup(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_what_is_typed_is_never_markup(page: Page) -> None:
     line(page).fill(HOSTILE)
     line(page).press("Enter")
     expect(answer(page)).to_have_text(HOSTILE * 2)
@@ -265,8 +260,7 @@ def test_what_is_typed_is_never_markup(page_watch: Page, site: str) -> None:
     assert page.locator(".tfe-main :is(img[src=x], script)").count() == 0
 
 
-def test_words_of_a_story_are_put_where_the_caret_stands_and_asked_with_its_question(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_words_of_a_story_are_put_where_the_caret_stands_and_asked_with_its_question(page: Page) -> None:
     expect(page.locator(".tfe-ask-vocabulary")).to_be_hidden()
     page.get_by_role("radio", name="A story").click()
     story, question = page.locator(".tfe-ask-story"), page.get_by_label("Question", exact=True)
@@ -295,8 +289,7 @@ def test_words_of_a_story_are_put_where_the_caret_stands_and_asked_with_its_ques
     expect(page.locator(".tfe-ask-given")).to_have_text("cd")
 
 
-def test_what_is_typed_while_an_answer_is_on_its_way_stays(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_what_is_typed_while_an_answer_is_on_its_way_stays(page: Page) -> None:
     line(page).fill(f"{SLOW}er")
     line(page).press("Enter")
     expect(badge(page)).to_have_text("live · running")
@@ -307,8 +300,7 @@ def test_what_is_typed_while_an_answer_is_on_its_way_stays(page_watch: Page, sit
     expect(badge(page)).to_have_text("not run yet")
 
 
-def test_a_default_that_stands_for_a_number_of_the_task_is_shown_as_that_number(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_default_that_stands_for_a_number_of_the_task_is_shown_as_that_number(page: Page) -> None:
     knob = page.locator("input[data-field=most]")
     expect(knob).to_have_value("4")
     moved(page, "most", "1")
@@ -322,8 +314,26 @@ def test_a_default_that_stands_for_a_number_of_the_task_is_shown_as_that_number(
     expect(knob).to_have_value("8")
 
 
-def test_a_knob_without_effect_says_why_until_it_has_one(page_watch: Page, site: str) -> None:
+def test_answer_and_change_are_taken_along_and_a_knob_without_effect_says_why(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&text=xyz&times=1")
+    expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
+    with page.expect_download() as caught:
+        page.locator(".tfe-ask-take").click()
+    written = Path(caught.value.path()).read_text().splitlines()
+    assert written[:3] == ["xyz", "Answer: xyz ✗ wrong, right is xyzxyz", "3 letters"]
+    assert f"another: {HOSTILE} ✗ wrong" in written and written[-1].startswith("Trial")
+    files = {}
+    for kind in ("TXT", "CSV"):
+        with page.expect_download() as caught:
+            page.locator(f".tfe-change .tfe-export[data-kind={kind}]").click()
+        files[kind] = Path(caught.value.path()).read_text("utf-8-sig").splitlines()
+    assert files["TXT"][:3] == [
+        "−75.0 points, 100.0 % → 25.0 %",
+        "own, answer: xyzxyz → xyz (another)",
+        "held out, share, %: 100.0 → 25.0 (−75.0)",
+    ]
+    assert files["TXT"][-1].startswith("Trial")
+    assert files["CSV"][1:] == ["answer,xyzxyz,xyz,", "right,1,0,-1", "share,1,0.25,-0.75", "inputs,200,200,0"]
     cut = page.locator("input[data-field=cut]")
     expect(cut).to_be_disabled()
     expect(cut).to_have_attribute("title", "only as trained")
@@ -352,28 +362,6 @@ def test_an_answer_is_set_against_the_one_before_sign_by_sign_and_a_long_one_has
         ["answer after", "abcdefghi ✗"],
         ["difference", "another"],
     ]
-
-
-def test_answer_and_change_are_taken_along(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&v=1&text=xyz&times=1")
-    expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
-    with page.expect_download() as caught:
-        page.locator(".tfe-ask-take").click()
-    written = Path(caught.value.path()).read_text().splitlines()
-    assert written[:3] == ["xyz", "Answer: xyz ✗ wrong, right is xyzxyz", "3 letters"]
-    assert f"another: {HOSTILE} ✗ wrong" in written and written[-1].startswith("Trial")
-    files = {}
-    for kind in ("TXT", "CSV"):
-        with page.expect_download() as caught:
-            page.locator(f".tfe-change .tfe-export[data-kind={kind}]").click()
-        files[kind] = Path(caught.value.path()).read_text("utf-8-sig").splitlines()
-    assert files["TXT"][:3] == [
-        "−75.0 points, 100.0 % → 25.0 %",
-        "own, answer: xyzxyz → xyz (another)",
-        "held out, share, %: 100.0 → 25.0 (−75.0)",
-    ]
-    assert files["TXT"][-1].startswith("Trial")
-    assert files["CSV"][1:] == ["answer,xyzxyz,xyz,", "right,1,0,-1", "share,1,0.25,-0.75", "inputs,200,200,0"]
 
 
 def test_on_a_phone_the_words_of_a_story_unfold_and_nothing_is_too_small(new_page: NEW, site: str) -> None:

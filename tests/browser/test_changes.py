@@ -47,8 +47,7 @@ def strips(page: Page) -> list[dict[str, Any]]:
 # ---- pictures ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(page: Page) -> None:
     expect(page.locator(".tfe-change-picture")).to_be_hidden()
     expect(knob(page, "memory")).to_be_hidden()  # it changes models of texts
     says(page, "stride", "28 positions · as trained")
@@ -74,8 +73,7 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
     expect(page.locator(".tfe-change-picture")).to_be_hidden()
 
 
-def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page: Page) -> None:
     turn(page, "stride", 2, rest=False)
     says(page, "summary", "3 of each block · all that “stride” allows")
     expect(knob(page, "summary").locator(".tfe-knob-barred")).to_be_visible()
@@ -206,8 +204,17 @@ def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: 
     expect(chips).to_have_text(["all heads: 16×", "2·3: 12.5×"])
 
 
-def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: str) -> None:
-    page, picture = opened(page_watch, site, f"{OF_TEXT}&memory=64"), Picture(page_watch, "change")
+def test_the_comparison_is_taken_along_and_the_marked_character_is_shared_with_the_page(page_watch: Page, site: str) -> None:
+    page, picture = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open"), Picture(page_watch, "change")
+    rows = picture.find(".tfe-stage-table tbody tr")
+    expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
+    expect(rows.nth(9).locator("td").last).to_have_text("0.31")
+    html, told, lines, arrays = picture.saved("HTML")[1], picture.saved("TXT")[1].decode(), picture.rows(), picture.arrays()
+    assert f"<p>{HOSTILE}".encode() not in html
+    assert told.startswith("Transformer-XL, bits per character: +0.31 (") and told.splitlines()[-1].startswith("Trial")
+    assert [line["character"] for line in lines] == list(READ)
+    np.testing.assert_allclose(arrays["xl.after_bits"], side("xl", 0.4, 1).after / np.log(2), rtol=1e-5)
+    assert int(arrays["xl.given"]) == GIVEN
 
     def through(colour: str) -> int:
         return sum(one["d"].startswith("M") and "L" in one["d"] for one in picture.marks("path", line=colour))
@@ -228,17 +235,3 @@ def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: st
     page.keyboard.press("Escape")  # lets the character go, not the change
     addressed(page, _pos=None, memory="64")
     expect(page.locator(".tfe-change-picture")).to_be_visible()
-
-
-def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open")  # as links of former days call it
-    picture = Picture(page, "change")
-    rows = picture.find(".tfe-stage-table tbody tr")
-    expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
-    expect(rows.nth(9).locator("td").last).to_have_text("0.31")
-    html, told, lines, arrays = picture.saved("HTML")[1], picture.saved("TXT")[1].decode(), picture.rows(), picture.arrays()
-    assert f"<p>{HOSTILE}".encode() not in html
-    assert told.startswith("Transformer-XL, bits per character: +0.31 (") and told.splitlines()[-1].startswith("Trial")
-    assert [line["character"] for line in lines] == list(READ)
-    np.testing.assert_allclose(arrays["xl.after_bits"], side("xl", 0.4, 1).after / np.log(2), rtol=1e-5)
-    assert int(arrays["xl.given"]) == GIVEN

@@ -68,8 +68,15 @@ def pixel(position: int) -> str:
     return f"({position // 28}, {position % 28})"
 
 
-def test_a_pixel_shows_what_it_could_look_at_and_what_the_head_in_view_looked_at(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
+def test_a_pixel_shows_what_it_could_look_at_and_what_its_head_looked_at_as_taken_along(picture: Picture) -> None:
+    exact, files, rows = look(drawn_digits.made("strided"), 1, 2, [552])[0], picture.arrays(), picture.rows()
+    np.testing.assert_array_equal(files["strided_pixels"].reshape(-1), drawn_digits.made("strided").symbols)
+    np.testing.assert_allclose(files["strided_weights"].reshape(-1), exact, atol=1e-4)
+    for variant in VARIANTS:
+        keys = drawn_digits.PATTERNS[variant].union.keys(552).tolist()
+        np.testing.assert_array_equal(np.flatnonzero(files[f"{variant}_allowed"]), sorted(set(keys)))
+    assert len(rows) == 784
+    assert float(rows[int(exact.argmax())]["strided, weight of head 2·3"]) == pytest.approx(exact.max(), abs=1e-4)
     picture.says(*claim("strided", 2, 3, 552), "47 of the 553 places up to its own (dense 553, fixed 97).")
     picture.click(picture.point(model="fixed", pos=440))
     drawn(picture, "fixed 2.3 440")
@@ -79,8 +86,7 @@ def test_a_pixel_shows_what_it_could_look_at_and_what_the_head_in_view_looked_at
     picture.walks("model=fixed head={} pos={}", "ArrowRight 2.3 432, PageUp 2.3 431, ArrowDown 2.4 431, Home 2.4 0, End 2.4 783")
 
 
-def test_layers_rolled_out_reach_everything_and_surprise_and_the_given_digit_stand_in_the_address(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_layers_rolled_out_reach_everything_and_surprise_and_the_given_digit_stand_in_the_address(page: Page, picture: Picture) -> None:
     picture.find(".tfe-stage-choices [data-key='2']").click()
     drawn(picture, "strided 2.3 552", roll="2")
     roll = figure.Rollout(drawn_digits.made("strided")).rows(1, 0, [552])[0]
@@ -103,15 +109,3 @@ def test_layers_rolled_out_reach_everything_and_surprise_and_the_given_digit_sta
     page.mouse.move(*picture.spot(picture.box(model="dense", pos=580)))
     page.mouse.up()  # a drag locks what it comes by
     drawn(picture, "dense 2.4 580", ghost="1")
-
-
-def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str) -> None:
-    picture, made = opened(page_watch, site), drawn_digits.made("strided")
-    exact, files, rows = look(made, 1, 2, [552])[0], picture.arrays(), picture.rows()
-    np.testing.assert_array_equal(files["strided_pixels"].reshape(-1), made.symbols)
-    np.testing.assert_allclose(files["strided_weights"].reshape(-1), exact, atol=1e-4)
-    for variant in VARIANTS:
-        keys = drawn_digits.PATTERNS[variant].union.keys(552).tolist()
-        np.testing.assert_array_equal(np.flatnonzero(files[f"{variant}_allowed"]), sorted(set(keys)))
-    assert len(rows) == 784
-    assert float(rows[int(exact.argmax())]["strided, weight of head 2·3"]) == pytest.approx(exact.max(), abs=1e-4)

@@ -32,8 +32,7 @@ photo = partial(picture_file, slice(60, 90))
 asked = partial(requested, kind=Ask)
 
 
-def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_digit_of_ours_is_cut_and_asked_for(page: Page) -> None:
     expect(badge(page)).to_have_text("stored")
     for rows, says in ((28, "Read"), (0, "Make a digit"), (10, "Make the rest")):
         turn(page, "keep", rows)
@@ -51,8 +50,7 @@ def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> No
     finer(page, ".tfe-picture-before")
 
 
-def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page: Page) -> None:
     page.get_by_role("button", name="Draw", exact=True).click()
     sheet = page.locator(".tfe-picture-sheet")
     sheet.scroll_into_view_if_needed()
@@ -78,8 +76,7 @@ def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Pag
     assert read_drawing(asked(page).drawing)[20].any(), "from nothing a digit may be made"
 
 
-def test_a_file_comes_to_the_size_of_digits_and_what_was_done_to_it_is_said(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_file_comes_to_the_size_of_digits_and_what_was_done_to_it_is_said(page: Page) -> None:
     page.locator(".tfe-ask [data-key=text]").click()
     chooser = page.locator(".tfe-ask input[type=file]")
     page.locator(".tfe-ask [data-key=digit]").click()

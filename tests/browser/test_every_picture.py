@@ -40,6 +40,7 @@ PICTURES = {
     "terms": ("terms", "trial", "terms .tfe-asked", "_terms=open"),
 }
 CHINESE = re.compile("[一-鿿]")
+MORE = {"story", "parity"}  # another run of a picture: it is laid out in its own way, and used as the other
 ONE = {"heads": ("ArrowRight",)}  # of a few heads the others come back to the same
 KEYS = ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft")  # to another place also where one stands at the last
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"  # what the last key asks for is drawn
@@ -81,7 +82,7 @@ PAGES["still"] = page_of("spans", "still")
 def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one_takes_along(
     new_page: NEW, site: str, slug: str, tmp_path: Path
 ) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
+    page, faults = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
     (*_, name, query), keys = PICTURES[slug], ONE.get(slug, KEYS)
     picture = Picture(page, name).open(f"{site}/{slug}?lang=zh&{query}")
     expect(picture.words.first).to_have_text(CHINESE)
@@ -99,6 +100,9 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
     becomes(page, lambda: page.evaluate(BOTTOM, name) <= 900, True)
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-projected")).to_have_count(0)
+
+    if slug in MORE:
+        return
 
     # Keys are its own while it has the focus; what they lead to stands in the address, which restores it, until Escape lets go of it.
     page.evaluate("document.activeElement.blur()")
@@ -119,7 +123,7 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
         becomes(page, lambda: (picture.shown() != there, looked(page) != locked), (True, True))
 
     # Pointing previews and locks nothing; a click locks, and stands in the address.
-    if slug not in {"paths", "parity"}:  # where nothing else can be pointed at
+    if slug != "paths":  # where nothing else can be pointed at
         other, before = picture.box(), looked(page)
         at = picture.point(**other["look"])
         if other["tells"]:
@@ -137,7 +141,7 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
     assert picture.arrays()
     (tmp_path / "page.html").write_bytes(picture.saved("HTML")[1])
     said = picture.words.first.inner_text()
-    page, faults = new_page()
+    faults.requests.clear()
     page.goto((tmp_path / "page.html").as_uri())
     expect(page.locator(".tfe-words").first).to_have_text(said)
     before = page.locator("[data-drawn]").first.get_attribute("data-drawn")

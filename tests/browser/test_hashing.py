@@ -14,7 +14,7 @@ from explorer.lab import Lab
 from explorer.labs.reformer.page import hashing
 from explorer.widgets.base import address
 from explorer.widgets.stage import looked
-from tests.browser.staged import AT_ONCE, NEW, Picture, opening
+from tests.browser.staged import AT_ONCE, NEW, Picture, bare, opening
 from tests.browser.waiting import addressed, note, noted
 from tests.explorer import hashed
 
@@ -55,7 +55,7 @@ def step(picture: Picture, n: int) -> None:
 
 
 def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site).page
+    page = bare(page_watch, site)
     _, word, (made, *_) = hashed.models("word")
     own = made.buckets[0, 0]
     looks = [hashed.look(made, 0, 0, turn) for turn in range(len(own))]
@@ -97,8 +97,7 @@ def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str)
     assert found["deciding"] == [[1, 3], [0, 1]]
 
 
-def test_five_steps_are_walked_by_keys_and_each_says_its_own_numbers(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_five_steps_are_walked_by_keys_and_each_says_its_own_numbers(page: Page, picture: Picture) -> None:
     tokens, word, (made, *_) = hashed.models("word")
     picked: Any = hashed.pick("word")
     q, turn = picked["pos"], picked["round"] - 1

@@ -25,6 +25,7 @@ from tests.explorer.asking import event, join, raw
 from tests.explorer.test_leaving import LONG, PATIENCE, given, until
 from tests.visits import Visit
 
+ON_ITS_PAGE = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
 SPACE = "https://huggingface.co"  # one of the places that may embed a lab
 
 
@@ -97,6 +98,7 @@ def test_a_site_that_nobody_invited_cannot_frame_a_lab(new_page: NEW, site: str)
 # --- results held ready -------------------------------------------------------------------------------------------------------------
 
 
+@ON_ITS_PAGE
 def test_a_page_that_knows_results_of_another_version_asks_the_model(lab: Page) -> None:
     lab.route("**/stored/**", lambda route: route.fulfill(status=204))
     lab.locator(".tfe-ask-example").nth(2).click()
@@ -201,6 +203,7 @@ def beside_a_hostile_one(url: str) -> Iterator[list[int]]:
             stop.set()
 
 
+@ON_ITS_PAGE
 def test_a_visitor_beside_a_hostile_one_notices_nothing(visit: Visit, lab: Page) -> None:
     sentence(lab, "A man is sitting on a bench.")
     calm = lab.locator(".tfe-pieces-line").inner_text()

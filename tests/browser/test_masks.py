@@ -25,7 +25,7 @@ from models.adaptive_span.records import Explanation
 from models.adaptive_span.saving import reaches
 from models.adaptive_span.weights import look
 from models.fields import anything, choice
-from tests.browser.staged import Picture
+from tests.browser.staged import Picture, bare
 from tests.browser.waiting import addressed, becomes
 from tests.explorer import spanned
 from tests.explorer.spanned import RAMP, SPAN
@@ -118,7 +118,7 @@ def far(z: Any) -> list[int]:
 
 
 def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site).page
+    page = bare(page_watch, site)
     seen = spanned.run()
     before = spanned.whole(seen).distances_before[3, 2]
     spans = [0, 0.5, 15, 480, 500.25, 512]
@@ -144,15 +144,14 @@ def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str)
     assert found["spelled"] == ["", "0.1.16%2E5", "0.-1.16,1.1.5", "-1.-1.16"]
 
 
-def test_bars_mask_and_sentence_say_the_same_of_a_head(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
+def test_bars_mask_and_sentence_say_the_same_of_a_head_and_keys_step_characters_and_heads(picture: Picture, site: str) -> None:
     seen = spanned.run()
     picked = telling(seen.z, SPAN, RAMP, seen.given, len(seen.text))
     there(picture, str(picked["head"]), str(picked["pos"]))
     assert numbers(picture) == far(seen.z) and "mean 241" in picture.texts()
     picture.click(picture.spot("2·2"))
     there(picture, "2.2", 572)
-    addressed(page_watch, _head="2.2")
+    addressed(picture.page, _head="2.2")
     one = look(seen, 1, 1, [572])
     every = look(seen, 1, 1, range(len(seen.text)))
     here, left = (float((each.before * each.mask).sum(1).mean()) for each in (one, every))
@@ -164,14 +163,10 @@ def test_bars_mask_and_sentence_say_the_same_of_a_head(page_watch: Page, site: s
         f"“{seen.text[571 - best]}”·{571 - best}, {best} back: {pair}",
     )
     assert "z = 15 · looks 47 back" in picture.texts()
-
-
-def test_keys_step_characters_and_heads(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    picture.walks("head={} pos={}", "ArrowRight 4.3 573, ArrowDown 4.4 573, Home 4.4 0, ArrowUp 4.3 0")
+    picture.walks("head={} pos={}", "ArrowRight 2.2 573, ArrowDown 2.3 573, Home 2.3 0, ArrowUp 2.2 0")
     picture.find("[data-key=log]").click()
-    addressed(page_watch, _masksaxis="log")
-    assert "No character is locked." in Picture(page_watch, "masks").open(f"{site}/adaptive?lang=en&_pos=none").texts()
+    addressed(picture.page, _masksaxis="log")
+    assert "No character is locked." in Picture(picture.page, "masks").open(f"{site}/adaptive?lang=en&_pos=none").texts()
 
 
 def test_a_dragged_span_is_seen_at_once_and_run_when_the_hand_rests(page_watch: Page, site: str) -> None:

@@ -84,10 +84,9 @@ def test_more_rounds_never_miss_more_and_every_number_is_the_tables(site: str, n
     addressed(page, _missedrounds="1")
 
 
-def test_the_maps_of_another_number_of_buckets_follow(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
+def test_the_maps_of_another_number_of_buckets_follow(picture: Picture) -> None:
     picture.find("[data-key='32']").click()
-    addressed(page_watch, _missedbuckets="32")
+    addressed(picture.page, _missedbuckets="32")
     found = missing.head(0, 1, 32)
     expect(picture.find(".tfe-title")).to_contain_text(f"{percent(found['table'][3, 4])} %")
     picture.says("misses")  # the maps are here

@@ -16,7 +16,7 @@ from explorer.labs.music.views import Motifs
 from explorer.widgets import base
 from models.music import chorales, events
 from models.music.records import Request, motif, read_motif, spelled
-from tests.browser.staged import NEW
+from tests.browser.staged import NEW, bare
 from tests.browser.visiting import badge, brought, opened, requested
 from tests.explorer.small_composer import EXAMPLES, FOUR, PROGRAM
 
@@ -77,8 +77,7 @@ def play(page: Page, keys: Sequence[str]) -> None:
         page.keyboard.up(key)
 
 
-def test_an_example_fills_the_controls_and_is_asked_for(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_an_example_fills_the_controls_and_is_asked_for(page: Page) -> None:
     expect(badge(page)).to_have_text("stored")
     expect(page.locator(".tfe-ask-go")).to_contain_text("Harmonise")
     example(page, "Broken chords")
@@ -119,8 +118,7 @@ def test_letters_play_a_melody_that_is_heard_and_asked_for(page_watch: Page, sit
     expect(page.locator(".tfe-ask-error")).to_have_text("Nothing is played yet; a few notes are enough.")
 
 
-def test_arrows_move_space_plays_and_letters_of_the_page_stay_its_own(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_arrows_move_space_plays_and_letters_of_the_page_stay_its_own(page: Page) -> None:
     source(page, "Play it")
     for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft"):
         page.keyboard.press(key)
@@ -158,8 +156,7 @@ def test_several_fingers_play_a_chord(new_page: NEW, site: str) -> None:
     assert notes["onset"].max() < notes["end"].min(), "they sound together"
 
 
-def test_a_melody_says_what_of_a_chord_it_leaves_out(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_melody_says_what_of_a_chord_it_leaves_out(page: Page) -> None:
     source(page, "Play it")
     for key in ("KeyB", "KeyC", "KeyZ"):  # the highest first and last
         page.keyboard.down(key)
@@ -178,8 +175,7 @@ def test_a_melody_says_what_of_a_chord_it_leaves_out(page_watch: Page, site: str
     assert [67, 64, 60, -1] in voices.tolist()
 
 
-def test_a_mouse_slides_over_the_keys(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_mouse_slides_over_the_keys(page: Page) -> None:
     source(page, "Play it")
     for pitch in (60, 62):
         box = page.locator(f".tfe-motif-key[data-pitch='{pitch}']").bounding_box()
@@ -211,8 +207,7 @@ def upload(page: Page, size: int = 40, name: str = HOSTILE) -> None:
     page.locator(".tfe-ask input[type=file]").set_input_files({"name": name, "mimeType": "audio/midi", "buffer": b"M" * size})
 
 
-def test_a_file_is_sent_shown_and_asked_for_and_what_was_done_to_it_is_said(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_file_is_sent_shown_and_asked_for_and_what_was_done_to_it_is_said(page: Page) -> None:
     said = {"en": "Its drums were left out.", "zh": "略去了打击乐。"}
     written = spelled(chorales.cells_of(FOUR))
     sent = answer(page, {"motif": written, "notes": None, "steps": 4, "notice": said})
@@ -240,8 +235,7 @@ def test_a_file_that_cannot_be_read_is_answered_with_the_servers_sentence_and_to
     faults.console[:] = [line for line in faults.console if "422" not in line]  # the browser itself notes the status
 
 
-def test_a_file_may_be_dropped_on_the_bar_and_read_as_another_style(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_file_may_be_dropped_on_the_bar_and_read_as_another_style(page: Page) -> None:
     sent = answer(page, {"motif": motif((60, 62)), "notes": None, "steps": 40, "notice": None})
     brought(page, "drop", ".tfe-ask-panel", "tune.mid", "audio/midi", b"MThd")
     expect(page.locator(".tfe-motif-file")).to_have_text("tune.mid")
@@ -269,8 +263,7 @@ def test_a_link_brings_the_motif_and_the_knobs_back(page_watch: Page, site: str)
     assert tune_of(again) == [50, 57, 62]
 
 
-def test_an_example_comes_back_from_the_piano_as_it_was(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_an_example_comes_back_from_the_piano_as_it_was(page: Page) -> None:
     source(page, "Play it")
     seed(page).fill("5")
     page.locator(".tfe-motif-source [aria-checked=true]").press("ArrowLeft")  # arrows only choose
@@ -293,9 +286,7 @@ def test_notes_are_spelled_as_the_models_spell_them(page_watch: Page, site: str,
     expected = events.events_of(notes).tolist()
     rows = [dict(zip(played, map(float, row), strict=True)) for row in zip(*played.values(), strict=True)]
     odd = generator.integers(0, events.EVENTS, 300)
-    page = page_watch
-    page.goto(f"{site}/trial")
-    made = page.evaluate(
+    made = bare(page_watch, site).evaluate(
         """async ([address, played, odd]) => {
             const music = await import(new URL(address, location.origin));
             const events = music.eventsOf(music.notesOf(played));
@@ -314,8 +305,7 @@ def test_cells_of_chorales_come_back_as_they_were(page_watch: Page, site: str) -
     steps = np.sort(np.random.default_rng(5).integers(36, 82, (40, 4)), axis=1)[:, ::-1]
     steps = steps[(np.diff(steps, axis=1) < 0).all(axis=1)]  # four different pitches, the highest first
     cells = chorales.cells_of(steps)
-    page_watch.goto(f"{site}/trial")
-    made = page_watch.evaluate(
+    made = bare(page_watch, site).evaluate(
         """async ([address, cells]) => {
             const music = await import(new URL(address, location.origin));
             const how = { voices: 4, grid: 125, most: 512 };

@@ -10,19 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.music import views
-from explorer.labs.music.page import LAB
 from models.music.records import MODELS, styles
 from tests.browser.staged import Picture
 from tests.browser.visiting import badge, finished, go
-from tests.visits import Visit
 
 pytestmark = pytest.mark.xdist_group("music walk", 2)  # on the page of the promises that hold for every lab
-
-
-@pytest.fixture
-def page(visit: Visit) -> Page:
-    """The lab as the bare address opens it."""
-    return visit(LAB.path)
 
 
 def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(page: Page) -> None:

@@ -43,8 +43,7 @@ def painted(page: Page, *names: str) -> None:
     becomes(page, lambda: list(numbers(page)), list(names))
 
 
-def test_without_relative_positions_there_are_three_rolls_and_one_number(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_without_relative_positions_there_are_three_rolls_and_one_number_and_all_is_taken_along(page: Page) -> None:
     expect(page.locator(".tfe-change-picture")).to_be_hidden()
     for place, distance in ((1, 1), (7, 12), (0, 0)):
         turn(page, "farthest", place)
@@ -60,10 +59,17 @@ def test_without_relative_positions_there_are_three_rolls_and_one_number(page_wa
     expect(page.locator(".tfe-change .tfe-words")).to_contain_text(HOSTILE)
     assert page.locator(".tfe-change img").count() == 0
     expect(page.locator(".tfe-changed-chip")).to_contain_text("changed: without the relative term")
+    lines = Picture(page, "change").saved("TXT")[1].decode().splitlines()
+    assert lines[0] == "Music Transformer, nats per cell, of what was made before, read as changed: +0.27 (1.86 → 2.13)"
+    assert lines[-1].startswith("Trial")
+    rows = Picture(page, "change").rows()
+    assert [row["pitch"] for row in rows if row["which"] == "after"] == ["60", "62", "67", "65"]
+    assert [row["in_both"] for row in rows if row["which"] == "before"] == ["1", "1", "0", "1"]
+    arrays = Picture(page, "change").arrays()
+    assert arrays["jsb_relative.before.notes"].shape == (4, 4) and arrays["jsb_relative.nats"].tolist() == [1.86, 2.13]
 
 
-def test_times_are_stretched_for_piano_alone_and_have_no_difference(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_times_are_stretched_for_piano_alone_and_have_no_difference(page: Page, site: str) -> None:
     expect(knob(page, "stretch")).to_have_count(0)
     opened(page, site, PIANO)
     turn(page, "stretch", 6)
@@ -74,8 +80,7 @@ def test_times_are_stretched_for_piano_alone_and_have_no_difference(page_watch: 
     assert "Times were stretched, so there is no" in " ".join(picture.texts())
 
 
-def test_a_moved_motif_reaches_every_model_and_is_moved_back_to_be_compared(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_moved_motif_reaches_every_model_and_is_moved_back_to_be_compared(page: Page) -> None:
     turn(page, "semitones", 5)
     painted(page, "Music Transformer", "Transformer")
     picture = Picture(page, "change")
@@ -98,8 +103,7 @@ def test_the_head_in_view_is_silenced_and_a_refusal_leaves_the_knobs_as_they_wer
     assert asked(page) == EXAMPLES[0]
 
 
-def test_before_and_after_are_heard_one_at_a_time(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_before_and_after_are_heard_one_at_a_time(page: Page) -> None:
     wanted: list[str] = []
 
     def answer(route: Route) -> None:
@@ -121,17 +125,3 @@ def test_before_and_after_are_heard_one_at_a_time(page_watch: Page, site: str) -
     expect(play).to_have_attribute("aria-label", "Pause")
     play.click()
     assert page.evaluate("document.querySelector('.tfe-change audio').paused")
-
-
-def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    turn(page, "farthest", 0)
-    painted(page, "Music Transformer")
-    lines = Picture(page, "change").saved("TXT")[1].decode().splitlines()
-    assert lines[0] == "Music Transformer, nats per cell, of what was made before, read as changed: +0.27 (1.86 → 2.13)"
-    assert lines[-1].startswith("Trial")
-    rows = Picture(page, "change").rows()
-    assert [row["pitch"] for row in rows if row["which"] == "after"] == ["60", "62", "67", "65"]
-    assert [row["in_both"] for row in rows if row["which"] == "before"] == ["1", "1", "0", "1"]
-    arrays = Picture(page, "change").arrays()
-    assert arrays["jsb_relative.before.notes"].shape == (4, 4) and arrays["jsb_relative.nats"].tolist() == [1.86, 2.13]

@@ -95,8 +95,7 @@ def test_a_page_of_no_example_keeps_what_is_set_and_a_place_in_another_text_leav
     addressed(page, seed="8", _pos="4")  # a place in the same text stays
 
 
-def test_a_text_of_ones_own_takes_enter_as_a_new_line_and_runs_with_control(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_text_of_ones_own_takes_enter_as_a_new_line_and_runs_with_control(page: Page) -> None:
     box(page).fill("")
     box(page).press_sequentially("A whale 🐳.")
     box(page).press("Enter")
@@ -111,8 +110,7 @@ def test_a_text_of_ones_own_takes_enter_as_a_new_line_and_runs_with_control(page
     addressed(page, text=own, page=None)
 
 
-def test_what_the_models_would_refuse_is_refused_here_in_their_words(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_what_the_models_would_refuse_is_refused_here_in_their_words(page: Page) -> None:
     for wrong, said in ((" \n\u3000\x1f ", None), ("🐳" * (MOST + 1), "The text has 3,001 characters; at most 3,000 can be read.")):
         with pytest.raises(InputError) as refused:
             given(Ask(text=wrong))
@@ -132,8 +130,7 @@ def test_what_the_models_would_refuse_is_refused_here_in_their_words(page_watch:
     expect(box(page)).to_have_value("My own words.")
 
 
-def test_the_badge_tells_reading_and_writing_the_view_grows_and_escape_stops(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_the_badge_tells_reading_and_writing_the_view_grows_and_escape_stops(page: Page) -> None:
     count = len(given(EXAMPLES[0]))
     view = page.locator(".tfe-difficulty .tfe-words")
     stages = {READS: (f"live · reading {count // 2} of {count}", count // 2), WRITES: ("live · writing 150 of 300", count + 150)}

@@ -12,7 +12,7 @@ from explorer.lab import Lab
 from explorer.labs.sparse_transformer.page import mechanism
 from explorer.widgets import base
 from models.layers.patterns import KINDS, USES, Pattern
-from tests.browser.staged import Picture
+from tests.browser.staged import Picture, bare
 from tests.browser.waiting import addressed, becomes
 
 # Strides that divide and that do not, every column a summary, one column, strides as long as everything and longer.
@@ -90,8 +90,7 @@ def known(pattern: Pattern, use: str, length: int) -> list[int]:
 
 
 def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site: str) -> None:
-    opened(page_watch, site)
-    told = page_watch.evaluate(
+    told = bare(page_watch, site).evaluate(
         """async ([address, sizes, kinds, uses]) => {
             const math = await import(address);
             return JSON.stringify(sizes.map(([length, l, c]) => Object.fromEntries(kinds.map((kind) => {
@@ -143,7 +142,7 @@ COLOURS = """(length) => document.querySelector(".tfe-patterns canvas").marks.fi
         [colour(i + 0.7, j + 0.3), colour(i + 0.3, j + 0.7)]); })"""
 
 
-def test_the_matrix_is_the_connectivity_and_the_search_is_told(page_watch: Page, site: str) -> None:
+def test_the_matrix_is_the_connectivity_the_search_is_told_and_both_are_taken_along(page_watch: Page, site: str) -> None:
     patterns, paths = opened(page_watch, site, "lang=en&_patternside=6&_patternstride=7&_patternsummary=2&_pattern=fixed")
     colours = page_watch.evaluate(COLOURS, 36)
     shades = {0: None, 1: "#0a63a8", 2: "#a170eb"}
@@ -168,6 +167,16 @@ def test_the_matrix_is_the_connectivity_and_the_search_is_told(page_watch: Page,
         f"{100 * pairs / 666:.2f} % of L (L + 1) / 2 = 666",
     ):
         assert said in patterns.texts()
+    arrays, rows, numbers = patterns.arrays(), patterns.rows(), paths.arrays()
+    assert len(rows) == 666
+    for kind in KINDS:
+        pattern = Pattern(kind, 7, 2)
+        np.testing.assert_array_equal(arrays[f"connectivity_{kind}"], connectivity(pattern, 36))
+        for i in (0, 17, 35):
+            np.testing.assert_array_equal(arrays[f"steps_{kind}"][i, : i + 1], reach(pattern, i)[0])
+        assert sum(row[f"{kind}, 1 in A1, 2 in A2, 3 in both"] != "0" for row in rows) == pattern.union.counts(36).sum()
+    strided = numbers["patterns"].tolist().index("strided")
+    assert numbers["pairs_by_steps"][strided].tolist() == [*tally(Pattern("strided", 7, 2), 36), 0, 0]
 
 
 def test_pointing_draws_a_path_and_clicks_lock_its_ends(page_watch: Page, site: str) -> None:
@@ -222,17 +231,3 @@ def test_keys_sliders_and_the_sizes_of_the_models(page_watch: Page, site: str) -
     addressed(page, _patternside="27", _patternstride=None, _patternpos=None)
     patterns.find(".tfe-chip >> text=12 × 12").click()
     drawn(patterns, "12 12 3", "strided 102 27 interleaved")
-
-
-def test_the_matrices_are_taken_along(page_watch: Page, site: str) -> None:
-    patterns, paths = opened(page_watch, site, "lang=en&_patternside=9&_patternstride=10&_patternsummary=2")
-    arrays, rows, numbers = patterns.arrays(), patterns.rows(), paths.arrays()
-    assert len(rows) == 81 * 82 // 2
-    for kind in KINDS:
-        pattern = Pattern(kind, 10, 2)
-        np.testing.assert_array_equal(arrays[f"connectivity_{kind}"], connectivity(pattern, 81))
-        for i in (0, 40, 80):
-            np.testing.assert_array_equal(arrays[f"steps_{kind}"][i, : i + 1], reach(pattern, i)[0])
-        assert sum(row[f"{kind}, 1 in A1, 2 in A2, 3 in both"] != "0" for row in rows) == pattern.union.counts(81).sum()
-    strided = numbers["patterns"].tolist().index("strided")
-    assert numbers["pairs_by_steps"][strided].tolist() == [*tally(Pattern("strided", 10, 2), 81), 0, 0]

@@ -59,8 +59,7 @@ def asked(page: Page) -> Request:
 photo = partial(picture_file, slice(50, 80))
 
 
-def test_each_way_to_begin_keeps_what_was_chosen_for_it(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_each_way_to_begin_keeps_what_was_chosen_for_it(page: Page) -> None:
     expect(badge(page)).to_have_text("stored")
     knob(page, "kind").select_option("Dress")
     knob(page, "temperature").press("ArrowLeft")
@@ -99,8 +98,7 @@ def test_a_link_brings_the_picture_and_the_controls_back(page_watch: Page, site:
     assert asked(page) == replace(request, seed=9)
 
 
-def test_arrows_move_among_our_pictures_and_enter_asks(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_arrows_move_among_our_pictures_and_enter_asks(page: Page) -> None:
     mode(page, "complete")
     strip = page.locator(".tfe-picture-choice")
     strip.first.focus()
@@ -145,8 +143,7 @@ def test_a_file_is_read_shown_and_asked_for_and_what_was_done_to_it_is_said(new_
 
 
 @pytest.mark.parametrize("way", ["drop", "paste"])
-def test_a_picture_may_be_dropped_or_pasted_anywhere_and_is_read_once(page_watch: Page, site: str, way: str) -> None:
-    page = opened(page_watch, site)
+def test_a_picture_may_be_dropped_or_pasted_anywhere_and_is_read_once(page: Page, way: str) -> None:
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if "/picture/" in request.url else None)
     brought(page, way, ".tfe-ask-head", "bar.png", "image/png", photo())
@@ -155,8 +152,7 @@ def test_a_picture_may_be_dropped_or_pasted_anywhere_and_is_read_once(page_watch
     assert page.locator(".tfe-ask .is-over").count() == 0 and len(sent) == 1
 
 
-def test_a_picture_is_drawn_with_the_pointer(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_picture_is_drawn_with_the_pointer(page: Page) -> None:
     mode(page, "complete")
     page.get_by_role("button", name="Draw", exact=True).click()
     sheet = page.locator(".tfe-picture-sheet")
@@ -181,8 +177,7 @@ def test_a_picture_is_drawn_with_the_pointer(page_watch: Page, site: str) -> Non
     assert np.array_equal(read_picture(run(page).picture, (SIDE, SIDE)), views.held_out()["grey"][0][2])
 
 
-def test_a_picture_is_drawn_with_keys_alone(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_a_picture_is_drawn_with_keys_alone(page: Page) -> None:
     page.locator(".tfe-ask .tfe-ask-head [aria-checked=true]").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".tfe-picture-start")).to_be_visible()

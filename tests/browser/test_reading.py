@@ -69,10 +69,20 @@ def spot(picture: Picture, by: int = 0, text: int = 0) -> tuple[float, float]:
     return paper["x"] + locked["x0"] + wide * (by + 0.5), paper["y"] + (locked["y0"] + locked["y1"]) / 2
 
 
-def test_a_character_is_locked_by_click_or_key_and_its_cost_and_where_its_head_looked_are_told(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_a_character_is_locked_by_click_or_key_what_its_head_looked_at_is_told_and_numbers_are_taken_along(
+    page: Page, picture: Picture, site: str
+) -> None:
     xl, absolute = readings.run()[0]
     picture.drawn(ARRIVAL)
+    rows, files = picture.rows(), picture.arrays()
+    assert len(rows) == max(len(xl.text), len(absolute.text))
+    assert rows[420]["character, Transformer-XL"] in xl.text[420]
+    assert "".join(map(chr, files["xl_characters"])) == xl.text
+    np.testing.assert_allclose(files["absolute_nats"], absolute.nats, rtol=1e-6)
+    exact = readings.rows(xl, 1, 2, [420])[0][: len(xl.text)]
+    np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)  # of each character, not of the key that carries it
+    files = Picture(page, "reach").arrays()
+    assert files["xl_weight_by_band"].shape == (readings.LAYERS, readings.HEADS, len(files["xl_bands"]) - 1)
     expect(picture.words).to_have_text(re.compile(claim(xl, 420, 2, 3)))
     share = readings.rows(xl, 1, 2, [420])[0][:384].sum()
     picture.says(
@@ -91,8 +101,7 @@ def test_a_character_is_locked_by_click_or_key_and_its_cost_and_where_its_head_l
     picture.walks("model=absolute head={} pos={}", "ArrowRight 2.3 501, ArrowLeft 2.3 500, ArrowDown 2.4 500, ArrowUp 2.3 500")
 
 
-def test_a_head_is_chosen_among_the_profiles_and_other_views_follow_and_lead(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_a_head_is_chosen_among_the_profiles_and_other_views_follow_and_lead(page: Page, picture: Picture) -> None:
     reach = Picture(page, "reach")
     reach.says("beyond a segment of 128")
     reach.find("canvas").click(position={"x": 30, "y": 26})
@@ -138,20 +147,6 @@ def test_another_books_memory_is_told_apart(page_watch: Page, site: str) -> None
     picture.find(".tfe-segmented [data-key=absolute]").click()
     picture.drawn("model=absolute head=1.2 pos=900")
     expect(picture.words).not_to_contain_text("memory.")
-
-
-def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    xl, absolute = readings.run()[0]
-    rows, files = picture.rows(), picture.arrays()
-    assert len(rows) == max(len(xl.text), len(absolute.text))
-    assert rows[420]["character, Transformer-XL"] in xl.text[420]
-    assert "".join(map(chr, files["xl_characters"])) == xl.text
-    np.testing.assert_allclose(files["absolute_nats"], absolute.nats, rtol=1e-6)
-    exact = readings.rows(xl, 1, 2, [420])[0][: len(xl.text)]
-    np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)  # of each character, not of the key that carries it
-    files = Picture(page_watch, "reach").arrays()
-    assert files["xl_weight_by_band"].shape == (readings.LAYERS, readings.HEADS, len(files["xl_bands"]) - 1)
 
 
 def test_a_phone_shows_one_model_at_a_time(new_page: NEW, site: str) -> None:

@@ -38,8 +38,7 @@ def back(picture: Picture) -> int:
     return len(picture.marks(kind="path", line="out"))
 
 
-def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_layers_go_forward_and_come_back_and_differences_are_told_and_taken_along(page: Page, picture: Picture) -> None:
     found = rewound.parts()
     picture.drawn("rewindstep=8")
     picture.says(f"inputs of 4 layers come back: they differ from what went in by {power(found['single'].max())} at most")
@@ -57,6 +56,12 @@ def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(pa
     assert back(picture) == 0 and sum(len(picture.marks(kind="path", line=line)) for line in ("ink", "ink2")) == 2
     picture.press("Home")
     expect(picture.words.first).to_have_text("Nothing has gone in yet.")
+    files = picture.arrays()
+    np.testing.assert_allclose(files["forward"], found["forward"], rtol=1e-6)
+    np.testing.assert_allclose(files["double"], found["double"])
+    assert list(files["tokens"]) == list(rewound.TOKENS) and list(files["again_axes"]) == ["layer", "position"]
+    rows = picture.rows()
+    assert len(rows) == 4 * 19 and float(rows[20]["went in, length"]) == pytest.approx(float(found["forward"][1, 1]), rel=1e-6)
 
 
 def test_a_position_is_followed_there_and_back(page_watch: Page, site: str) -> None:
@@ -96,14 +101,3 @@ def test_stored_and_live_figures_stand_below_and_say_which_they_are(page_watch: 
     expect(panel.locator("[data-drawn=memory-depth]")).to_have_count(0)
     picture.drawn("rewindstep=2")
     expect(picture.words.first).to_contain_text("inputs of 1 layer come back")
-
-
-def test_norms_and_differences_are_taken_along(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    found = rewound.parts()
-    files = picture.arrays()
-    np.testing.assert_allclose(files["forward"], found["forward"], rtol=1e-6)
-    np.testing.assert_allclose(files["double"], found["double"])
-    assert list(files["tokens"]) == list(rewound.TOKENS) and list(files["again_axes"]) == ["layer", "position"]
-    rows = picture.rows()
-    assert len(rows) == 4 * 19 and float(rows[20]["went in, length"]) == pytest.approx(float(found["forward"][1, 1]), rel=1e-6)

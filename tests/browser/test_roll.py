@@ -90,8 +90,7 @@ def given_to(made: Made, note: int, layer: int, head: int) -> tuple[int, float]:
     return int(weights.argmax()), float(weights.max())
 
 
-def test_a_telling_note_is_in_view_on_arrival_and_the_sentence_says_what_it_looks_back_to(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
+def test_a_telling_note_is_in_view_on_arrival_and_the_sentence_says_what_it_looks_back_to(picture: Picture, site: str) -> None:
     picture.drawn(ON)
     made = chorale()[0].made[0]
     best, weight = given_to(made, 20, 2, 2)
@@ -103,7 +102,7 @@ def test_a_telling_note_is_in_view_on_arrival_and_the_sentence_says_what_it_look
         "model=jsb_relative head={} note={}", "ArrowRight 2.2 21, ArrowLeft 2.2 20, ArrowDown 2.3 20, ArrowDown 1.1 20, ArrowUp 2.3 20"
     )
     picture.says(f"{given_to(made, 20, 2, 3)[1]:.2f}")
-    picture = opened(page_watch, site, "lang=zh")
+    picture = opened(picture.page, site, "lang=zh")
     says = rf"音 \S+（第 2 小节第 \d 拍） 给 \S+（第 1 小节第 \d 拍） {weight:.2f}：头 2·2 往回看 4 拍"
     expect(picture.words).to_have_text(re.compile(says))
 
@@ -119,8 +118,7 @@ def test_a_click_locks_a_note_shift_adds_one_and_another_roll_becomes_the_large_
     picture.says(f"{given_to(other, 9, 2, 2)[1]:.2f}")
 
 
-def test_a_head_is_chosen_among_the_small_pictures_with_the_same_note_and_silenced_with_shift(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_a_head_is_chosen_among_the_small_pictures_with_the_same_note_and_silenced_with_shift(page: Page, picture: Picture) -> None:
     heads = Picture(page, "heads")
     heads.says("Head 2·2 looks most 4 beats back")
     listen(page, "silence")
@@ -134,8 +132,7 @@ def test_a_head_is_chosen_among_the_small_pictures_with_the_same_note_and_silenc
     picture.drawn("model=jsb_relative head=1.2 note=20")
 
 
-def test_music_is_heard_goes_on_with_another_model_and_one_cursor_runs_through_all_rolls(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_music_is_heard_goes_on_with_another_model_and_one_cursor_runs_through_all_rolls(page: Page, picture: Picture) -> None:
     assert not picture.marks("path", line="ink"), "no cursor before it is played"
     picture.press(" ")
     page.wait_for_function("document.querySelector('.tfe-roll audio').currentTime > 0.6")
@@ -183,19 +180,7 @@ def test_a_model_without_attention_says_so_and_can_be_heard(page_watch: Page, si
     expect(picture.find(".tfe-stage-below")).to_contain_text("CC BY-NC-SA")
 
 
-def test_motifs_that_come_back_are_bracketed_in_pairs(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    pairs = rolls.done(*chorale(), "", names=NAMES, about=ABOUT, state="stored")["repeats"]["jsb_relative"]  # type: ignore[index]
-    assert pairs
-    picture.find("[data-key=motifs]").click()
-    picture.shows("a′ +2")
-    assert len(picture.texts(colour="ink", halo="panel")) == 2 * len(pairs)
-    picture.find("[data-key=motifs]").click()
-    becomes(page_watch, lambda: len(picture.texts(colour="ink", halo="panel")), 0)
-
-
-def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str, tmp_path: Path) -> None:
-    picture = opened(page_watch, site)
+def test_motifs_that_come_back_are_bracketed_and_what_is_taken_along_holds_the_numbers(picture: Picture, tmp_path: Path) -> None:
     made = chorale()[0].made[0]
     name, content = picture.saved("MIDI")
     assert name == "chorale-jsb_relative-2.2-note_20-jsb_relative.mid"
@@ -214,5 +199,12 @@ def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str, tmp_
     assert float(files["weight_by_note"].max()) == pytest.approx(weight, abs=1e-3)
     _, content = picture.saved("events")
     assert "# jsb_relative" in content.decode() and "S C5" in content.decode()
-    files = Picture(page_watch, "heads").arrays()
+    files = Picture(picture.page, "heads").arrays()
     np.testing.assert_allclose(files["jsb_relative_mean_weight_by_distance"], figure.watch(made, look)[1].reshape(2, 3, -1), atol=1e-4)
+    pairs = rolls.done(*chorale(), "", names=NAMES, about=ABOUT, state="stored")["repeats"]["jsb_relative"]  # type: ignore[index]
+    assert pairs
+    picture.find("[data-key=motifs]").click()
+    picture.shows("a′ +2")
+    assert len(picture.texts(colour="ink", halo="panel")) == 2 * len(pairs)
+    picture.find("[data-key=motifs]").click()
+    becomes(picture.page, lambda: len(picture.texts(colour="ink", halo="panel")), 0)

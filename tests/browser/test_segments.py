@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from explorer.figures import segments as figure
 from explorer.labs.transformer_xl import texts
 from models.transformer_xl.weights import look
-from tests.browser.staged import alone, heard, listen, opening
+from tests.browser.staged import Picture, alone, heard, listen, opening
 from tests.browser.waiting import addressed, becomes
 from tests.explorer import segmented
 
@@ -59,10 +59,9 @@ PAGES = {one: alone("segments", partial(value, one), texts.SEGMENTS, "transforme
 opened = opening("segments", "none")
 
 
-def test_the_sentence_says_what_crosses_how_far_one_knows_and_where_gradients_stop(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
+def test_the_sentence_says_what_crosses_and_how_far_one_knows_and_what_is_taken_along_holds_the_numbers(picture: Picture) -> None:
     picture.drawn(ARRIVAL)
-    seen = segmented.run()[0][0]
+    (seen, *_), (model, _) = segmented.run()
     weights = look(seen, 1, 0, [138])[0]
     best = int(weights.argmax())
     expect(picture.words).to_have_text(
@@ -78,10 +77,16 @@ def test_the_sentence_says_what_crosses_how_far_one_knows_and_where_gradients_st
     told = [float(one["text"]) for one in picture.marks(kind="text", colour="key", halo="panel")]
     expected = [seen.across[0, :, 138].mean(), seen.across[1, 0, 138], seen.across[2, :, 138].mean()]
     np.testing.assert_allclose(told, np.asarray(expected, np.float32), atol=0.006)
+    files, rows = picture.arrays(), picture.rows()
+    np.testing.assert_allclose(files["share_to_memory"], seen.across, atol=1e-4)
+    np.testing.assert_array_equal(files["knows_from"], model.travelled)
+    np.testing.assert_array_equal(files["remembered"], seen.remembered)
+    np.testing.assert_allclose(files["weights"][:-1], weights[1:250], atol=1e-4)  # of each character, not of the state that carries it
+    np.testing.assert_allclose(files["weight_of_start"], weights[:1], atol=1e-4)
+    assert len(rows) == 250 and float(rows[138]["head 2·1"]) == pytest.approx(float(seen.across[1, 0, 138]), abs=1e-3)
 
 
-def test_keys_go_through_segments_and_heads(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_keys_go_through_segments_and_heads(page: Page, picture: Picture) -> None:
     picture.walks(
         "model=xl head={} pos={}", "ArrowRight 2.1 170, ArrowRight 2.1 202, ArrowLeft 2.1 170, ArrowDown 2.2 170, ArrowDown 3.1 170"
     )
@@ -99,8 +104,7 @@ def test_keys_go_through_segments_and_heads(page_watch: Page, site: str) -> None
     addressed(page, _pos="49")
 
 
-def test_a_click_locks_a_character_and_a_layer_and_hovering_tells_the_page(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_a_click_locks_a_character_and_a_layer_and_hovering_tells_the_page(page: Page, picture: Picture) -> None:
     listen(page, "hover-pos")
     at = picture.point(pos=150, head="3.1")
     share = segmented.run()[0][0].across[2, :, 150].mean(dtype=np.float32)
@@ -118,8 +122,7 @@ def test_a_click_locks_a_character_and_a_layer_and_hovering_tells_the_page(page_
         becomes(page, lambda: sum(one.get("dash", [0])[0] == 3 for one in picture.marks(line="query")), dashed)
 
 
-def test_without_a_memory_of_its_own_text_the_picture_says_so(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_without_a_memory_of_its_own_text_the_picture_says_so(page: Page, picture: Picture, site: str) -> None:
     picture.find("[data-key=absolute]").click()
     picture.drawn("model=absolute head=2.1 pos=138")
     picture.says("Transformer remembers nothing, and nothing crosses the border: to say", "from 128 on: 10 back; the gradient stops at 128")
@@ -132,15 +135,3 @@ def test_without_a_memory_of_its_own_text_the_picture_says_so(page_watch: Page, 
     opened(page, site, "lang=zh", "shuffled").says("顺序被打乱的记忆")
     expect(picture.find(".tfe-stage-legend")).to_contain_text("被记住，顺序打乱")
     assert picture.find("img").count() == 0
-
-
-def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    seen, (model, _) = segmented.run()
-    files, rows, exact = picture.arrays(), picture.rows(), look(seen[0], 1, 0, [138])[0]
-    np.testing.assert_allclose(files["share_to_memory"], seen[0].across, atol=1e-4)
-    np.testing.assert_array_equal(files["knows_from"], model.travelled)
-    np.testing.assert_array_equal(files["remembered"], seen[0].remembered)
-    np.testing.assert_allclose(files["weights"][:-1], exact[1:250], atol=1e-4)  # of each character, not of the state that carries it
-    np.testing.assert_allclose(files["weight_of_start"], exact[:1], atol=1e-4)
-    assert len(rows) == 250 and float(rows[138]["head 2·1"]) == pytest.approx(float(seen[0].across[1, 0, 138]), abs=1e-3)

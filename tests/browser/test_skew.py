@@ -13,7 +13,7 @@ from explorer.labs.music.deeper import meter
 from explorer.labs.music.deeper.skew import PANEL, wished
 from explorer.widgets.base import address
 from explorer.widgets.folded import Question, shown
-from tests.browser.staged import NEW, answering, joined, opening
+from tests.browser.staged import NEW, Picture, answering, bare, joined, opening
 from tests.browser.waiting import addressed, stands
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -55,8 +55,7 @@ opened = opening("skew .tfe-asked", query="lang=en&_skew=open")
 
 
 def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page, site: str) -> None:
-    opened(page_watch, site)
-    found = page_watch.evaluate(
+    found = bare(page_watch, site).evaluate(
         """async (address) => {
             const { places, placeOf, kind } = await import(address);
             const all = [];
@@ -81,8 +80,7 @@ def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page
             assert made["direct"][row, row - distance] == made["product"][tuple(where["product"])]
 
 
-def test_a_number_is_followed_through_all_boards_and_kept_by_a_click(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_a_number_is_followed_through_all_boards_and_kept_by_a_click(page: Page, picture: Picture, site: str) -> None:
     picture.drawn("head=1.2 sstep=all squeries=12 sfrom=0")
     picture.click(picture.point(scell=7 * 13 + 10))  # query 7, distance 2
     picture.says(
@@ -119,8 +117,7 @@ def test_keys_walk_steps_and_heads_and_what_was_fetched_is_not_asked_again(site:
     assert joined(faults) == asked
 
 
-def test_fewer_queries_and_a_later_beginning_are_fetched(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
+def test_fewer_queries_and_a_later_beginning_are_fetched(picture: Picture) -> None:
     picture.find("[role=radio]", has_text="6 queries").click()
     picture.drawn("head=1.2 sstep=all squeries=6 sfrom=0")
     assert len([text for text in picture.texts() if re.fullmatch(r"−?\d\.\d+", text)]) >= 21, "six queries leave room for numbers"

@@ -112,8 +112,7 @@ def pixel(layout: Layout, position: int) -> str:
     return f"({layout.order[position] // layout.columns}, {layout.order[position] % layout.columns})"
 
 
-def test_a_pixel_is_locked_on_arrival_by_a_click_or_a_drag_and_its_blocks_and_weights_are_shown(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_a_pixel_is_locked_on_arrival_by_a_click_or_a_drag_and_its_blocks_and_weights_are_shown(page: Page, picture: Picture) -> None:
     one, two = GREY
     keys = two.keys(529)
     best = int(weights(two, 3)[1, 529, : len(keys)].argmax())
@@ -153,8 +152,17 @@ def test_keys_step_pixels_and_heads_and_weights_come_when_they_are_looked_at(new
     picture.walks("pattern=local_2d head={} pos={}", "End 2.3 783, Home 2.3 0")
 
 
-def test_the_field_shows_what_a_pixel_knows_of_and_a_silenced_head_is_struck(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site)
+def test_the_field_shows_what_a_pixel_knows_of_a_silenced_head_is_struck_and_numbers_are_taken_along(page: Page, picture: Picture) -> None:
+    files, tiles = picture.arrays(), GREY[1]
+    np.testing.assert_array_equal(files["local_2d_pictures"], made(tiles).pictures)
+    np.testing.assert_allclose(files["local_2d_layer_4_weights"], weights(tiles, 3), atol=1e-4)
+    np.testing.assert_array_equal(files["local_2d_keys_of_query"], tiles.keys(529))
+    assert list(files["local_2d_layer_4_weights_axes"]) == ["head", "position", "slot"] and files["local_2d_bits_unit"] == "bits"
+    lines = picture.lines()
+    assert lines[0].startswith('rank,row,column,level,"head 1, weight"') and len(lines) == 1 + len(tiles.keys(529))
+    assert float(lines[1].split(",")[5]) == pytest.approx(float(weights(tiles, 3)[1, 529].max()), abs=1e-3)
+    enlarged = np.asarray(Image.open(io.BytesIO(picture.saved("PNG 8×")[1])).convert("L"))
+    np.testing.assert_array_equal(enlarged[4 : 28 * 8 : 8, 4::8], made(GREY[0]).pictures[0])
     assert len(picture.marks(kind="path", line="ink", width=2)) == 1
     listen(page, "silence")
     third, fourth = (
@@ -191,20 +199,6 @@ def test_four_continuations_and_a_coloured_picture_stand_beside_the_truth(page_w
     assert picture.marks(text="What it starts from") and picture.marks(text=" · 8 × 8 pixels, seen whole")
     picture.says(f"Pixel {pixel(COLOUR[0], 529)} green, made 530th")
     expect(picture.find(".tfe-stage-count")).to_have_text("value 530 / 768")
-
-
-def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
-    files, two = picture.arrays(), GREY[1]
-    np.testing.assert_array_equal(files["local_2d_pictures"], made(two).pictures)
-    np.testing.assert_allclose(files["local_2d_layer_4_weights"], weights(two, 3), atol=1e-4)
-    np.testing.assert_array_equal(files["local_2d_keys_of_query"], two.keys(529))
-    assert list(files["local_2d_layer_4_weights_axes"]) == ["head", "position", "slot"] and files["local_2d_bits_unit"] == "bits"
-    lines = picture.lines()
-    assert lines[0].startswith('rank,row,column,level,"head 1, weight"') and len(lines) == 1 + len(two.keys(529))
-    assert float(lines[1].split(",")[5]) == pytest.approx(float(weights(two, 3)[1, 529].max()), abs=1e-3)
-    enlarged = np.asarray(Image.open(io.BytesIO(picture.saved("PNG 8×")[1])).convert("L"))
-    np.testing.assert_array_equal(enlarged[4 : 28 * 8 : 8, 4::8], made(GREY[0]).pictures[0])
 
 
 def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site: str) -> None:

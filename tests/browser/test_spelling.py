@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from explorer.labs.reformer import texts, views
 from models.reformer.records import Request
-from tests.browser.staged import alone, opening
+from tests.browser.staged import Picture, alone, opening
 from tests.browser.waiting import addressed
 from tests.explorer import duplicated
 
@@ -32,15 +32,14 @@ PAGES = {slug: alone("spelling", partial(value, *given), texts.SPELLING, "reform
 opened = opening("spelling", "word")
 
 
-def test_wrong_letters_are_marked_and_a_locked_one_is_told_of(site: str, page_watch: Page) -> None:
-    picture = opened(page_watch, site)
+def test_wrong_letters_are_marked_and_a_locked_one_is_told_of(picture: Picture) -> None:
     assert len(picture.marks("text", face="mono", colour="bad")) == 3 and "0.885" in picture.texts()
     picture.says("Letter 4 is “a”, said at position 30", "LSH-1 “b”, p of “a” 0.050")
     picture.click(picture.point(pos=36, model="lsh_2"))
-    addressed(page_watch, _pos="36", _model="lsh_2")
+    addressed(picture.page, _pos="36", _model="lsh_2")
     assert len(picture.marks("rect", fill="query-soft")) == 5
     picture.click(picture.point(pos=29, model="full"), shift=True)
-    addressed(page_watch, _pos="36,29", _model="full")
+    addressed(picture.page, _pos="36,29", _model="full")
 
 
 def test_keys_move_the_letter_choose_the_model_and_give_back(site: str, page_watch: Page) -> None:

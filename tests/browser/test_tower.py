@@ -6,7 +6,7 @@ import numpy as np
 from playwright.sync_api import Page
 
 from explorer.packing import pack
-from tests.browser.staged import alone, opening
+from tests.browser.staged import Picture, alone, opening
 
 NAMES = {key: {"en": key, "zh": key} for key in ("lens", "exits")}
 BITS = {"lens": np.array([[3.0, 2.5, 8.0], [1.0, 0.5, 9.0]], np.float32), "exits": np.array([[4.0, 4.5, 5.0]], np.float32)}
@@ -24,8 +24,7 @@ PAGES = {"trial": alone("tower", VALUE)}
 opened = opening("tower")
 
 
-def test_a_position_is_told_with_the_layer_from_which_its_guess_is_right(page_watch: Page, site: str) -> None:
-    picture = opened(page_watch, site)
+def test_a_position_is_told_with_the_layer_from_which_its_guess_is_right(picture: Picture) -> None:
     picture.says("After “a” (0) layer 1 would say “x” and layer 2 “b”; the true “b” costs 2.50 bits in layer 1 and 0.50 in layer 2.")
     picture.says("From layer 2 on the guess is right.")
     picture.press("ArrowRight")

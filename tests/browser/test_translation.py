@@ -17,12 +17,6 @@ from tests.visits import Visit
 pytestmark = pytest.mark.xdist_group("translation walk", 2)  # on the page of the promises that hold for every lab
 
 
-@pytest.fixture
-def page(visit: Visit) -> Page:
-    """The lab as the bare address opens it."""
-    return visit(LAB.path)
-
-
 def translate(page: Page, sentence: str) -> None:
     """Types a sentence, presses Enter, and waits for the live result."""
     page.locator(".tfe-ask-story").fill(sentence)

@@ -17,12 +17,6 @@ pytestmark = pytest.mark.xdist_group("universal_transformer walk", 2)  # on the 
 STORY = "emma put the coin in the bag. daniel took the bag. daniel went to the school."
 
 
-@pytest.fixture
-def page(visit: Visit) -> Page:
-    """The lab as the bare address opens it."""
-    return visit(LAB.path)
-
-
 def tell(page: Page, story: str, question: str) -> None:
     page.locator(".tfe-ask-story").fill(story)
     page.locator(".tfe-ask-question").fill(question)
