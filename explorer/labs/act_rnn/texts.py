@@ -160,9 +160,8 @@ STEPS: Final[Mapping[str, Text]] = {
         "看每次换来多少正确率、思考代价与时间。",
     ),
     "hard": _(
-        "Is the number of ones odd? All bits arrive at once, and each update may change the answer. One or two bits take about one update "
-        "(N + R = 2); with more bits it takes more. Of sixteen, a network with a single update gets more than a third wrong. The diamond "
-        "is your own input. "
+        "Is the number of ones odd? All bits arrive at once, and each update may change the answer. One or two take about one update "
+        "(N + R = 2), more take more; of sixteen, a network with a single update gets over a third wrong. The diamond is your own input. "
         "For sums the updates do not simply grow with the carries.",
         "1 的个数是奇数吗？所有比特同时到达，每次更新都可能改变答案。一两个比特大约更新一次（N + R = 2）；比特越多更新越多。"
         "只更新一次的网络在十六个比特时答错三分之一以上。菱形是您自己的输入。加法则不同：更新次数并不随进位一路增加。",
