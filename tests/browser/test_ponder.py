@@ -111,7 +111,8 @@ def lines(picture: Picture) -> list[str]:
     return list(picture.find(".tfe-ponder-lines p").all_inner_texts())
 
 
-def test_the_sum_is_worked_out_as_in_the_equations_while_scrubbed_and_as_taken_along(page: Page, picture: Picture) -> None:
+def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(site: str, page_watch: Page) -> None:
+    page, picture = page_watch, opened(page_watch, site)
     picture.drawn("pos=8 step=6")  # the position of the answer that thinks longest
     picture.says("Position “8” (8) took 6 steps, up to the limit M = 6")
     picture.says("reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is right.")
@@ -132,12 +133,6 @@ def test_the_sum_is_worked_out_as_in_the_equations_while_scrubbed_and_as_taken_a
     assert rows.nth(2).inner_text().split() == ["3", "·", "·", "·"]
     assert lines(picture) == ["Σ h = 0.34 < 0.99: it goes on"]
     picture.says("added up 0.34 after step 2, less than 0.99, and goes on; 2 of 11 have stopped.")
-    assert picture.saved("PNG")[0] == "addition-ponder-pos_1-step_2.png"
-    table, files = picture.lines(), picture.arrays()
-    assert table[0].startswith("position,index,n,hₙ,Σh,pₙ") and len(table) == 1 + sum(map(len, SUM))
-    assert "7,1,5,0.58,1.33,0.25,0,5,0.25,Σh ≥ 1 − ε" in table
-    np.testing.assert_allclose(files["halting"][:5, 1], SUM[1], atol=1e-6)
-    np.testing.assert_allclose(files["weights"].sum(0), 1, atol=1e-5)
     picture.press("Escape")
     low = picture.find("canvas").bounding_box()
     picture.find(".tfe-stage-choices .tfe-chip").click()
@@ -170,7 +165,8 @@ def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site
     assert len(faults.requests) == before, "scrubbing asks for nothing"
 
 
-def test_pointing_tells_of_a_position_and_another_run_lets_go_of_the_one_that_is_locked(page: Page, picture: Picture) -> None:
+def test_pointing_tells_of_a_position_and_another_run_lets_go_of_the_one_that_is_locked(site: str, page_watch: Page) -> None:
+    page, picture = page_watch, opened(page_watch, site)
     head, card = picture.find(".tfe-ponder-sumhead"), picture.find("> .tfe-hover")
     at = picture.point(pos=9)
     expect(head).to_contain_text("“_” (9)")
@@ -229,6 +225,16 @@ def test_a_story_an_input_alone_and_runs_that_are_forced_or_hasty_say_what_they_
     picture = opened(page_watch, site, "lang=en&_pos=0&_step=1", "hostile")
     expect(picture.find(".tfe-ponder-chip .answer").first).to_have_text(HOSTILE)
     assert picture.find("img").count() == 0
+
+
+def test_what_is_taken_along_holds_the_numbers(site: str, page_watch: Page) -> None:
+    picture = opened(page_watch, site, "lang=en&_pos=1&_step=4")
+    assert picture.saved("PNG")[0] == "addition-ponder-pos_1-step_4.png"
+    table, files = picture.lines(), picture.arrays()
+    assert table[0].startswith("position,index,n,hₙ,Σh,pₙ") and len(table) == 1 + sum(map(len, SUM))
+    assert "7,1,5,0.58,1.33,0.25,0,5,0.25,Σh ≥ 1 − ε" in table
+    np.testing.assert_allclose(files["halting"][:5, 1], SUM[1], atol=1e-6)
+    np.testing.assert_allclose(files["weights"].sum(0), 1, atol=1e-5)
 
 
 def test_a_tap_previews_before_it_locks(site: str, new_page: NEW) -> None:

@@ -9,6 +9,8 @@ from playwright.sync_api import Page, Response, expect
 
 from explorer.labs.translation import views
 from explorer.labs.translation.page import LAB
+from models.translation.explain import explain
+from models.translation.records import Explanation
 from tests.browser.staged import Picture, numbers
 from tests.browser.visiting import badge, finished, go, number, restored
 from tests.browser.waiting import addressed, asked, becomes, note, noted
@@ -108,15 +110,15 @@ def test_unknown_keys_of_a_link_are_named(visit: Visit) -> None:
 
 
 def test_a_head_that_asks_who_is_opened_at_its_cell_by_the_step_and_by_a_click(visit: Visit) -> None:
-    start = views.first()
-    assert start is not None
-    who, whom = (next(job for job in views.jobs(start.seen) if job["kind"] == "encoder" and job["job"] == name) for name in ("who", "whom"))
+    (seen,) = explain([views.ASKING])
+    assert isinstance(seen, Explanation)
+    who, whom = (next(job for job in views.jobs(seen) if job["kind"] == "encoder" and job["job"] == name) for name in ("who", "whom"))
     page = visit(LAB.path)
     page.locator(".tfe-shell-tour li:nth-child(3) button").click()
     expect(page.locator(".tfe-attention-jobs button[aria-pressed=true]")).to_contain_text(who["name"]["en"])
     words = page.locator(".tfe-attention .tfe-words")
-    expect(words).to_contain_text(f"“{start.seen.source[who['row']]}” ({who['row']})")
-    expect(words).to_contain_text(f"“{start.seen.source[who['col']]}” ({who['col']})")
+    expect(words).to_contain_text(f"“{seen.source[who['row']]}” ({who['row']})")
+    expect(words).to_contain_text(f"“{seen.source[who['col']]}” ({who['col']})")
     page.locator(".tfe-attention-jobs button", has_text=whom["name"]["en"]).click()
-    expect(words).to_contain_text(f"“{start.seen.source[whom['col']]}” ({whom['col']})")
+    expect(words).to_contain_text(f"“{seen.source[whom['col']]}” ({whom['col']})")
     addressed(page, _head=f"{whom['layer'] + 1}.{whom['head'] + 1}", _row=str(whom["row"]), _col=str(whom["col"]))

@@ -44,7 +44,7 @@ def settled(page: Page, language: str, waits: str) -> None:
 def test_two_heads_are_locked_together_and_their_difference_is_that_of_their_numbers(page_watch: Page, site: str) -> None:
     page = page_watch
     page.add_init_script(PRESSED)
-    page.goto(f"{site}/translation?_head=3.1")
+    page.goto(f"{site}/translation?_head=3.1&_row=5")
     page.locator(".tfe-attention .tfe-stage-take summary").click()
     page.locator(".tfe-attention .tfe-stage-take a").first.click()
     words = page.locator(".tfe-difference .tfe-words")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from explorer.labs.music.rolls import SHORTEST
 from explorer.labs.nonautoregressive import views as parallel
-from explorer.labs.translation.views import NEEDED
+from explorer.labs.translation.views import ASKING, NEEDED, WHO, jobs, roles_of
 from explorer.views import Found
 from explorer.widgets.folded import Question
 from models.music import explain as music
@@ -36,6 +37,16 @@ def test_the_head_that_is_silenced_changes_the_words_and_most_heads_do_not() -> 
     other = {head for head, seen in zip(each, silenced, strict=True) if seen.text != plain.text}  # type: ignore[union-attr]
     assert NEEDED in other
     assert len(other) < len(each) / 4
+
+
+def test_three_heads_ask_who_did_what_and_to_whom() -> None:
+    (seen,) = translation.explain([ASKING])
+    assert isinstance(seen, translation.Explanation)
+    who = next(job for job in jobs(seen) if job["kind"] == "encoder" and job["job"] == "who")
+    assert {"kind": "encoder", "head": f"{who['layer'] + 1}.{who['head'] + 1}", "row": str(who["row"]), "col": str(who["col"])} == WHO
+    assert (seen.source[who["row"]], seen.source[who["col"]]) == ("catching", "dog")
+    table: Any = roles_of(seen, ASKING, "live")["table"]
+    assert len(table["rows"]) == 3 and all(max(row[1:]) > 0.5 for row in table["rows"])
 
 
 def test_one_pass_says_a_piece_twice_and_of_ten_passes_the_last_does_not() -> None:

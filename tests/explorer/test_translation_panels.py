@@ -201,7 +201,7 @@ def test_the_rate_is_that_of_the_training_loop_and_of_its_log() -> None:
         assert training.rate(SCHEDULE, step) == pytest.approx(schedule.rate(step), rel=1e-12)
     for entry in LOG:
         assert training.rate(SCHEDULE, entry["step"]) == pytest.approx(entry["rate"], rel=1e-9)
-    assert training.averaged(SCHEDULE) == list(range(7050, 8401, 150)), "the last checkpoints that were kept"
+    assert training.averaged(SCHEDULE) == list(range(6375, 7501, 125)), "the last checkpoints that were kept"
     assert training.averaged({"every": 150, "steps": 400, "average": 2}) == [300, 400]
     assert training.operations(KNOWN) == 6 * KNOWN["parameters"] * KNOWN["recipe"]["batch"] * SCHEDULE["steps"]
 

@@ -43,7 +43,7 @@ SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, PAD, PAD]])
 TARGET = torch.tensor([[2, 12, 13, 14], [2, 15, PAD, PAD]])
 ALLOWED = SOURCE != PAD
 CPU = torch.device("cpu")
-QUICK = Recipe(Schedule(steps=60, warmup=5, cooldown=10, average=2, every=5, precision="32-true"), batch=64, rate=1e-2)
+QUICK = Recipe(Schedule(steps=60, warmup=5, cooldown=10, average=2, every=5, precision="32-true"), batch=64, rate=3e-2)
 close = partial(torch.testing.assert_close, atol=1e-5, rtol=1e-5)
 
 

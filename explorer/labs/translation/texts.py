@@ -209,10 +209,10 @@ STEPS: Final[Mapping[str, Text]] = {
         "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
     ),
     "silence": _(
-        "What was this head for? Its output is multiplied by 0, and another word is chosen. Below, the earlier translation is read "
+        "What was this head for? Its output is multiplied by 0, and the translation changes. Below, the earlier one is read "
         "again: each word with its probability before and after. Most heads can be spared on this sentence: try others, several at "
         "once, or hide a word.",
-        "这个头有什么用？把它的输出乘以 0，译文就换了一个词。下方再读一遍原来的译文：每个词之前和之后的概率。"
+        "这个头有什么用？把它的输出乘以 0，译文就变了。下方再读一遍原来的译文：每个词之前和之后的概率。"
         "这句话上大多数头都可以省掉：也试试别的头，几个一起，或者遮住一个词。",
     ),
     "residual": _(

@@ -33,7 +33,9 @@ from models.translation.records import EXAMPLES, Explanation, Request, Step
 
 Value = dict[str, object]
 
-NEEDED = ("cross", 3, 5)  # of all heads the one that the first example misses most, and another word takes its place
+ASKING = replace(EXAMPLES[0], sentence="A dog is catching a frisbee.")  # on which three heads ask who, did what, and to whom
+WHO = {"kind": "encoder", "head": "3.2", "row": "3", "col": "1"}  # from “catching” to “dog”
+NEEDED = ("cross", 3, 5)  # of all heads the one that the first example misses most, and its translation changes
 
 
 first = runs.kept("translation", EXAMPLES[0], Explanation)
@@ -352,21 +354,15 @@ def steps() -> tuple[GuidedStep, ...]:
         "residual": ("", {"kind": "encoder", "stat": "mean", "paths": "open"}, ""),
         "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}, ""),
     }
-    heads, mask = ({"kind": "encoder"},) * 2 if stored_first is None else _jobs(stored_first.seen)
-    shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
+    mask = {"kind": "decoder"} if stored_first is None else _written(stored_first.seen)
+    shown |= {"heads": (query(ASKING), WHO, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
     read = paths.told()  # a lab has eight steps: what residual paths carry takes the place of a silenced head
     del shown["silence" if read else "residual"]
     return guided(texts, shown, each=read or "")
 
 
-def _jobs(seen: Explanation) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Views of the stored run: a head that does one recognisable thing, and one of the decoder's."""
-    encoder, decoder, _ = kinds(seen)
-    usual = next(iter(attention.jobs(encoder)), attention.pick(encoder))
-    asks = next((job for job in jobs(seen) if job["kind"] == "encoder" and job["job"] == "who"), usual)
-    written = next(iter(attention.jobs(decoder)), attention.pick(decoder))
-    return {**_look("encoder", asks), **{name: str(asks[name]) for name in ("row", "col") if name in asks}}, _look("decoder", written)
-
-
-def _look(kind: str, head: Mapping[str, Any]) -> dict[str, str]:
-    return {"kind": kind, "head": f"{head['layer'] + 1}.{head['head'] + 1}"}
+def _written(seen: Explanation) -> dict[str, str]:
+    """A view of the stored run: a head of the decoder that does one recognisable thing."""
+    decoder = kinds(seen)[1]
+    head: Mapping[str, Any] = next(iter(attention.jobs(decoder)), attention.pick(decoder))
+    return {"kind": "decoder", "head": f"{head['layer'] + 1}.{head['head'] + 1}"}
