@@ -89,10 +89,12 @@ def jobs(seen: Explanation) -> list[dict[str, Any]]:
 
 
 def _cell(seen: Explanation) -> dict[str, Any]:
-    """What is locked on arrival, {kind, layer, head, row, col} from 0: a telling cell of the head that aligns both languages best, where
-    one does, else of any head of cross-attention."""
+    """What is locked on arrival, {kind, layer, head, row, col} from 0: a telling cell of the last head that aligns both languages, where
+    one does, else of any head of cross-attention. A row is named after the word that is written there; only the last layers look at what
+    that word translates, the first ones at what the word before it did."""
     cross = kinds(seen)[2]
-    aligns = next((job for job in attention.jobs(cross) if job["job"] == "alignment"), None)
+    aligned: list[Any] = [job for job in attention.jobs(cross) if job["job"] == "alignment"]
+    aligns = max(aligned, key=lambda job: job["layer"], default=None)
     layer, head = (0, 0) if aligns is None else (int(str(aligns["layer"])), int(str(aligns["head"])))
     alone = cross if aligns is None else replace(cross, weights=cross.weights[layer : layer + 1, head : head + 1])
     found = attention.pick(alone)
