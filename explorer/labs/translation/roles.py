@@ -20,15 +20,16 @@ ROW = 34  # px of a head's row
 
 
 def value(encoder: Kind, cross: Kind) -> Value | None:
-    """What the figure draws of a run: the questions of which one head looks most at the answer. None where there is none, or no verb."""
+    """What the figure draws of a run: of each question the clearest head's row, where that looks at the answer most. None where no row
+    does, or no verb was found."""
     best: list[Any] = [job for job in roles.jobs(encoder, cross, least=0.0) if job["kind"] == encoder.key]
-    looks = [encoder.weights[job["layer"], job["head"], job["row"]] for job in best]
-    found = [job for job, row in zip(best, looks, strict=True) if row.argmax() == job["col"]]
+    asked = [(job, encoder.weights[job["layer"], job["head"], job["row"]]) for job in best]
+    found = [(job, row.astype(float).tolist()) for job, row in asked if row.argmax() == job["col"]]
     if not found:
         return None
     names = [f"{shown(key)}·{at}" for at, key in enumerate(encoder.keys)]
-    rows = [encoder.weights[job["layer"], job["head"], job["row"]].astype(float).tolist() for job in found]
-    each = [_asked(job, names, row) for job, row in zip(found, rows, strict=True)]
+    rows = [row for _, row in found]
+    each = [_asked(job, names, row) for job, row in found]
     labels = [filled(texts.ROLES_HEAD, **one) for one in each]
     said = [filled(texts.ROLES_SAY, **one) for one in each]
     words = (texts.ROLES_TITLE, texts.ROLES_UNITS, sentence([strung(said, "; ", "；")]))
