@@ -51,6 +51,16 @@ TELLS = f"""{{ // of a frame too, which is left when it shows another page
     console.debug("{ARRIVED}");
     addEventListener("beforeunload", () => console.debug("{LEAVING}"));
 }}"""
+# On a busy machine it happens that Chromium draws no more frames of a page, whatever changes on it, until another page is opened. A page
+# says so, and another one is opened: what waits for its next frame, as every click does, goes on.
+STILL = "no frame for seconds"
+FRAMES = f"""if (window === top) {{
+    const frame = requestAnimationFrame.bind(window);
+    setInterval(() => {{
+        const late = setTimeout(() => console.debug("{STILL}"), 6000);
+        frame(() => clearTimeout(late));
+    }}, 8000);
+}}"""
 MODE = {"locale": "en-US", "reduced_motion": "reduce"}  # of a page for which a test says nothing else
 
 
@@ -178,7 +188,15 @@ class Contexts:
             context, _ = self._kept[mode]
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": height})
+        page.add_init_script(FRAMES)
+        page.on("console", lambda message: message.text == STILL and self._wakes(context, site))
         return page
+
+    @staticmethod
+    def _wakes(context: BrowserContext, site: str) -> None:
+        other = context.new_page()
+        other.goto(urljoin(site, "/healthz"))
+        other.close()
 
     def end(self, site: str) -> None:
         """After a test: closes all pages, forgets storage, cookies and permissions, and whatever context was not kept."""

@@ -32,6 +32,7 @@ from explorer.packing import arrays
 from explorer.program import Program, looked
 from explorer.server import Site
 from explorer.views import View
+from explorer.widgets.folded import read
 from models.errors import InputError
 from models.fields import Choice, Number, range_of
 
@@ -239,7 +240,7 @@ class Sayings:
             last = None
             async with contextlib.aclosing(looked(made, self.site.engine, view.look, detail)) as updates:  # type: ignore[arg-type]
                 async for update in updates:
-                    last = update if isinstance(update, dict) else last
+                    last = read(update) if isinstance(update, dict) else last
             return json.loads(json.dumps(last, default=_plain))
 
         return self.run(answered())

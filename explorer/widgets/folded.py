@@ -4,13 +4,15 @@ A panel's value is one JSON object, built with `ready`, `shown` and `refused`:
 
     state: "ready" | "shown" | "refused"
     run: the request part of the permalink that was asked about; wish: what was asked beside it, echoed as JSON
-    error: {en, zh} or None; everything else is the panel's own
+    error: {en, zh} or None
+    own: what the panel draws, as one JSON text: Gradio's script copies what it is sent leaf by leaf, and a figure has thousands of them
 
 Its one event, `ask`, brings {"run", "wish"}; `Question.of` reads it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,7 +60,14 @@ def ready() -> Value:
 
 def shown(question: Question, **own: object) -> Value:
     """The answer. own: what this panel draws, as JSON."""
-    return {**ready(), "state": "shown", "run": question.run, "wish": question.wish, **own}
+    text = json.dumps(own, ensure_ascii=False, separators=(",", ":"))
+    return {**ready(), "state": "shown", "run": question.run, "wish": question.wish, "own": text}
+
+
+def read(value: Mapping[str, object]) -> Value:
+    """The same value with what it draws beside the rest, as the script reads it."""
+    rest = {name: part for name, part in value.items() if name != "own"}
+    return {**rest, **json.loads(str(value.get("own", "{}")))}
 
 
 def refused(question: Question, error: Text) -> Value:

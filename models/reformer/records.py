@@ -178,8 +178,8 @@ def check(request: Request) -> None:
             shown = " ".join(letter if letter.isprintable() else "?" for letter in other[:8])
             raise InputError(
                 "letters",
-                en=f"The models know a to z, the space and .,-! but not: {shown}",
-                zh=f"模型只认识 a 到 z、空格和 .,-!，不认识：{shown}",
+                en=f"The models read a to z, the space and .,-! only, and so not {shown}.",
+                zh=f"模型只认识 a 到 z、空格和 .,-!，不认识 {shown}。",
             )
     if request.buckets % 2:
         raise InputError(

@@ -12,7 +12,7 @@ from explorer.labs.bert import about, texts, views
 from explorer.labs.bert.page import program
 from explorer.runs import Run
 from explorer.views import Found
-from explorer.widgets import bertviz
+from explorer.widgets import bertviz, folded
 from explorer.widgets.folded import Question
 from models.bert.records import Request
 from models.plane import Head, Vectors
@@ -110,6 +110,6 @@ def test_queries_and_keys_of_the_network_in_view_are_drawn_in_one_plane_and_by_b
     seen, look = explanation(), bertviz.Look("", view="neuron")
     n = len(seen.pieces)
     made = np.arange(4 * 4 * n * 2, dtype=np.float32).reshape(4, 4, n, 2)
-    value = own.draw(Found(SHIP, seen, {"mlm": Vectors(SHIP.text, made, made, seen.read, seen.read)}), look)
+    value = folded.read(own.draw(Found(SHIP, seen, {"mlm": Vectors(SHIP.text, made, made, seen.read, seen.read)}), look))
     assert (value["state"], value["view"]) == ("shown", "neuron")
     assert own.function(look) and not own.function(bertviz.Look(""))

@@ -16,6 +16,7 @@ from explorer.figures import bertviz as figure
 from explorer.figures.bertviz import VIEWS, Attention, TooLarge, encoder_decoder, page, parameters
 from explorer.packing import ArrayStore
 from explorer.widgets import bertviz as widget
+from explorer.widgets.folded import read
 from tests.explorer.numbers import refused
 
 Array = NDArray[np.float32]
@@ -233,7 +234,7 @@ def test_an_event_says_what_to_look_at_counted_from_one() -> None:
 
 def test_an_opened_view_stands_where_the_frame_fetches_it() -> None:
     store = ArrayStore()
-    value = widget.shown(widget.Look("v=1", None, "model", "cross", 99, 99), run(), store)
+    value = read(widget.shown(widget.Look("v=1", None, "model", "cross", 99, 99), run(), store))
     assert (value["state"], value["view"], value["run"]) == ("shown", "model", "v=1")
     import gzip
 
@@ -244,7 +245,7 @@ def test_an_opened_view_stands_where_the_frame_fetches_it() -> None:
 
 def test_a_run_whose_queries_were_not_watched_has_no_neuron_view_and_one_that_is_too_large_is_refused() -> None:
     seen = [Attention(one.key, one.label, one.weights, one.left, one.right) for one in run()]
-    value = widget.shown(widget.Look("v=1", view="neuron"), seen, ArrayStore())
+    value = read(widget.shown(widget.Look("v=1", view="neuron"), seen, ArrayStore()))
     assert (value["view"], value["state"]) == ("head", "shown")
     large: Any = widget.shown(widget.Look("v=1", view="model"), run(["a"] * 90, layers=4, heads=8), ArrayStore())
     assert large["state"] == "refused" and set(large["error"]) == {"en", "zh"}

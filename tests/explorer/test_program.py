@@ -24,6 +24,7 @@ from explorer.program import Program, looked
 from explorer.runs import Run
 from explorer.server import Site
 from explorer.views import View, in_bertviz
+from explorer.widgets import folded
 from explorer.widgets.figure import own
 from models.errors import InputError
 from models.fields import characters, number
@@ -356,7 +357,7 @@ def test_a_view_that_another_server_has_opened_is_made_again(site: Site, engine:
         asked = {"view": "head", "run": "v=1&text=abcd", "kind": "", "head": "", "wished": 3}
         return [value async for value in looked(NOTING, engine, look, asked)][-1]
 
-    address = asyncio.run(shown())["src"]
+    address = folded.read(asyncio.run(shown()))["src"]
     page = ask(site, address).content
     forgotten()
     assert ask(site, address).content == page and page.startswith(b"<!doctype html>")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from explorer import controls
 from explorer.engine import Engine
 from explorer.program import Program, answer, looked
+from explorer.widgets.folded import read
 
 T = TypeVar("T")
 Page = Program[Any, Any]
@@ -58,7 +59,8 @@ def opened(page: Page, view: str, detail: dict[str, Any], engine: Engine | None 
     """What a view that is opened on demand draws last."""
     look = next(one.look for one in page.views if one.name == view)
     assert look is not None
-    return said(lambda used: looked(page, used, look, detail), engine)[-1]
+    last = said(lambda used: looked(page, used, look, detail), engine)[-1]
+    return read(last) if isinstance(last, dict) else last
 
 
 def program_of(slug: str) -> Page:

@@ -38,6 +38,8 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
   // something else by then.
   let bring = unfold.open;
   const kept = new Map(); // answers by what was asked, the newest last
+  const read = ({ own = "{}", ...rest } = props.value ?? { state: "ready" }) => ({ ...rest, ...JSON.parse(own) });
+  let newest = read();
 
   const named = (run, what) => JSON.stringify([run, what ?? null]);
   const wanted = () => named(request.get(), wish());
@@ -68,7 +70,6 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
     error.hidden = true;
     if (!unfold.open) return;
     opens?.();
-    const newest = props.value ?? { state: "ready" };
     const value = named(newest.run, newest.wish) === wanted() ? newest : (kept.get(wanted()) ?? newest);
     const answers = named(value.run, value.wish) === wanted();
     if (value.state === "shown" && answers) {
@@ -105,12 +106,12 @@ export function folded({ root, key, title, head = [], body, props, watch, emit, 
   bus.on("request", paint);
   onLang(paint);
   watch("value", () => {
-    const value = props.value ?? {};
-    const name_ = named(value.run, value.wish);
+    newest = read();
+    const name_ = named(newest.run, newest.wish);
     if (name_ === asked) asked = null;
-    if (value.state === "shown" && keep > 1) {
+    if (newest.state === "shown" && keep > 1) {
       kept.delete(name_);
-      kept.set(name_, value);
+      kept.set(name_, newest);
       if (kept.size > keep) kept.delete(kept.keys().next().value);
     }
     paint();
