@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from playwright._impl.assertions import LocatorAssertions, PageAssertions
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, Playwright, expect, sync_playwright
 
 # Parts of the browser that no test is about. The first two are pages of its own behind the address bar, two more renderers for each page of
 # a test; the rest is the list of Playwright, whose place this one takes.
@@ -194,9 +195,10 @@ class Contexts:
 
     @staticmethod
     def _wakes(context: BrowserContext, site: str) -> None:
-        other = context.new_page()
-        other.goto(urljoin(site, "/healthz"))
-        other.close()
+        with contextlib.suppress(Error):  # the test may end meanwhile
+            other = context.new_page()
+            other.goto(urljoin(site, "/healthz"))
+            other.close()
 
     def end(self, site: str) -> None:
         """After a test: closes all pages, forgets storage, cookies and permissions, and whatever context was not kept."""
