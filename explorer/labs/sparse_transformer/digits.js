@@ -21,6 +21,7 @@ const PACE = 1000 / 56; // ms a pixel, when it is played
 const [GAP, MOST] = [20, 14]; // px between two digits, and of a pixel on the page
 const KEPT = 64; // patterns remembered
 const COVERS = 0.3; // of the largest weight, from which a pixel's own colour is repeated in its middle
+const FAINT = { ahead: 0.7, later: 0.35 }; // of dots: on what is not made yet, and on what comes after the pixel in view
 const GROUND = () => (dark() ? "paper" : "panel"); // a digit is bright on the darkest ground there is
 const NONE = { mask: null, edges: [], weights: null, most: 0, best: null, count: 0 };
 
@@ -159,19 +160,23 @@ function digit(pen, box, run, look, now, i) {
   const whole = { x0, y0, x1: x0 + size, y1: y0 + size };
   pen.pixels(whole, { image, radius: 4 });
   const square = (p) => cellIn(whole, side, side, Math.floor(p / side), p % side);
-  const squares = (which, wide) => Array.from(model.symbols.keys()).filter(which).map((p) => {
-    const [x, y] = [p % side, Math.floor(p / side)].map((n, at) => [x0, y0][at] + n * cell + (cell - wide) / 2);
-    return `M${x},${y}h${wide}v${wide}h${-wide}z`;
-  }).join("");
-  // What is not made is not blank: dots on the ground.
+  // What is not made is not blank: dots on the ground. What a weight covers keeps its own colour in the middle.
   const dot = Math.max(1, Math.round(cell / 9));
-  const later = (p) => p < upto && !surprise && locked !== null && p > locked;
-  pen.path(squares((p) => p >= upto, dot), { fill: "control", alpha: 0.7 });
-  pen.path(squares(later, dot), { fill: "control", alpha: 0.35 });
-  const covered = (p) => view.weights && p < locked && view.mask[p] && view.weights[p] > COVERS * view.most;
   const inner = Math.max(2, Math.round(cell * 0.4));
-  for (const [given, ink, fill] of [[true, 1, "ink"], [true, 0, GROUND()], [false, 1, "out"], [false, 0, "out-soft"]])
-    pen.path(squares((p) => covered(p) && p < model.given === given && model.symbols[p] === ink, inner), { fill });
+  const shapes = new Map(); // what squares are filled with, and their path
+  const put = (fill, p, wide) => {
+    const [x, y] = [x0 + (p % side) * cell, y0 + Math.floor(p / side) * cell].map((n) => n + (cell - wide) / 2);
+    shapes.set(fill, `${shapes.get(fill) ?? ""}M${x},${y}h${wide}v${wide}h${-wide}z`);
+  };
+  for (let p = 0; p < model.length; p += 1) {
+    const ink = model.symbols[p];
+    if (p >= upto) put("ahead", p, dot);
+    else if (!surprise && locked !== null && p > locked) put("later", p, dot);
+    else if (view.weights && p < locked && view.mask[p] && view.weights[p] > COVERS * view.most)
+      put(p < model.given ? (ink ? "ink" : GROUND()) : ink ? "out" : "out-soft", p, inner);
+  }
+  for (const [fill, path] of shapes)
+    pen.path(path, FAINT[fill] ? { fill: "control", alpha: FAINT[fill] } : { fill });
   const outline = (mask, line, width) =>
     pen.group(x0, y0, () => pen.path(border(mask, side, side, cell, width / 2), { line, width }));
   if (surprise) outline(model.symbols.map((ink, p) => (p < upto ? ink : 0)), "ink2", 1);

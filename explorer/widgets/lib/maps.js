@@ -173,27 +173,32 @@ export function keenest(map, column) {
  * A telling cell of one map: a confident look at a word, far from the straight line, that not everybody shares (as
  * figures/attention.py's pick).
  */
-function telling(seen, map) {
+function telling(seen, { rows, columns, data }) {
   let best = -Infinity;
-  let place = [0, 0];
+  let place = 0;
   const words = { q: seen.kind.queries.map(isWord), k: seen.kind.keys.map(isWord) };
   const any = words.q.includes(true) && words.k.includes(true);
-  for (let j = 0; j < map.columns; j += 1) {
-    let [sum, count] = [0, 0];
-    for (let i = 0; i < map.rows; i += 1) {
-      const weight = map.data[i * map.columns + j];
-      if (!Number.isNaN(weight)) [sum, count] = [sum + weight, count + 1];
+  for (let j = 0; j < columns; j += 1) {
+    let sum = 0;
+    let count = 0;
+    for (let at = j; at < data.length; at += columns) {
+      if (Number.isNaN(data[at])) continue;
+      sum += data[at];
+      count += 1;
     }
-    for (let i = 0; i < map.rows; i += 1) {
-      const weight = map.data[i * map.columns + j];
-      if (Number.isNaN(weight)) continue;
-      const line = seen.kind.own ? i : (i * map.columns) / map.rows;
-      const far = Math.min(1, Math.abs(j - line) / Math.max(1, map.columns / 3));
-      const score = (weight - sum / count) * (0.25 + 0.75 * far) - (any && !(words.q[i] && words.k[j]) ? 1 : 0);
-      if (score > best) [best, place] = [score, [i, j]];
+    for (let i = 0; i < rows; i += 1) {
+      const over = data[i * columns + j] - sum / count;
+      if (best >= 0 && !(over > best)) continue; // it is worth no more than that
+      const line = seen.kind.own ? i : (i * columns) / rows;
+      const far = Math.min(1, Math.abs(j - line) / Math.max(1, columns / 3));
+      const score = over * (0.25 + 0.75 * far) - (any && !(words.q[i] && words.k[j]) ? 1 : 0);
+      if (score > best) {
+        best = score;
+        place = i * columns + j;
+      }
     }
   }
-  return place;
+  return [Math.floor(place / columns), place % columns];
 }
 
 /**
