@@ -21,7 +21,7 @@ const PACE = 1000 / 56; // ms a pixel, when it is played
 const [GAP, MOST] = [20, 14]; // px between two digits, and of a pixel on the page
 const KEPT = 64; // patterns remembered
 const COVERS = 0.3; // of the largest weight, from which a pixel's own colour is repeated in its middle
-const FAINT = { ahead: 0.7, later: 0.35 }; // of dots: on what is not made yet, and on what comes after the pixel in view
+const FAINT = { ahead: 0.7, later: 0.35 }; // of dots on what is not made yet, on what comes after the pixel in view
 const GROUND = () => (dark() ? "paper" : "panel"); // a digit is bright on the darkest ground there is
 const NONE = { mask: null, edges: [], weights: null, most: 0, best: null, count: 0 };
 
