@@ -311,7 +311,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     const part = moving ? (performance.now() - moving.begin) / moving.lasts : 1;
     if (part >= 1) moving = null;
     root.toggleAttribute("data-moving", Boolean(moving));
-    if (moving) draw();
+    if (moving) draw(true); // it goes on in the very next frame
     return { was: moving?.look ?? null, part: Math.min(1, part) };
   }
 
