@@ -52,11 +52,11 @@ class Span(Protocol):
 
 
 class LearnedSpan(nn.Module):
-    """One z per head, learned (§2.2). The parameter is z / S, so that a step of any size means the same whatever S is; it begins at 0."""
+    """One z per head, learned (§2.2). The parameter is z / S, so that a step of any size means the same whatever S is; it begins at 1."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.share = nn.Parameter(torch.zeros(config.n_heads))
+        self.share = nn.Parameter(torch.ones(config.n_heads))
         self.span = config.span
 
     def forward(self, x: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from models.adaptive_span.pretrained import SLUG, read
 from models.characters import UNKNOWN, books
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.training import Schedule
-from models.windows import Batch, batch_of, drawn_windows, moved, nats, unusual, windowed
+from models.windows import batch_of, drawn_windows, moved, nats, unusual, windowed
 
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
@@ -38,6 +38,7 @@ class Recipe(driver.Recipe):
     batch: int  # windows
     window: int  # characters of a window: twice S, so that half of them have all the past that a span can reach
     penalty: float = 0.0  # nats that a mean span of all of S costs: λ S; as a share of S it means the same for every S
+    free: float = 0.0  # share of training through which spans cost nothing
 
 
 @dataclass(frozen=True)
@@ -74,17 +75,22 @@ class Task(driver.Task):
     """What a variant learns, and beside which figure it stands."""
 
     penalty: float  # of its spans, see `Recipe`
+    free: float = 0.0  # see `Recipe`
     sizes: Mapping[str, Size] = dataclasses.field(default_factory=lambda: {"cpu": ON_CPU, "cuda": ON_GPU})
 
     def on(self, device: torch.device) -> Self:
         """With the network and recipe for a device; every variant has the same, but for the penalty."""
         size = self.sizes.get(device.type, self.sizes["cpu"])
-        return dataclasses.replace(self, config=size.config, recipe=dataclasses.replace(size.recipe, penalty=self.penalty))
+        recipe = dataclasses.replace(size.recipe, penalty=self.penalty, free=self.free)
+        return dataclasses.replace(self, config=size.config, recipe=recipe)
 
 
 # A mean span of all of S costs 0.01 nats, 0.014 bits. A head gives up a position once that saves more than it loses: what all heads give up
 # together can then not cost more than the penalty, which lies below the 0.02 bits that the adaptive model may fall behind.
 PENALTY = 0.01
+# Spans begin at S and are free until the network reads: a head cannot learn to use what it never meets, and spans that begin at 0 stay
+# near 0.
+FREE = 0.4
 ENWIK8 = published(
     1.02,
     "Sukhbaatar et al. (2019), enwik8, 12 layers with adaptive span",
@@ -93,6 +99,7 @@ ENWIK8 = published(
 )
 ADAPTIVE = Task(
     PENALTY,
+    FREE,
     config=ON_CPU.config,
     recipe=ON_CPU.recipe,
     published=ENWIK8,
@@ -102,28 +109,35 @@ ADAPTIVE = Task(
 )
 VARIANTS: dict[str, Task] = {
     "adaptive": ADAPTIVE,
-    "fixed": dataclasses.replace(ADAPTIVE, penalty=0.0, published=None, target=None),
-    "dynamic": dataclasses.replace(ADAPTIVE, published=None, target=None),
+    "fixed": dataclasses.replace(ADAPTIVE, penalty=0.0, free=0.0, published=None, target=None),
+    "dynamic": dataclasses.replace(ADAPTIVE, free=0.0, published=None, target=None),
 }
+
+
+class Priced(NamedTuple):
+    """before, wanted: as in a `Batch`; penalty: what spans cost by now, see `Recipe`."""
+
+    before: Tensor
+    wanted: Tensor
+    penalty: float
 
 
 class Objective(nn.Module):
     """What training minimises: −log p of every character, and λ times the mean of all spans (§2.2 and §2.3)."""
 
-    def __init__(self, model: nn.Module, penalty: float) -> None:
+    def __init__(self, model: nn.Module) -> None:
         super().__init__()
         assert isinstance(model, SpanTransformer)
         self.model = model
-        self.penalty = penalty
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def forward(self, batch: Priced) -> tuple[Tensor, Tensor]:
         """Sum of losses in nats, the penalty once for each character; number of characters."""
         logits, spans = self.model(batch.before)
         count = torch.tensor(batch.wanted.numel(), device=batch.wanted.device)
         loss = F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), reduction="sum")
-        if self.penalty:
+        if batch.penalty:
             share = torch.stack([z.mean() for z in spans]).mean() / self.model.config.span
-            loss = loss + self.penalty * share * count
+            loss = loss + batch.penalty * share * count
         return loss, count
 
 
@@ -144,7 +158,7 @@ def mean_bits(model: nn.Module, windows: list[NDArray[np.uint8]], size: int = 4)
     return float(np.concatenate([nats(model(part.before).logits, part.wanted) for part in parts]).mean(dtype=np.float64)) / math.log(2)
 
 
-def plan(job: Job[Task]) -> Plan[Batch]:
+def plan(job: Job[Task]) -> Plan[Priced]:
     """Windows of the books of training."""
     recipe = job.recipe
     shelf = books(job.data, "train")
@@ -153,12 +167,17 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     numbers = [alphabet.encode(book.text) for book in shelf]
     valid = "\n".join(book.text for book in books(job.data, job.task.chosen))
     held_out = spread_windows(alphabet.encode(valid), WATCHED, recipe.window)
+
+    def draw(generator: np.random.Generator, done: float) -> Priced:
+        read = drawn_windows(numbers, recipe.batch, recipe.window, HIDDEN, generator)
+        return Priced(*read, recipe.penalty if done >= recipe.free else 0.0)
+
     return Plan(
         lambda: network(job.variant, config),
-        lambda model: Objective(model, recipe.penalty),
+        Objective,
         lambda model: mean_bits(model, held_out),
         optimizers,
-        lambda generator, done: drawn_windows(numbers, recipe.batch, recipe.window, HIDDEN, generator),
+        draw,
         sized=lambda other: network(job.variant, other),
     )
 

@@ -19,13 +19,14 @@ from models.adaptive_span.decode import Cache, Reader
 from models.adaptive_span.explain import explain
 from models.adaptive_span.model import Config, SpanTransformer, network
 from models.adaptive_span.pretrained import read
-from models.adaptive_span.recipe import VARIANTS, Objective, Recipe, Size, mean_bits, optimizers, read_on
+from models.adaptive_span.recipe import VARIANTS, Objective, Priced, Recipe, Size, mean_bits, optimizers, read_on
 from models.adaptive_span.records import EVERY, MAX_TEXT, PAGES, Explanation, Request, page
 from models.adaptive_span.weights import look, overview
 from models.characters import Book
+from models.driver import Job
 from models.pretrained import Pretrained
 from models.training import Schedule
-from models.windows import Batch, batch_of
+from models.windows import batch_of
 from tests.models.networks import BRIEF, LETTERS, answer, shelve, spanned, trained
 
 TEXT = Request(text="the heart in the rain, and then no more. " * 3, length=20)
@@ -91,20 +92,20 @@ def test_a_long_text_read_in_parts_costs_what_one_pass_says(variant: str, networ
     assert (found.used <= 40).all() and (found.used >= np.minimum(found.z, 40)).all()
 
 
-def tiny(variant: str, penalty: float) -> Objective:
+def tiny(variant: str) -> Objective:
     torch.manual_seed(3)
-    return Objective(network(variant, Config("abcd\n", span=24, ramp=4, d_model=16, d_ff=16, n_heads=2, n_layers=2)), penalty)
+    return Objective(network(variant, Config("abcd\n", span=24, ramp=4, d_model=16, d_ff=16, n_heads=2, n_layers=2)))
 
 
 @pytest.mark.parametrize(("penalty", "end"), [(5.0, 0), (-5.0, 24)])
 def test_spans_stay_between_none_and_all_after_every_step(penalty: float, end: int) -> None:
-    objective = tiny("adaptive", penalty)
+    objective = tiny("adaptive")
     for layer in objective.model.spans:
         layer.share.data.copy_(torch.tensor([0.2, 0.8]))
     chosen, generator, seen = optimizers(objective, Schedule(peak=0.15)), torch.Generator().manual_seed(1), []
     for _ in range(12):  # pushed 1.8 shares of S to one side, on noise, from which nothing can be learned
         both = torch.randint(1, 6, (2, 33), generator=generator)
-        loss, number = objective(Batch(both[:, :-1], both[:, 1:]))
+        loss, number = objective(Priced(both[:, :-1], both[:, 1:], penalty))
         (loss / number).backward()
         for optimizer in chosen:
             optimizer.step()
@@ -115,14 +116,14 @@ def test_spans_stay_between_none_and_all_after_every_step(penalty: float, end: i
 
 @pytest.mark.parametrize("variant", ["adaptive", "dynamic"])
 def test_the_penalty_is_lambda_times_the_mean_span_and_shrinks_it(variant: str) -> None:
-    batch = Batch(letters(30).clamp(max=5), letters(30).clamp(max=5))
-    bare, priced = tiny(variant, 0.0), tiny(variant, 0.5)
+    before, wanted = letters(30).clamp(max=5), letters(30).clamp(max=5)
+    bare, priced = tiny(variant), tiny(variant)
     for objective in (bare, priced):
         last = objective.model.spans[1]
         (last.share if variant == "adaptive" else last.b).data.view(2).copy_(torch.tensor([0.25, 0.75]))
-    difference = priced(batch)[0] - bare(batch)[0]
-    share = torch.stack([z.mean() for z in priced.model(batch.before).spans]).mean() / 24
-    assert variant == "dynamic" or float(share.detach()) == pytest.approx((0 + 0 + 0.25 + 0.75) / 4)
+    difference = priced(Priced(before, wanted, 0.5))[0] - bare(Priced(before, wanted, 0.0))[0]
+    share = torch.stack([z.mean() for z in priced.model(before).spans]).mean() / 24
+    assert variant == "dynamic" or float(share.detach()) == pytest.approx((1 + 1 + 0.25 + 0.75) / 4)
     assert float(difference.detach()) == pytest.approx(0.5 * float(share.detach()) * 60, rel=1e-3)
     difference.backward()
     ours, without = (one.model.spans[1].share if variant == "adaptive" else one.model.spans[1].b for one in (priced, bare))
@@ -138,6 +139,16 @@ def test_windows_are_spread_rare_characters_are_unknown_and_bits_are_means_over_
     batch = batch_of(windows)
     loss = F.cross_entropy(networks["fixed"](batch.before).logits.flatten(0, 1), batch.wanted.flatten())
     assert mean_bits(networks["fixed"], windows, size=2) == pytest.approx(float(loss) / np.log(2), rel=1e-5)
+
+
+def test_a_span_costs_nothing_until_the_network_reads(tmp_path: Path) -> None:
+    data = shelve(tmp_path, [("train", LETTERS * 4), ("valid", LETTERS * 4)])
+    task = VARIANTS["adaptive"].on(torch.device("cpu"))
+    short = dataclasses.replace(task.recipe, window=48)
+    draw = recipe.plan(Job(task, "adaptive", short, data, tmp_path)).draw
+    assert draw is not None
+    costs = [draw(np.random.default_rng(1), done).penalty for done in (0.0, recipe.FREE - 0.01, recipe.FREE, 0.99)]
+    assert costs == [0.0, 0.0, recipe.PENALTY, recipe.PENALTY]
 
 
 @every_variant
@@ -156,9 +167,9 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, tmp_path: Pat
     assert (found["split"], found["metric"], found["n"], found["unknown"]) == ("test", "bits per character", 300, 1)
     assert found["by_reading"].keys() == {"half_overlap", "cold", "memory"}
     assert variant != "fixed" or recipe.evaluate(data, variant, split="valid", device=torch.device("cpu"))["n"] == 400
-    assert (found["heads_beyond_200"], found["median_span"]) == (0, pytest.approx(24 if variant == "fixed" else 0, abs=12))
+    assert (found["heads_beyond_200"], found["median_span"]) == (0, pytest.approx(0 if variant == "dynamic" else 24, abs=12))
     layers = found["span_by_layer"]
-    assert layers == [24, 24] if variant == "fixed" else max(layers) < 12
+    assert max(layers) < 12 if variant == "dynamic" else layers == [24, 24]
     assert found["mean_span"] == pytest.approx(sum(layers) / 2, abs=0.02)
     assert found["share"] == pytest.approx(found["mean_span"] / 24, abs=1e-3)
     both = zip(np.ravel(found["z"]), np.ravel(found["spans"]), strict=True)

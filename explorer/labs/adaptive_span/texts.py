@@ -162,9 +162,9 @@ STEPS: Final[Mapping[str, Text]] = {
     "differ": _(
         "Giving all heads the same long span wastes most of it. The bars show how far each head of this trained model looks; S would "
         "be the full width. Half of all heads have a z below about {middle} characters; head {head} has {most}. Every bar adds a ramp of "
-        "R to its z. A network this small finds what it needs close by.",
+        "R to its z. Most heads find what they need close by, a few go on looking far.",
         "给所有头同样长的跨度，大半都浪费了。这些条显示训练好的模型里每个头看多远：S 是全宽。各头 z 的中位数为 {middle} 个字符；头 "
-        "{head} 保留 {most} 个。每个条在 z 之外还有长为 R 的斜坡。这样小的网络在近处就找到所需要的。",
+        "{head} 保留 {most} 个。每个条在 z 之外还有长为 R 的斜坡。多数头在近处就找到所需要的，少数头仍看得很远。",
     ),
     "mask": _(
         "The mask is 1 up to z, then falls to 0 over a ramp of R positions. A hard border would have no gradient; over the ramp, a "
@@ -172,9 +172,11 @@ STEPS: Final[Mapping[str, Text]] = {
         "掩码在 z 以内为 1，再沿长为 R 的斜坡降到 0。硬边界没有梯度；有了斜坡，头能感到再看远一点是否有用，z 就能像权重一样学出来。",
     ),
     "price": _(
-        "Training adds λ times the mean span to the loss, so a head looks farther only while that saves more than it costs. Before the "
-        "mask the head would look all over; under it, what is left is brought back to a sum of 1.",
-        "训练在损失里加上 λ 乘以平均跨度，所以只有看得更远划算时头才会伸长。掩码之前它会到处看；掩码之后，剩下的部分重新归一。",
+        "All spans begin at S and cost nothing until the network reads. Then training adds λ times their mean to the loss: a head keeps a "
+        "distance only if it saves more than it costs. Before the mask the head would look all over; under it, what is left is brought "
+        "back to a sum of 1.",
+        "所有跨度都从 S 开始，网络会读之前没有代价；之后训练在损失里加上 λ 乘以平均跨度，只有划算的距离才保留。掩码之前头会到处看；"
+        "掩码之后，剩下的部分重新归一。",
     ),
     "short": _(
         "Now every head is held at z = 0: only the ramp is left. Watch the loss under the text: which characters become dearer? The "
@@ -182,9 +184,9 @@ STEPS: Final[Mapping[str, Text]] = {
         "现在每个头都限制在 z = 0，只剩斜坡。看文字下面的损失：哪些字符变贵了？那个数字说明学出的跨度在这一页上值多少。",
     ),
     "long": _(
-        "And now every head may look back all the way, which it never learned to use. Is the loss lower? Weights beyond the learned "
-        "span were never trained: more context is not more knowledge.",
-        "现在每个头都能看到最远，但它从没学过怎样用。损失更低吗？学到的跨度之外的权重从未训练过：更多上文不等于更多知识。",
+        "And now every head may look back all the way, as it could while spans were free. Is the loss lower? What lies beyond a learned "
+        "span was given up because it saved too little, and the network went on learning without it: more context is not more knowledge.",
+        "现在每个头又能看到最远，就像跨度还没有代价时那样。损失更低吗？学到的跨度之外，因为省得太少而被放弃，网络此后也学会了没有它：更多上文不等于更多知识。",
     ),
     "token": _(
         "The span can follow the character that was read: z is computed from it. The line along the text shows where the model decides "
