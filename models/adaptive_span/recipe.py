@@ -88,8 +88,9 @@ class Task(driver.Task):
 # A mean span of all of S costs 0.01 nats, 0.014 bits. A head gives up a position once that saves more than it loses: what all heads give up
 # together can then not cost more than the penalty, which lies below the 0.02 bits that the adaptive model may fall behind.
 PENALTY = 0.01
-# Spans begin at S and are free until the network reads: a head cannot learn to use what it never meets, and spans that begin at 0 stay
-# near 0.
+# Spans begin at S and are free until the network reads: a head cannot learn to use what it never meets. Where they begin at 0, no span is
+# longer than 41 after as many steps, though the network reads better by then (1.779 bits per character in place of 1.820): it learns its
+# short spans sooner. Free for 0.6 and 0.4 of training, two heads or more keep 200 characters, and the middle one 110 and 65.
 FREE = 0.4
 ENWIK8 = published(
     1.02,

@@ -62,8 +62,8 @@ def coloured(data: Path, split: str) -> Pictures:
 
 
 # The trial favours 0.012 for all three, and misleads: all were trained to the end with 0.012 and again with 0.003, and all read better with
-# 0.003. Nats a level of the 1,000 held-out pictures: local_1d 1.971 and 1.941, local_2d 2.007 and 1.985, pixelcnn 2.18 and 1.952 (1.990 with
-# 0.006).
+# 0.003. Nats a level of the 1,000 held-out pictures: local_1d 1.971 and 1.941, local_2d 2.007 and 1.985, pixelcnn 2.18 and 1.952
+# (1.990 with 0.006).
 GREY = Task(
     lambda: ImageTransformer(Config()),  # rows from the top; two rows of queries see the four rows before them
     fashion,
