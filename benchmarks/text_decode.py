@@ -13,11 +13,11 @@ from collections.abc import Callable
 
 import torch
 
+from benchmarks.adaptive_span import learned, stretched
 from benchmarks.language_model import generated, peer
 from benchmarks.measure import Bound, Figure, Report, as_shipped, interleaved, median, ratio
 from models.adaptive_span import decode as span_decode
 from models.adaptive_span import recipe as spans
-from models.adaptive_span.model import network
 from models.sampling import FREE, Wanted, Writer, uniforms, written
 from models.transformer_xl.decode import Reader
 from models.transformer_xl.recipe import VARIANTS
@@ -45,13 +45,14 @@ def long_text(variant: str) -> Side:
     return side
 
 
-def learned_span(variant: str) -> Side:
-    """A variant of the lab of adaptive span, nothing learned: the adaptive one remembers the ramp alone, the fixed one all of S."""
+def spanned(name: str) -> Side:
+    """The network of adaptive span with `ours`, the spans that were learned, or with `fixed` ones, all of S; its weights have learned
+    nothing."""
 
     def side(device: torch.device) -> Callable[[], object]:
-        torch.manual_seed(1)
-        config = dataclasses.replace(spans.ON_CPU.config, letters=LETTERS)
-        model, wanted = as_shipped(network(variant, config)).to(device), asked()
+        config, shares = learned()
+        networks, wanted = stretched(dataclasses.replace(config, letters=LETTERS), shares, config.span, device), asked()
+        model = as_shipped(networks[name]).to(device)
         return lambda: written(Writer(span_decode.Reader(model, 1), wanted))
 
     return side
@@ -60,8 +61,8 @@ def learned_span(variant: str) -> Side:
 SIDES: dict[str, Side] = {
     "xl": long_text("xl"),
     "xl_without_memory": long_text("absolute"),
-    "span": learned_span("adaptive"),
-    "full_span": learned_span("fixed"),
+    "span": spanned("ours"),
+    "full_span": spanned("fixed"),
 }
 REACH = ("xl", "span", "full_span")  # those that must be fast enough
 
