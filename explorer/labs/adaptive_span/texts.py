@@ -113,7 +113,8 @@ NOTES: Final[tuple[Text, ...]] = (
     _(
         "All models have the same width, depth and positions, and learned from as many characters; only what bounds their heads differs: "
         "always S, a span learned from S down, or one computed from the character, short at first.",
-        "各模型的宽度、深度与位置编码都相同，学习用的字符一样多；不同的只是限制各头的方式：始终为 S，从 S 开始学习的跨度，或由字符算出、起初很短的跨度。",
+        "各模型的宽度、深度与位置编码都相同，学习用的字符一样多；不同的只是限制各头的方式：始终为 S，从 S 开始学习，"
+        "或由字符算出、起初很短。",
     ),
     _(
         "While it writes, a head’s keys and values are kept for its span and ramp alone; what lies farther back is forgotten at once.",
