@@ -14,17 +14,21 @@ export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-deps --require-hashes
 REQUIREMENTS := requirements.txt requirements-dev.txt requirements-cluster.txt
+DENO := $(BIN)/deno
+SCRIPTS := --quiet --config explorer/frontend/deno.json explorer/frontend explorer/labs tests/bench.js
 # The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order (tests/conftest.py).
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder --durations=15
 
-.PHONY: run test check format lint types tests quick audit lock readme price bench clean
+.PHONY: run test check format lint types tests quick audit lock readme price release bench clean
 
 run: $(VENV)/app-installed $(VENV)/fused
 	$(BIN)/python app.py --port $(PORT)
 
 # Types are checked, and what is known against a package asked for, while the tests wait for something now and then.
+# The last line says what the audit came to, or that nobody could be asked: its own lines are far above by then.
 test: lint
 	$(MAKE) --no-print-directory -j3 audit types tests
+	@cat $(VENV)/audit.txt
 
 check: lint
 	$(MAKE) --no-print-directory -j2 types quick
@@ -32,6 +36,9 @@ check: lint
 lint: $(VENV)/dev-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo --no-cache
+	$(DENO) fmt --check $(SCRIPTS)
+	$(DENO) lint $(SCRIPTS)
 
 types: $(VENV)/dev-installed
 	$(BIN)/mypy
@@ -46,10 +53,11 @@ quick: $(VENV)/dev-installed $(VENV)/fused
 
 audit: $(VENV)/dev-installed
 	$(BIN)/pip check
-	$(BIN)/python tools/audit.py
+	$(BIN)/python tools/audit.py $(VENV)/audit.txt
 
 format: $(VENV)/dev-installed
 	$(BIN)/ruff format .
+	$(DENO) fmt $(SCRIPTS)
 	$(BIN)/ruff check --fix .
 
 lock: $(VENV)/bin/python
@@ -61,6 +69,10 @@ readme: $(VENV)/dev-installed
 price: $(VENV)/bin/python
 	$(BIN)/python -m tools.price
 
+# An SBOM and the licences of the packages that the app runs with, in dist.
+release: $(VENV)/dev-installed
+	$(BIN)/python -m tools.release dist
+
 $(VENV)/bin/python:
 	sh tools/make-venv.sh $(PYTHON) $(VENV)
 
@@ -70,9 +82,9 @@ $(VENV)/app-installed: requirements.txt requirements.lock packages.txt | $(VENV)
 	$(PIP) -r requirements.txt
 	touch $@
 
-# What a compiler makes for this processor (models/fused.py says why); without one the app works as well, only slower.
-$(VENV)/fused: models/fused.cpp models/fused.py | $(VENV)/app-installed
-	$(BIN)/python -m models.fused
+# What a compiler makes for this processor (models/layers/fused.py says why); without one the app works as well, only slower.
+$(VENV)/fused: models/layers/fused.cpp models/layers/fused_library.py | $(VENV)/app-installed
+	$(BIN)/python -m models.layers.fused_library
 	touch $@
 
 $(VENV)/dev-installed: $(REQUIREMENTS) requirements-dev.lock requirements-cluster.lock packages.txt packages-dev.txt | $(VENV)/bin/python
@@ -83,4 +95,4 @@ $(VENV)/dev-installed: $(REQUIREMENTS) requirements-dev.lock requirements-cluste
 	touch $@ $(VENV)/app-installed
 
 clean:
-	rm -rf $(VENV) runs
+	rm -rf $(VENV) dist runs

@@ -1,8 +1,12 @@
-"""A K × K convolution from K² heads of self-attention (Cordonnier et al., 2020, theorem 1): how far apart are the two?
+"""The difference between a K × K convolution and K² heads of self-attention (Cordonnier et al.,
+2020, theorem 1).
 
-max_error: the largest difference between the edge filter of K = 3 and nine heads at the largest α, 32, over the first picture of the cost
-laboratory, whose pixels lie in [0, 1]; max_error_5 of K = 5, max_error_random of a random filter. error_alpha_N: of K = 3 at α = N.
-All in float64, as the laboratory computes it; max_error_float32 is the same in float32, with the rounding of its softmax.
+max_error: the largest difference between the edge filter of K = 3 and nine heads at the largest α,
+    32, over the first picture of the cost laboratory, whose pixels lie in [0, 1].
+max_error_5: the same for K = 5.
+max_error_random: the same for a random filter.
+error_alpha_N: the same for K = 3 at α = N. All in float64, as the laboratory computes it.
+max_error_float32: the same in float32, with the rounding of its softmax.
 """
 
 from __future__ import annotations
@@ -17,13 +21,13 @@ from models.layers.attention import attend
 
 
 def max_error(kernel: int = 3, alpha: float = ALPHAS[-1], name: str = "edge") -> float:
-    """The largest difference between a filter and its heads on the first picture."""
+    """Return the largest difference between a filter and its heads on the first picture."""
     image, weights = picture(Request("heads")), taps(name, kernel)
     return float((from_heads(image, weights, alpha) - convolution(image, weights)).abs().max())
 
 
 def in_float32() -> float:
-    """The error of nine heads that compute in float32."""
+    """Return the error of nine heads that compute in float32."""
     image, weights = picture(Request("heads")).float(), taps("edge", 3).float()
     query, key = (x.float() for x in projections(SIDE, 3, ALPHAS[-1]))
     value = F.pad(image, (1, 1, 1, 1)).flatten()[None, None, :, None].expand(1, 9, -1, 1)
@@ -34,7 +38,7 @@ def in_float32() -> float:
 
 @torch.no_grad()
 def measure(_device: torch.device) -> Report:
-    """All figures of this benchmark; they are the same on every device."""
+    """Measure all figures of this benchmark. They are the same on every device."""
     image, weights = picture(Request("heads")), taps("edge", 3)
     figures = {
         "max_error": max_error(),
@@ -43,5 +47,8 @@ def measure(_device: torch.device) -> Report:
         "max_error_float32": in_float32(),
     }
     true = convolution(image, weights)
-    figures |= {f"error_alpha_{alpha:g}": float((from_heads(image, weights, alpha) - true).abs().max()) for alpha in ALPHAS}
+    figures |= {
+        f"error_alpha_{alpha:g}": float((from_heads(image, weights, alpha) - true).abs().max())
+        for alpha in ALPHAS
+    }
     return Report(figures, {"max_error": Bound(1e-4)}, {"goal": "1e-6"})

@@ -1,9 +1,12 @@
-"""Every attention of the family: what one layer takes, in time and memory, as sequences grow.
+"""The time and memory of one layer of every attention of the family, as sequences grow.
 
-KIND_LENGTH_ms, KIND_LENGTH_mb: of one layer's attention without projections: 4 heads of 64 numbers, float32, no gradients, one sequence,
-one thread; causal where the lab's own is. Time is the processor's, the fastest of three runs after one that warms up; memory the profiler's
-peak of bytes allocated by a run, result included, each kind of attention in a process of its own. A length is left out where the one
-before says that a run would take more than SECONDS or MEMORY. The page of the cost laboratory draws what --save keeps.
+KIND_LENGTH_ms, KIND_LENGTH_mb: those of one layer's attention without projections: 4 heads of 64
+numbers, float32, no gradients, one sequence, one thread; causal where the lab's own is.
+
+Time is the processor's, the fastest of three runs after one that warms up. Memory is the profiler's
+peak of bytes allocated by a run, result included, each kind of attention in a process of its own. A
+length is left out where the one before says that a run would take more than SECONDS or MEMORY. The
+page of the cost laboratory draws the figures that --save keeps.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks.measure import Report, fresh, peak_bytes, threads
+from benchmarks.sizes import size
 from models.cost.clock import seconds
 from models.cost.model import additive
 from models.layers import lsh, relative
@@ -26,7 +30,7 @@ from models.layers.span import span_attention
 from models.layers.sparse import gathered_attention
 
 HEADS, D_HEAD = 4, 64
-LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
+LENGTHS = size((256, 512, 1024, 2048, 4096, 8192, 16384), (256,))
 SECONDS, MEMORY = 12.0, 2e9
 SPANS = (16.0, 64.0, 128.0, 512.0)  # of the heads of adaptive span, positions
 ROUNDS, CHUNK = 4, 64  # of hashing
@@ -39,7 +43,7 @@ def _table(length: int, rows: int) -> Tensor:
 
 
 def _lsh(length: int) -> Attention:
-    rotation = lsh.rotations(HEADS, D_HEAD, ROUNDS, max(2, 2 * length // CHUNK // 2))
+    rotation = lsh.draw_rotations(HEADS, D_HEAD, ROUNDS, max(2, 2 * length // CHUNK // 2))
     return lambda q, k, v: lsh.lsh_attention(q, v, lsh.hash_vectors(q, rotation), CHUNK)
 
 
@@ -59,7 +63,9 @@ def _factor(name: str, length: int) -> Attention:
 
 
 def _additive(length: int) -> Attention:
-    return lambda q, k, v: torch.stack([additive(q[0, h], k[0, h], h).softmax(-1) @ v[0, h] for h in range(HEADS)])
+    return lambda q, k, v: torch.stack(
+        [additive(q[0, h], k[0, h], h).softmax(-1) @ v[0, h] for h in range(HEADS)]
+    )
 
 
 def _local(length: int) -> Attention:
@@ -69,7 +75,7 @@ def _local(length: int) -> Attention:
 
 KINDS: dict[str, Callable[[int], Attention]] = {
     "additive": _additive,
-    "direct": lambda length: _relative(length, relative.direct),
+    "direct": lambda length: _relative(length, relative.attend_by_definition),
     "explicit": lambda length: lambda q, k, v: attention_weights(q, k) @ v,
     "fused": lambda length: F.scaled_dot_product_attention,
     "relative": lambda length: _relative(length, relative.relative_attention),
@@ -82,18 +88,23 @@ KINDS: dict[str, Callable[[int], Attention]] = {
 
 
 @torch.no_grad()
-def measured(kind: str, device: str = "cpu", longest: int = LENGTHS[-1]) -> dict[str, float]:
-    """The figures of one kind of attention, up to `longest` positions; call it in a fresh process."""
+def measure_kind(kind: str, device: str = "cpu", longest: int = LENGTHS[-1]) -> dict[str, float]:
+    """Measure the figures of one kind of attention, up to `longest` positions. Call it in a fresh
+    process."""
     where = torch.device(device)
     found: dict[str, float] = {}
     last: list[tuple[float, float]] = []
     for length in (n for n in LENGTHS if n <= longest):
-        if len(last) > 1:  # it grows at least as it did last
-            growth = [max(1.0, now / before) for now, before in zip(last[-1], last[-2], strict=True)]
+        if len(last) > 1:  # it grows at least as fast as in the last step
+            growth = [
+                max(1.0, now / before) for now, before in zip(last[-1], last[-2], strict=True)
+            ]
             if last[-1][0] * growth[0] > SECONDS or last[-1][1] * growth[1] > MEMORY:
                 break
         torch.manual_seed(1)
-        call = partial(KINDS[kind](length), *torch.randn(3, 1, HEADS, length, D_HEAD).to(where).unbind())
+        call = partial(
+            KINDS[kind](length), *torch.randn(3, 1, HEADS, length, D_HEAD).to(where).unbind()
+        )
         with threads(1):
             peak = peak_bytes(call, where)
             last.append((min(seconds(call, where) for _ in range(3)), peak))
@@ -102,8 +113,8 @@ def measured(kind: str, device: str = "cpu", longest: int = LENGTHS[-1]) -> dict
 
 
 def measure(device: torch.device) -> Report:
-    """All figures of this benchmark."""
+    """Measure all figures of this benchmark."""
     figures: dict[str, float] = {}
     for kind in KINDS:
-        figures |= fresh(measured, kind, str(device))
+        figures |= fresh(measure_kind, kind, str(device))
     return Report(figures, notes={"heads": f"{HEADS} of {D_HEAD} numbers, float32"})

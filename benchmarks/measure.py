@@ -1,4 +1,5 @@
-"""How speed and memory are measured here: interleaved, so that a busy machine is busy for both sides, and as medians."""
+"""The measurement of speed and memory: sides are interleaved, so that a busy machine is busy for
+both, and figures are medians."""
 
 from __future__ import annotations
 
@@ -16,63 +17,78 @@ import torch
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from models.device import synchronize as synchronize
+from benchmarks.sizes import is_smallest, size
+from models.checkpoints.device import wait_for_device as wait_for_device
 
 T = TypeVar("T")
-ROUNDS = 5  # a figure is the median of so many
+ROUNDS = size(5, 1)  # a figure is the median of this many
 HEADS, D_HEAD = 8, 64  # of an attention that is measured by itself
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What a figure must reach: at most, or at least, a value."""
+    """A bound of a figure: at most, or at least, a value."""
 
     value: float
     at_least: bool = False
 
     def holds(self, figure: float) -> bool:
-        """Is it reached?"""
+        """Return whether a figure reaches the bound."""
         return figure >= self.value if self.at_least else figure <= self.value
 
 
-Figure = float | tuple[float, Bound]  # a value, or with it what it must reach
+Figure = float | tuple[float, Bound]  # a value, or a value with its bound
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a benchmark measured. Names end in their unit: `_ms`, `_s`, `_mb`, `_per_s`, `_ratio`."""
+    """The results of a benchmark. Names end in their unit: `_ms`, `_s`, `_mb`, `_per_s`,
+    `_ratio`."""
 
     figures: dict[str, float]
     bounds: dict[str, Bound] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)  # what was compared, in words
+    notes: dict[str, str] = field(default_factory=dict)  # the compared sides, in words
 
     @classmethod
     def of(cls, figures: Mapping[str, Figure], notes: Mapping[str, str] | None = None) -> Report:
-        """A report of figures of which some stand beside their bounds."""
+        """Return a report of figures, some of which stand beside their bounds."""
         bounds = {name: one[1] for name, one in figures.items() if isinstance(one, tuple)}
-        return cls({name: float(one[0] if isinstance(one, tuple) else one) for name, one in figures.items()}, bounds, dict(notes or {}))
+        return cls(
+            {
+                name: float(one[0] if isinstance(one, tuple) else one)
+                for name, one in figures.items()
+            },
+            bounds,
+            dict(notes or {}),
+        )
 
 
-def interleaved(
-    sides: Mapping[str, Callable[[], object]], device: torch.device, calls: int = 1, rounds: int = ROUNDS
+def time_in_turns(
+    sides: Mapping[str, Callable[[], object]],
+    device: torch.device,
+    calls: int = 1,
+    rounds: int = ROUNDS,
 ) -> dict[str, list[float]]:
-    """Seconds of one call of each side, one per round: the median of `calls` calls, taken in alternation with the other sides.
+    """Return the seconds of one call of each side, one per round: the median of `calls` calls,
+    taken in alternation with the other sides.
 
     Every side is called twice before, unmeasured.
     """
+    calls, rounds = size(calls, 1), size(rounds, 1)
     for side in sides.values():
-        side()
-        side()
+        for _ in range(size(2, 1)):
+            side()
     medians: dict[str, list[float]] = {name: [] for name in sides}
     for turn in range(rounds):
         seconds: dict[str, list[float]] = {name: [] for name in sides}
         for call in range(calls):
-            order = list(sides)[:: 1 if (turn + call) % 2 == 0 else -1]  # nobody always comes first
+            # no side always comes first
+            order = list(sides)[:: 1 if (turn + call) % 2 == 0 else -1]
             for name in order:
-                synchronize(device)
+                wait_for_device(device)
                 began = time.perf_counter()
                 sides[name]()
-                synchronize(device)
+                wait_for_device(device)
                 seconds[name].append(time.perf_counter() - began)
         for name in sides:
             medians[name].append(statistics.median(seconds[name]))
@@ -80,59 +96,82 @@ def interleaved(
 
 
 def as_shipped(model: nn.Module) -> Any:
-    """The same model to be read, not trained, its weights rounded to half precision, in which the shipped ones are written."""
+    """Return the same model for inference, its weights rounded to half precision, in which the
+    shipped ones are written."""
     return model.eval().requires_grad_(False).half().float()
 
 
 def ratio(seconds: Mapping[str, list[float]], over: str, under: str) -> float:
-    """The median over the rounds of one side's time over another's, each within its round."""
+    """Return the median over the rounds of one side's time over another's, each within its
+    round."""
     return statistics.median(a / b for a, b in zip(seconds[over], seconds[under], strict=True))
 
 
 def median(seconds: list[float]) -> float:
-    """The median of the rounds."""
+    """Return the median of the rounds."""
     return statistics.median(seconds)
 
 
 def slope(lengths: Sequence[float], values: Sequence[float]) -> float:
-    """The exponent with which values grow: slope of their logarithm over that of the lengths, by least squares."""
-    return statistics.linear_regression([math.log(n) for n in lengths], [math.log(value) for value in values]).slope
+    """Return the exponent with which values grow: the slope of their logarithm over that of the
+    lengths, by least squares."""
+    return statistics.linear_regression(
+        [math.log(n) for n in lengths], [math.log(value) for value in values]
+    ).slope
 
 
-def growth(name: str, sides: Mapping[int, Callable[[], object]], device: torch.device, most: float, **how: int) -> dict[str, Figure]:
-    """NAME_LENGTH_ms of each side by its length, without gradients, and growth_exponent, which `most` bounds. how: as of `interleaved`."""
+def growth(
+    name: str,
+    sides: Mapping[int, Callable[[], object]],
+    device: torch.device,
+    most: float,
+    **how: int,
+) -> dict[str, Figure]:
+    """Measure NAME_LENGTH_ms of each side by its length, without gradients, and growth_exponent,
+    which `most` bounds.
+
+    how: as in `time_in_turns`.
+    """
     with torch.no_grad():
-        rounds = interleaved({str(length): side for length, side in sides.items()}, device, **how)
+        rounds = time_in_turns({str(length): side for length, side in sides.items()}, device, **how)
     times = {length: median(rounds[str(length)]) for length in sides}
-    figures: dict[str, Figure] = {f"{name}_{length}_ms": seconds * 1e3 for length, seconds in times.items()}
+    figures: dict[str, Figure] = {
+        f"{name}_{length}_ms": seconds * 1e3 for length, seconds in times.items()
+    }
     return figures | {"growth_exponent": (slope([*times], [*times.values()]), Bound(most))}
 
 
 def heads(count: int, length: int, device: torch.device, gradient: bool = False) -> list[Tensor]:
-    """So many random queries, keys, values …, each (1, HEADS, length, D_HEAD)."""
-    return [torch.randn(1, HEADS, length, D_HEAD, device=device, requires_grad=gradient) for _ in range(count)]
+    """Return `count` random queries, keys, values …, each (1, HEADS, length, D_HEAD)."""
+    return [
+        torch.randn(1, HEADS, length, D_HEAD, device=device, requires_grad=gradient)
+        for _ in range(count)
+    ]
 
 
 def fresh(function: Callable[..., T], *arguments: object) -> T:
-    """What a function gives in a process of its own."""
+    """Return the result of a function in a process of its own; at the smallest size in this one."""
+    if is_smallest():
+        return function(*arguments)
     with multiprocessing.get_context("spawn").Pool(1) as process:
         return process.apply(function, arguments)
 
 
 def both_ways(side: Callable[[], Tensor], leaves: Sequence[Tensor]) -> Callable[[], object]:
-    """The same forward and backward: the gradients of all `leaves`, under a random one of the result, as large as the first leaf."""
+    """Return a function that runs the side forward and backward: the gradients of all `leaves`,
+    under a random one of the result, of the size of the first leaf."""
     outside = torch.randn_like(leaves[0])
     return lambda: torch.autograd.grad(side(), leaves, outside)
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The least value that `share` of them do not exceed; infinite where there is none."""
+    """Return the least value that `share` of them do not exceed, infinite where there is none."""
     return sorted(values)[math.ceil(share * len(values)) - 1] if values else math.inf
 
 
 @contextlib.contextmanager
-def counted(errors: Counter[str]) -> Iterator[None]:
-    """What goes wrong meanwhile is counted, and ends nothing else."""
+def count_errors(errors: Counter[str]) -> Iterator[None]:
+    """Count the errors inside this context, and let them end nothing else."""
     try:
         yield
     except Exception as error:
@@ -140,13 +179,13 @@ def counted(errors: Counter[str]) -> Iterator[None]:
 
 
 def line_of(error: BaseException) -> str:
-    """An error in a line."""
+    """Return an error in one line."""
     return f"{type(error).__name__}: {error}"[:200]
 
 
 @contextlib.contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Compute with so many threads, for a while."""
+    """Compute with this many threads inside this context."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -156,12 +195,13 @@ def threads(count: int) -> Iterator[None]:
 
 
 def peak_bytes(function: Callable[[], object], device: torch.device) -> int:
-    """The profiler's peak of bytes allocated by a call, above what stood before. Call it in a fresh process."""
+    """Return the profiler's peak of bytes allocated by a call, above the bytes before it. Call it
+    in a fresh process."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
         function()
-        synchronize(device)
+        wait_for_device(device)
         return torch.cuda.max_memory_allocated(device) - before
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
         function()

@@ -1,8 +1,10 @@
-"""Does memory stay where it is? 5,000 visitors of all labs who come once, then 10,000 requests of 1,000 sessions, twenty at a time.
+"""A check that memory stays bounded: 5,000 visitors of all labs who come once, then 10,000 requests
+of 1,000 sessions, twenty at a time.
 
-What the app holds more after the 5,000 is what sessions cost: nothing is computed for them that was not known before. Then every session
-asks once for the same known sentence, and nine times more: new sentences, sentences of others, the example. Growth counts from the first
-request on, with all stores of results that fill.
+The app's growth after the 5,000 is the cost of sessions: nothing is computed for them that was not
+known before. Then every session requests the same known sentence once, and nine further sentences:
+new ones, those of others, the example. Growth counts from the first request on, with all stores of
+results that fill.
 """
 
 from __future__ import annotations
@@ -13,26 +15,27 @@ from collections.abc import Awaitable, Iterator
 
 import torch
 
-from benchmarks.measure import Bound, Report, counted
-from benchmarks.visitors.guests import guests
-from benchmarks.visitors.recording import Recording, record
-from benchmarks.visitors.sentences import captions
-from benchmarks.visitors.served import Served
-from benchmarks.visitors.visitor import Visitor, check
-from explorer.labs import LABS
+from benchmarks.measure import Bound, Report, count_errors
+from benchmarks.sizes import size
+from tests.support.visitors.guests import guests
+from tests.support.visitors.recording import Recording, recorded
+from tests.support.visitors.sentences import captions
+from tests.support.visitors.served import Served, prepared
+from tests.support.visitors.small_app import LABS
+from tests.support.visitors.visitor import Visitor, check
 
-GUESTS, SESSIONS, TOGETHER = 5_000, 1_000, 20
-WISHES = ("new", "other", "example", "new", "other", "example", "new", "new", "example")  # of each session, after its first
+GUESTS, SESSIONS, TOGETHER = size((5_000, 1_000, 20), (20, 4, 2))
+# of each session, after its first
+WISHES = ("new", "other", "example", "new", "other", "example", "new", "new", "example")
 KNOWN = "A man is riding a bike in the park."
 
 
 def measure(device: torch.device) -> Report:
-    """One app, watched from outside."""
-    with Served() as served:
-        served.prepare()
-        recording = record(served.url)
+    """Measure one app from outside."""
+    with prepared() as served:
+        recording = recorded(served.url)
         fresh, errors = asyncio.run(came(served))
-        figures, more = asyncio.run(soaked(served, recording))
+        figures, more = asyncio.run(soak_app(served, recording))
         errors.update(more)
         errors.update(served.defects())
     return Report.of(
@@ -44,25 +47,31 @@ def measure(device: torch.device) -> Report:
             "rss_growth_mb": (fresh["rss_growth_mb"], Bound(150)),
         },
         notes={
-            "requests": f"{SESSIONS * (1 + len(WISHES)):,} of {SESSIONS:,} sessions; of ten one is known to all, four are new, two known "
-            "from others, three the example",
+            "requests": (
+                f"{SESSIONS * (1 + len(WISHES)):,} of {SESSIONS:,} sessions; of ten one is known to"
+                " all, four are new, two known from others, three the example"
+            ),
             **{f"{count} ×": what for what, count in errors.most_common(5)},
         },
     )
 
 
 async def came(served: Served, number: int = GUESTS) -> tuple[dict[str, float], Counter[str]]:
-    """What so many visitors of all labs leave behind in the app's memory, and what went wrong."""
+    """Measure the memory that this many visitors of all labs leave behind in the app, and count the
+    errors."""
     pages = [lab.path for lab in LABS]
-    errors = await guests(served.url, pages, 20 * len(pages))  # every path is gone before anything counts
+    # every path runs before anything counts
+    errors = await guests(served.url, pages, 20 * len(pages))
     begin = served.resident_mb
     errors.update(await guests(served.url, pages, number))
     growth = served.resident_mb - begin
     return {"session_kb": max(0.0, growth) * 1000 / number, "rss_growth_mb": growth}, errors
 
 
-async def soaked(served: Served, recording: Recording, sessions: int = SESSIONS) -> tuple[dict[str, float], Counter[str]]:
-    """Figures of the app's memory, and what went wrong."""
+async def soak_app(
+    served: Served, recording: Recording, sessions: int = SESSIONS
+) -> tuple[dict[str, float], Counter[str]]:
+    """Measure the app's memory, and count the errors."""
     errors: Counter[str] = Counter()
     fresh = captions(seed=1)
     asked = deque([KNOWN], maxlen=50)
@@ -83,7 +92,8 @@ async def soaked(served: Served, recording: Recording, sessions: int = SESSIONS)
             asked.append(sentence)
         visitor.leave()
 
-    await _all(map(arrive, visitors[:TOGETHER]), errors)  # every path is gone once before anything counts
+    # every path runs once before anything counts
+    await _all(map(arrive, visitors[:TOGETHER]), errors)
     begin = served.resident_mb
     await _all(map(arrive, visitors[TOGETHER:]), errors)
     arrived = served.resident_mb
@@ -103,11 +113,11 @@ async def soaked(served: Served, recording: Recording, sessions: int = SESSIONS)
 
 
 async def _all(acts: Iterator[Awaitable[None]], errors: Counter[str]) -> None:
-    """Every act, some of them at a time; what goes wrong is counted."""
+    """Run every act, some of them at a time, and count the errors."""
 
     async def work() -> None:
         for act in acts:
-            with counted(errors):
+            with count_errors(errors):
                 await act
 
     await asyncio.gather(*(work() for _ in range(TOGETHER)))

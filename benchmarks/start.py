@@ -1,9 +1,11 @@
-"""How soon a started app listens, and how soon its first visitor has a live result. The disk is warm: the app has run before.
+"""The time until a started app listens, and until its first visitor has a live result. The disk is
+warm: the app has run before.
 
-Both count from the start of the process. The visitor comes as soon as the app listens, with a browser that was never here, opens the page
-and runs a sentence at once, while torch and the model are still on their way.
+Both count from the start of the process. The visitor comes as soon as the app listens, with a new
+browser, opens the page and runs a sentence at once, while torch and the model are still loading.
 
-listening_vs_import_ratio, first_live_vs_import_ratio: both over the time of a process that imports gradio and ends, round by round.
+listening_vs_import_ratio, first_live_vs_import_ratio: both over the time of a process that imports
+    gradio and ends, round by round.
 """
 
 from __future__ import annotations
@@ -19,30 +21,35 @@ from unittest import mock
 import torch
 
 from benchmarks.measure import ROUNDS, Bound, Report, median, ratio
-from benchmarks.visitors.recording import Recording, record
-from benchmarks.visitors.sentences import captions
-from benchmarks.visitors.served import Served
-from benchmarks.visitors.visitor import Visitor, check
-from explorer.disk import VARIABLE
+from explorer.engine.disk_store import VARIABLE
+from tests.support.visitors.recording import Recording, recorded
+from tests.support.visitors.sentences import captions
+from tests.support.visitors.served import Served, prepared
+from tests.support.visitors.visitor import Visitor, check
 
 
 def measure(device: torch.device) -> Report:
-    """Medians of five starts, after one that is not counted: it also leaves on disk what it computed of the examples."""
-    # Python keeps what it has compiled, as it does unless it is told otherwise.
-    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {VARIABLE: folder, "PYTHONDONTWRITEBYTECODE": ""}):
-        return _measured()
+    """Measure medians of five starts, after one that is not counted: it also leaves on disk its
+    results for the examples."""
+    # Python keeps compiled files, as it does by default.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.dict(os.environ, {VARIABLE: folder, "PYTHONDONTWRITEBYTECODE": ""}),
+    ):
+        return _measure_start()
 
 
-def _measured() -> Report:
-    with Served() as served:
-        served.prepare()
+def _measure_start() -> Report:
+    with prepared() as served:
         first_quiet = served.cpu_s
-        recording = record(served.url)
+        recording = recorded(served.url)
     imports, starts = [], []
     for _, sentence in zip(range(ROUNDS), captions(), strict=False):
-        imports.append(_imported())
-        starts.append(started(recording, sentence))
-    seconds = dict(zip(("listening", "first", "ready"), map(list, zip(*starts, strict=True)), strict=True)) | {"import": imports}
+        imports.append(_time_imports())
+        starts.append(time_start(recording, sentence))
+    seconds = dict(
+        zip(("listening", "first", "ready"), map(list, zip(*starts, strict=True)), strict=True)
+    ) | {"import": imports}
     quiet = median([_quiet() for _ in range(ROUNDS)])
     return Report.of(
         figures={
@@ -56,26 +63,33 @@ def _measured() -> Report:
             "first_quiet_cpu_s": first_quiet,
         },
         notes={
-            "first visitor": f"{len(recording.opening)} calls to open the page, then a sentence, from the moment the app listens",
-            "quiet": "processor seconds until every example and step is ready: at a second start, and at the first one ever",
+            "first visitor": (
+                f"{len(recording.opening)} calls to open the page, then a sentence, from the moment"
+                " the app listens"
+            ),
+            "quiet": (
+                "processor seconds until every example and step is ready: at a second start, and at"
+                " the first one ever"
+            ),
         },
     )
 
 
-def started(recording: Recording, sentence: str) -> tuple[float, float, float]:
-    """Seconds after the start of one app until it listens, until its first visitor's live result, and until it says that it is ready."""
+def time_start(recording: Recording, sentence: str) -> tuple[float, float, float]:
+    """Return the seconds after the start of one app until it listens, until its first visitor's
+    live result, and until it says that it is ready."""
     with Served() as served:
-        return visited(served, recording, sentence)
+        return time_visit(served, recording, sentence)
 
 
-def visited(served: Served, recording: Recording, sentence: str) -> tuple[float, float, float]:
-    """The same of an app that has just been started."""
+def time_visit(served: Served, recording: Recording, sentence: str) -> tuple[float, float, float]:
+    """Return the same of an app that has just been started."""
     listening = served.until("/healthz", every=0.02)
     first = asyncio.run(_first(Visitor(served.url, recording), served, sentence))
     return listening, first, served.until()
 
 
-def _imported() -> float:
+def _time_imports() -> float:
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", "import gradio"], check=True)
     return time.perf_counter() - began

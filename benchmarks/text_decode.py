@@ -1,9 +1,13 @@
-"""How many characters a second the models of long texts write, one text alone, with what they have read kept, float32.
+"""The number of characters a second that the models of long texts write, one text alone, with a
+cache of the text so far, float32.
 
-Networks of the shipped sizes with random weights. Each reads READ characters and writes WRITTEN after them, temperature 1; the reading
-counts too. <name>_characters_per_s: characters written over all of the time. characters_per_s: the slowest of those in REACH.
-vs_generate_ratio: time of transformers' `generate` over ours, of the slowest of those in REACH; a GPT-2 with as many layers, heads and
-units reads and writes as many out of as many symbols, with its cache.
+Networks of the shipped sizes with random weights. Each reads READ characters and writes WRITTEN
+after them, temperature 1; the reading counts too.
+<name>_characters_per_s: characters written over all of the time.
+characters_per_s: that of the slowest of those in REACH.
+vs_generate_ratio: time of transformers' `generate` over ours, of the slowest of those in REACH. A
+    GPT-2 with as many layers, heads and units reads and writes as many out of as many symbols, with
+    its cache.
 """
 
 from __future__ import annotations
@@ -13,47 +17,61 @@ from collections.abc import Callable
 
 import torch
 
-from benchmarks.adaptive_span import learned, stretched
-from benchmarks.language_model import generated, peer
-from benchmarks.measure import Bound, Figure, Report, as_shipped, interleaved, median, ratio
+from benchmarks.adaptive_span import build_networks, read_learned_spans
+from benchmarks.language_model import generate_with_peer, peer
+from benchmarks.measure import Bound, Figure, Report, as_shipped, median, ratio, time_in_turns
+from benchmarks.sizes import size
 from models.adaptive_span import decode as span_decode
 from models.adaptive_span import recipe as spans
-from models.sampling import FREE, Wanted, Writer, uniforms, written
+from models.decoding.sampling import FREE, Wanted, Writer, draw_uniforms, write_all
 from models.transformer_xl.decode import Reader
 from models.transformer_xl.recipe import VARIANTS
 
 LETTERS = "".join(map(chr, range(33, 123)))  # as many as the books have
-READ, WRITTEN = 1024, 400
-Side = Callable[[torch.device], Callable[[], object]]  # device -> what reads READ characters and writes WRITTEN
+READ, WRITTEN = size((1024, 400), (8, 4))
+# device -> a function that reads READ characters and writes WRITTEN
+Side = Callable[[torch.device], Callable[[], object]]
 
 
-def asked() -> Wanted:
-    """A text that is read, and as many characters as are written after it."""
+def describe_requests() -> Wanted:
+    """Return a text to read, and the number of characters to write after it."""
     known = torch.full((1, READ + WRITTEN), FREE)
     known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
-    return Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
+    return Wanted(known, draw_uniforms(1, READ + WRITTEN)[None], (1.0,))
 
 
 def long_text(variant: str) -> Side:
-    """A variant of the Transformer-XL lab, its memory full from the first written character on."""
+    """Build a variant of the Transformer-XL lab. Its memory is full from the first written
+    character on."""
 
     def side(device: torch.device) -> Callable[[], object]:
         torch.manual_seed(1)
-        model, wanted = as_shipped(VARIANTS[variant].build(LETTERS)).to(device), asked()
-        return lambda: written(Writer(Reader(model, 1, model.memory, model.config.segment), wanted, precision=torch.float32))
+        model, wanted = as_shipped(VARIANTS[variant].build(LETTERS)).to(device), describe_requests()
+        return lambda: write_all(
+            Writer(
+                Reader(model, 1, model.memory, model.config.segment),
+                wanted,
+                precision=torch.float32,
+            )
+        )
 
     return side
 
 
-def spanned(name: str) -> Side:
-    """The network of adaptive span with `ours`, the spans that were learned, or with `fixed` ones, all of S; its weights have learned
-    nothing."""
+def build_network(name: str) -> Side:
+    """Build the network of adaptive span with `ours`, the learned spans, or with `fixed` ones, all
+    of S. Its weights are untrained."""
 
     def side(device: torch.device) -> Callable[[], object]:
-        config, shares = learned()
-        networks, wanted = stretched(dataclasses.replace(config, letters=LETTERS), shares, config.span, device), asked()
+        config, shares = read_learned_spans()
+        networks, wanted = (
+            build_networks(
+                dataclasses.replace(config, letters=LETTERS), shares, config.span, device
+            ),
+            describe_requests(),
+        )
         model = as_shipped(networks[name]).to(device)
-        return lambda: written(Writer(span_decode.Reader(model, 1), wanted))
+        return lambda: write_all(Writer(span_decode.Reader(model, 1), wanted))
 
     return side
 
@@ -61,19 +79,29 @@ def spanned(name: str) -> Side:
 SIDES: dict[str, Side] = {
     "xl": long_text("xl"),
     "xl_without_memory": long_text("absolute"),
-    "span": spanned("ours"),
-    "full_span": spanned("fixed"),
+    "span": build_network("ours"),
+    "full_span": build_network("fixed"),
 }
 REACH = ("xl", "span", "full_span")  # those that must be fast enough
 
 
 def measure(device: torch.device) -> Report:
-    """All figures of this benchmark."""
+    """Measure all figures of this benchmark."""
     other = peer(spans.ON_CPU.config, len(LETTERS) + 1, READ + WRITTEN).to(device)
     given = torch.randint(1, len(LETTERS), (1, READ), device=device)
-    sides = {name: side(device) for name, side in SIDES.items()} | {"generate": lambda: generated(other, given, WRITTEN)}
-    times = interleaved(sides, device, rounds=3)
-    figures: dict[str, Figure] = {f"{name}_characters_per_s": WRITTEN / median(seconds) for name, seconds in times.items()}
-    figures["characters_per_s"] = min(WRITTEN / median(times[name]) for name in REACH), Bound(200, at_least=True)
-    figures["vs_generate_ratio"] = min(ratio(times, "generate", name) for name in REACH), Bound(3, at_least=True)
+    sides = {name: side(device) for name, side in SIDES.items()} | {
+        "generate": lambda: generate_with_peer(other, given, WRITTEN)
+    }
+    times = time_in_turns(sides, device, rounds=3)
+    figures: dict[str, Figure] = {
+        f"{name}_characters_per_s": WRITTEN / median(seconds) for name, seconds in times.items()
+    }
+    figures["characters_per_s"] = (
+        min(WRITTEN / median(times[name]) for name in REACH),
+        Bound(200, at_least=True),
+    )
+    figures["vs_generate_ratio"] = (
+        min(ratio(times, "generate", name) for name in REACH),
+        Bound(3, at_least=True),
+    )
     return Report.of(figures)

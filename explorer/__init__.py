@@ -1,4 +1,4 @@
-"""What the visitor sees: pages, widgets, figures, and the server that carries them."""
+"""The app around the models: pages, widgets, figures, and the server that carries them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from types import ModuleType
 
 
 class GradioWithoutInterfaces(MetaPathFinder):
-    """Imports Gradio without the files for editors (``.pyi``) that it writes anew for each component, half of what its import costs."""
+    """An import hook that stops Gradio from writing its interface files.
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Of the one module that writes them, a spec that takes its writer away; None of any other."""
+    Gradio writes files for editors (``.pyi``) anew for each component, which is half of what its
+    import costs.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec without the writer for the module that writes them, else None."""
         if fullname != "gradio.component_meta":
             return None
         spec = PathFinder.find_spec(fullname, path, target)

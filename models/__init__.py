@@ -1,1 +1,1 @@
-"""What is computed: the networks of the Transformer family, how they are trained, and what they show of themselves."""
+"""The networks of the Transformer family, their training, and the traces that explain them."""

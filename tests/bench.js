@@ -7,13 +7,19 @@ const setters = new Map(); // component -> function that gives it a value
 /** An event of a component: every handler of it is asked, and what it says goes to its outputs, line by line. */
 function trigger(id, event, detail) {
   for (const { number, targets, outputs } of events) {
-    if (targets.some(([target, name]) => target === id && name === event)) ask(number, outputs, detail);
+    if (targets.some(([target, name]) => target === id && name === event)) {
+      ask(number, outputs, detail);
+    }
   }
 }
 
 async function ask(number, outputs, detail) {
   const body = JSON.stringify({ detail, session });
-  const answer = await fetch(`${path}/queue/join/${number}`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const answer = await fetch(`${path}/queue/join/${number}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
@@ -53,7 +59,12 @@ const KINDS = {
     // Once it stands in the page, as in Gradio: widgets measure where they are.
     const mount = () =>
       Function("element", "trigger", "props", "server", "upload", "watch", props.js_on_load)(
-        element, (event, detail = {}) => trigger(id, event, detail), given, {}, null, watch,
+        element,
+        (event, detail = {}) => trigger(id, event, detail),
+        given,
+        {},
+        null,
+        watch,
       );
     setters.set(id, (update) => {
       const value = update ?? "";
@@ -86,9 +97,9 @@ const KINDS = {
     setters.set(id, (value) => (area.value = value ?? ""));
     return { node };
   },
-  column: (id, props) => ({ node: box("div", ["column"], props) }),
-  form: (id, props) => ({ node: box("div", ["form"], props) }),
-  row: (id, props) => ({ node: box("div", ["row"], props) }),
+  column: (_id, props) => ({ node: box("div", ["column"], props) }),
+  form: (_id, props) => ({ node: box("div", ["form"], props) }),
+  row: (_id, props) => ({ node: box("div", ["row"], props) }),
   navbar: () => ({ node: document.createElement("i") }),
 };
 

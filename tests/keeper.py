@@ -1,4 +1,5 @@
-"""Runs a command for as long as another process lives: ``python tests/keeper.py PID COMMAND …``. What it started ends with it."""
+"""Runs a command for as long as another process lives: ``python tests/keeper.py PID COMMAND …``.
+What it started ends with it."""
 
 from __future__ import annotations
 

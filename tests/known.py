@@ -10,4 +10,7 @@ from tests.conftest import ROOT
 
 def known(name: str) -> dict[str, Any]:
     """What each of these labs says under a name, by lab: SMALL, NEW, LOOKS, NONSENSE."""
-    return {path.stem: getattr(import_module(f"tests.labs.{path.stem}"), name) for path in sorted((ROOT / "tests" / "labs").glob("*.py"))}
+    return {
+        path.stem: getattr(import_module(f"tests.labs.{path.stem}"), name)
+        for path in sorted((ROOT / "tests" / "labs").glob("*.py"))
+    }

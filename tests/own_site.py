@@ -1,4 +1,5 @@
-"""A site of three models that somebody brings along: each has its folder, and a page with an address of its own."""
+"""A site of three models that somebody brings along: each has its folder, and a page with an
+address of its own."""
 
 from __future__ import annotations
 
@@ -24,19 +25,19 @@ def told(kind: str) -> Iterator[None]:
     """Meanwhile the model that was brought along is the one of this kind."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(records.NAME, str(_folder / kind))
-        records.here.cache_clear()
+        records.read_facts.cache_clear()
         yield
-    records.here.cache_clear()
+    records.read_facts.cache_clear()
 
 
 def _explains(kind: str) -> Callable[[Sequence[Any]], list[Any]]:
     def explain(requests: Sequence[Any]) -> list[Any]:
         with told(kind):
-            own.opened.cache_clear()
+            own.open_model.cache_clear()
             try:
                 return own.explain(requests)
             finally:
-                own.opened.cache_clear()
+                own.open_model.cache_clear()
 
     return explain
 
@@ -49,14 +50,14 @@ def own_site(folder: Path) -> Iterator[str]:
     """The address of the site; each model stands in the folder of its kind in this one."""
     global _folder
     from explorer.labs.your_model import lab
-    from explorer.server import Site
+    from explorer.web.server import Site
 
     _folder, labs = folder, []
     with pytest.MonkeyPatch.context() as patch:
         for kind in KINDS:
             with told(kind):
                 patch.setattr(lab, "EXPLAIN", f"tests.own_site:{kind}")
-                labs.append(replace(lab.lab(), slug=f"your_{kind}"))
+                labs.append(replace(lab.build_lab(), slug=f"your_{kind}"))
         site = built(lambda: Site(labs))
     served = Served(site.gate)
     site.readiness.listening.set()

@@ -1,4 +1,5 @@
-"""A real browser on the real server, and pages that remember everything that went wrong on them: fixtures of every test."""
+"""A real browser on the real server, and pages that remember everything that went wrong on them:
+fixtures of every test."""
 
 from __future__ import annotations
 
@@ -14,20 +15,49 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from playwright._impl.assertions import LocatorAssertions, PageAssertions
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Error,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
-# Parts of the browser that no test is about. The first two are pages of its own behind the address bar, two more renderers for each page of
-# a test; the rest is the list of Playwright, whose place this one takes.
+# Parts of the browser that no test is about. The first two are pages of its own behind the address
+# bar, two more renderers for each page of a test; the rest is the list of Playwright, whose place
+# this one takes.
 WITHOUT = (
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
-    *("AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
-    *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"),
-    *("PaintHolding", "PreconnectToSearch", "TcpPortRandomizationWin", "ThirdPartyStoragePartitioning"),
+    *(
+        "AimEnabled",
+        "AvoidCorsURLLoaderRestartOnRedirect",
+        "AvoidUnnecessaryBeforeUnloadCheckSync",
+        "DestroyProfileOnBrowserClose",
+    ),
+    *(
+        "HttpsFirstBalancedModeAutoEnable",
+        "HttpsUpgrades",
+        "LensOverlay",
+        "MediaRouter",
+        "NetworkTimeServiceQuerying",
+        "OptimizationHints",
+    ),
+    *(
+        "PaintHolding",
+        "PreconnectToSearch",
+        "TcpPortRandomizationWin",
+        "ThirdPartyStoragePartitioning",
+    ),
 )
 ARGUMENTS = [
     f"--disable-features={','.join(WITHOUT)}",
     "--no-sandbox",
-    "--js-flags=--no-opt,--no-flush-bytecode",  # a page of a test lives for seconds: optimising its code takes longer than it saves
+    # a page of a test lives for seconds: optimising its code takes longer than it saves
+    "--js-flags=--no-opt,--no-flush-bytecode",
     "--disable-gpu",
     "--process-per-site",  # the pages of a context share the scripts that one of them has compiled
     "--disable-quic",
@@ -36,14 +66,21 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
     "--font-render-hinting=none",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # no request reaches another host
+    # no request reaches another host
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
-# Chromium without windows, tabs and bars of its own draws a page for half the work; where there is none, the whole of it does.
+# Chromium without windows, tabs and bars of its own draws a page for half the work; where there is
+# none, the whole of it does.
 PROGRAMS = ("/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium")
-PROGRAM = os.environ.get("CHROMIUM") or next((one for one in PROGRAMS if Path(one).exists()), PROGRAMS[-1])
+PROGRAM = os.environ.get("CHROMIUM") or next(
+    (one for one in PROGRAMS if Path(one).exists()), PROGRAMS[-1]
+)
 PATIENCE = 90_000  # milliseconds, for a machine that does other things beside
-SLOWNESS = "was preloaded using link preload but not used"  # said of a slow machine, not of the page
-LEFT = (  # what Gradio's script writes where a page with an open stream of answers is left, the second for each event under way
+# said of a slow machine, not of the page
+SLOWNESS = "was preloaded using link preload but not used"
+# what Gradio's script writes where a page with an open stream of answers is left, the second for
+# each event under way
+LEFT = (
     "AbortError: signal is aborted without reason",
     "Unexpected error Connection errored out.",
 )
@@ -52,8 +89,9 @@ TELLS = f"""{{ // of a frame too, which is left when it shows another page
     console.debug("{ARRIVED}");
     addEventListener("beforeunload", () => console.debug("{LEAVING}"));
 }}"""
-# On a busy machine it happens that Chromium draws no more frames of a page, whatever changes on it, until another page is opened. A page
-# says so, and another one is opened: what waits for its next frame, as every click does, goes on.
+# On a busy machine it happens that Chromium draws no more frames of a page, whatever changes on it,
+# until another page is opened. A page says so, and another one is opened: what waits for its next
+# frame, as every click does, goes on.
 STILL = "no frame for seconds"
 FRAMES = f"""if (window === top) {{
     const frame = requestAnimationFrame.bind(window);
@@ -62,7 +100,8 @@ FRAMES = f"""if (window === top) {{
         frame(() => clearTimeout(late));
     }}, 8000);
 }}"""
-MODE = {"locale": "en-US", "reduced_motion": "reduce"}  # of a page for which a test says nothing else
+# of a page for which a test says nothing else
+MODE = {"locale": "en-US", "reduced_motion": "reduce"}
 
 
 @dataclass
@@ -79,20 +118,28 @@ class Faults:
 
     def all(self) -> list[str]:
         """Every fault so far, each with its kind."""
-        kinds = {"outside request": self.outside, "console": self.console, "page error": self.errors, "dialog": self.dialogs}
+        kinds = {
+            "outside request": self.outside,
+            "console": self.console,
+            "page error": self.errors,
+            "dialog": self.dialogs,
+        }
         return [f"{kind}: {what}" for kind, found in kinds.items() for what in found]
 
 
 def watch(page: Page, site: str) -> Faults:
-    """Records the faults of `page` from now on. A request to another host is one; it reaches nobody (ARGUMENTS).
+    """Records the faults of `page` from now on. A request to another host is one; it reaches nobody
+    (ARGUMENTS).
 
-    Nothing is routed here: a page with a route of Playwright's keeps no file, and would fetch all scripts again.
+    Nothing is routed here: a page with a route of Playwright's keeps no file, and would fetch all
+        scripts again.
     """
     faults = Faults()
     home = urlsplit(site).netloc
 
     def request(asked: Any) -> None:
-        if asked.headers.get("sec-purpose") != "prefetch" and "/vendor/" not in asked.url:  # fetched for later, whenever there is time
+        # fetched for later, whenever there is time
+        if asked.headers.get("sec-purpose") != "prefetch" and "/vendor/" not in asked.url:
             faults.requests.append(asked.url)
         address = urlsplit(asked.url)
         if address.scheme in {"http", "https", "ws", "wss"} and address.netloc != home:
@@ -123,20 +170,26 @@ def watch(page: Page, site: str) -> Faults:
     return faults
 
 
-OFTEN = 2400  # milliseconds of patience, with which Playwright looks every 100 ms; with more it soon looks every 500 only
+# milliseconds of patience, with which Playwright looks every 100 ms; with more it soon looks every
+# 500 only
+OFTEN = 2400
 
 
 def soon(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """What `expect` asks Playwright, asked again and again with little patience instead of once with much: so it hears sooner.
+    """What `expect` asks Playwright, asked again and again with little patience instead of once
+    with much: so it hears sooner.
 
-    With much patience a wait ends a quarter of a second late in the middle, and a run has thousands of them.
+    With much patience a wait ends a quarter of a second late in the middle, and a run has thousands
+    of them.
     """
 
     async def asked(self: Any, expression: str, options: Any, title: str | None) -> Any:
         end = time.monotonic() + options["timeout"] / 1000
         while True:
             left = 1000 * (end - time.monotonic())
-            found = await ask(self, expression, {**options, "timeout": max(1, min(left, OFTEN))}, title)
+            found = await ask(
+                self, expression, {**options, "timeout": max(1, min(left, OFTEN))}, title
+            )
             if found["matches"] != options["isNot"] or left <= OFTEN:
                 return found
 
@@ -162,10 +215,12 @@ def chromium(playwright_driver: Playwright) -> Iterator[Browser]:
 
 
 class Contexts:
-    """Browser contexts: those of each mode are kept, with the files that it has fetched and nothing else of what a test did in it.
+    """Browser contexts: those of each mode are kept, with the files that it has fetched and nothing
+    else of what a test did in it.
 
-    A page of its own stays open in it: without one, the process that has compiled the site's scripts ends with the last page of a test, and
-    each test compiles them anew, half of what opening a page costs.
+    A page of its own stays open in it: without one, the process that has compiled the site's
+    scripts ends with the last page of a test, and each test compiles them anew, half of what
+    opening a page costs.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -175,7 +230,8 @@ class Contexts:
         self._others: list[BrowserContext] = []
 
     def page(self, site: str, width: int = 1280, height: int = 900, **settings: Any) -> Page:
-        """A page in a kept context of this mode that is not lent, a first or second one …; with permissions, in a new one."""
+        """A page in a kept context of this mode that is not lent, a first or second one …; with
+        permissions, in a new one."""
         settings = {**MODE, **settings}
         if "permissions" in settings:
             context = self._new(settings)
@@ -201,7 +257,8 @@ class Contexts:
             other.close()
 
     def end(self, site: str) -> None:
-        """After a test: closes all pages, forgets storage, cookies and permissions, and whatever context was not kept."""
+        """After a test: closes all pages, forgets storage, cookies and permissions, and whatever
+        context was not kept."""
         for context in self._others:
             context.close()
         for mode in self._lent:
@@ -238,10 +295,11 @@ def contexts(chromium: Browser) -> Contexts:
 
 @pytest.fixture
 def new_page(contexts: Contexts, site: str) -> Iterator[Callable[..., tuple[Page, Faults]]]:
-    """Makes a page in a context of its own: new_page(width=360, height=780, color_scheme="dark", locale="zh-CN") -> (page, faults).
+    """Makes a page in a context of its own: new_page(width=360, height=780, color_scheme="dark",
+    locale="zh-CN") -> (page, faults).
 
-    No page sees what another one or another test has left, except for files that browsers keep. Any fault on any of them fails the test
-    when it ends.
+    No page sees what another one or another test has left, except for files that browsers keep. Any
+    fault on any of them fails the test when it ends.
     """
     watched: list[Faults] = []
 
@@ -258,6 +316,7 @@ def new_page(contexts: Contexts, site: str) -> Iterator[Callable[..., tuple[Page
 
 @pytest.fixture
 def page_watch(new_page: Callable[..., tuple[Page, Faults]]) -> Page:
-    """A page of 1280 × 900 in English and light; an outside request, console error, page error or dialog on it fails the test."""
+    """A page of 1280 × 900 in English and light; an outside request, console error, page error or
+    dialog on it fails the test."""
     page, _ = new_page()
     return page

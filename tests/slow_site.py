@@ -1,4 +1,5 @@
-"""The translation lab alone, its translator slowed down: ``python -m tests.slow_site PORT GRACE``, for tests of leaving and draining."""
+"""The translation lab alone, its translator slowed down: ``python -m tests.slow_site PORT GRACE``,
+for tests of leaving and draining."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 PAUSE = float(os.environ.get("PAUSE", "0.25"))  # seconds before each word
-HOLD = int(os.environ.get("HOLD", "0"))  # words after which a long sentence goes on without end, until it is stopped or left; 0: it ends
+# words after which a long sentence goes on without end, until it is stopped or left; 0: it ends
+HOLD = int(os.environ.get("HOLD", "0"))
 LONG = 100  # characters of a long sentence
 
 
 def generate(requests: list[Any]) -> Iterator[list[Any]]:
-    """The lab's own generator, word by word: a fast machine would say several in one turn, and be done before anyone leaves."""
+    """The lab's own generator, word by word: a fast machine would say several in one turn, and be
+    done before anyone leaves."""
     from models.translation import explain
 
     explain.TURN = 1e-9  # seconds: over after one word
@@ -29,12 +32,12 @@ def generate(requests: list[Any]) -> Iterator[list[Any]]:
 
 def main() -> None:
     """Serves until it is told to leave."""
-    from explorer import journal
     from explorer.labs import LABS
-    from explorer.labs.translation import page
-    from explorer.server import serve
+    from explorer.labs.translation import lab as page
+    from explorer.web import log
+    from explorer.web.launch import serve
 
-    journal.begin()
+    log.begin_logging()
     page.GENERATE = "tests.slow_site:generate"
     labs = [replace(lab, stored=None) for lab in LABS if lab.slug == "translation"]
     serve(labs, "127.0.0.1", int(sys.argv[1]), grace=float(sys.argv[2]))

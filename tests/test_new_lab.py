@@ -1,4 +1,5 @@
-"""`python -m tools.new_lab` writes a lab that runs: the contract tests that need no browser pass on it, in a tree of its own."""
+"""`python -m tools.new_lab` writes a lab that runs: the contract tests that need no browser pass on
+it, in a tree of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tools import new_lab
 SLUG = "abacus"
 TESTS = (
     f"tests/models/test_{SLUG}.py",
-    f"tests/explorer/test_{SLUG}_page.py",
+    f"tests/explorer/labs/test_{SLUG}_page.py",
     "tests/test_labs.py",
     *(
         f"tests/contract/test_{name}.py"
@@ -44,7 +45,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "assets").mkdir()
     listed = root / new_lab.LIST
     names = listed.read_text("utf-8")
-    listed.write_text(names.replace(names[names.index("NAMES = (\n") + 10 : names.index("\n)\n") + 1], ""), "utf-8")
+    listed.write_text(
+        names.replace(names[names.index("NAMES = (\n") + 10 : names.index("\n)\n") + 1], ""),
+        "utf-8",
+    )
     new_lab.copy(SLUG, root)
     new_lab.enlist(SLUG, root)
     return root
@@ -53,9 +57,19 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_a_new_lab_passes_the_contract_tests(tree: Path) -> None:
     options = [*TESTS, "-k", SLUG, "-m", "not browser", "-W", "ignore:Module already imported"]
-    code = f"import sys, pytest\nfrom tools.new_lab import learn\nlearn({SLUG!r})\nsys.exit(pytest.main({options!r}))"
+    code = (
+        "import sys, pytest\nfrom tools.new_lab import"
+        f" learn\nlearn({SLUG!r})\nsys.exit(pytest.main({options!r}))"
+    )
     here = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, timeout=170, env=here)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        timeout=170,
+        env=here,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "29 passed" in done.stdout
 
@@ -69,7 +83,9 @@ def test_it_stands_in_its_two_folders_and_in_one_line(tmp_path: Path) -> None:
     folders = (f"explorer/labs/{SLUG}/", f"models/{SLUG}/", f"assets/{SLUG}/", "tests/")
     assert all(path.startswith(folders) and SLUG in path for path in files)
     after = (tmp_path / new_lab.LIST).read_text("utf-8")
-    assert set(after.splitlines()) - set(before.splitlines()) == {f'    "{SLUG}",'} and len(after) > len(before)
+    assert set(after.splitlines()) - set(before.splitlines()) == {f'    "{SLUG}",'} and len(
+        after
+    ) > len(before)
 
 
 @pytest.mark.parametrize("name", ["", "New", "2d", "a-b", "../x"])
@@ -84,5 +100,14 @@ def test_a_lab_that_is_there_stays_as_it_is() -> None:
 
 
 def test_no_lab_has_a_text_that_is_still_to_be_written() -> None:
-    texts = [path for folder in ("explorer/labs", "assets") for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md"}]
-    assert [path for path in texts if "[to write]" in path.read_text("utf-8") or "【待写】" in path.read_text("utf-8")] == []
+    texts = [
+        path
+        for folder in ("explorer/labs", "assets")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".md"}
+    ]
+    assert [
+        path
+        for path in texts
+        if "[to write]" in path.read_text("utf-8") or "【待写】" in path.read_text("utf-8")
+    ] == []

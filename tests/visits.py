@@ -21,10 +21,18 @@ GO = """(query) => {
   history.pushState({}, "", `${location.pathname}?${query}`);
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }"""
-BUSY = '[data-view=ask]:is([data-state=""], [data-state=empty], [data-state=running], [data-state=waiting])'  # without its answer
+# without its answer
+BUSY = (
+    '[data-view=ask]:is([data-state=""], [data-state=empty], [data-state=running],'
+    " [data-state=waiting])"
+)
 # A part of a page that is being computed or drawn, or waits its turn.
-AT_WORK = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
-NEWEST = "() => Number(document.querySelector('[data-view=ask]').dataset.wish)"  # the wish whose answer the input bar shows
+AT_WORK = (
+    '[data-view]:is([data-state="running"], [data-state="waiting"],'
+    ' [data-state="ready"]:has(details[open])), [aria-busy=true]'
+)
+# the wish whose answer the input bar shows
+NEWEST = "() => Number(document.querySelector('[data-view=ask]').dataset.wish)"
 
 
 def gone(page: Page, query: str) -> None:
@@ -35,18 +43,26 @@ def gone(page: Page, query: str) -> None:
 
 
 class Visit:
-    """The page of a lab that the tests of a file open one after the other: anew it takes seconds, in place a part of one."""
+    """The page of a lab that the tests of a file open one after the other: anew it takes seconds,
+    in place a part of one."""
 
     def __init__(self, contexts: Contexts, site: str) -> None:
         self._contexts, self.site = contexts, site
         self.page: Page | None = None
         self.faults = Faults()
-        self.rows: list[Response] = []  # answers with exact rows of a map, since the page was opened
+        # answers with exact rows of a map, since the page was opened
+        self.rows: list[Response] = []
 
     def __call__(self, address: str, anew: bool = False) -> Page:
-        """The lab as a link opens it, "/translation?beam=3", once its result is here. anew: on a page that nobody has used."""
+        """The lab as a link opens it, "/translation?beam=3", once its result is here. anew: on a
+        page that nobody has used."""
         path, _, query = address.partition("?")
-        if anew or self.page is None or self.page.is_closed() or urlsplit(self.page.url).path != path:
+        if (
+            anew
+            or self.page is None
+            or self.page.is_closed()
+            or urlsplit(self.page.url).path != path
+        ):
             page = self.anew(path)
             expect(page.locator("[data-view=ask]")).to_be_attached()
             expect(page.locator(BUSY)).to_have_count(0)
@@ -54,7 +70,8 @@ class Visit:
                 return page
         page = self.page
         page.set_viewport_size({"width": 1280, "height": 900})
-        if asked(urlsplit(page.evaluate("location.href")).query) == asked(query):  # what somebody typed and did not run would stay
+        # what somebody typed and did not run would stay
+        if asked(urlsplit(page.evaluate("location.href")).query) == asked(query):
             from explorer.labs import LABS  # not by the process that only hands out the tests
 
             self._go(page, next(lab for lab in LABS if lab.path == path).examples[1])
@@ -66,7 +83,9 @@ class Visit:
         self._contexts.end(self.site)
         self.page = self._contexts.page(self.site, width)
         self.faults, self.rows = watch(self.page, self.site), []
-        self.page.on("response", lambda answer: self.rows.append(answer) if "/looks/" in answer.url else None)
+        self.page.on(
+            "response", lambda answer: self.rows.append(answer) if "/looks/" in answer.url else None
+        )
         self.page.goto(self.site + path)
         return self.page
 
@@ -92,7 +111,8 @@ def visited(contexts: Contexts, running: Running) -> Iterator[Visit]:
 
 @pytest.fixture
 def visit(visited: Visit) -> Iterator[Visit]:
-    """The page that tests of one lab which run one after the other share; a fault on it fails the test."""
+    """The page that tests of one lab which run one after the other share; a fault on it fails the
+    test."""
     yield visited
     found = visited.done()
     assert not found, "\n".join(found)
@@ -100,4 +120,8 @@ def visit(visited: Visit) -> Iterator[Visit]:
 
 def asked(query: str) -> list[tuple[str, str]]:
     """The part of an address that says what is run."""
-    return [(key, value) for key, value in parse_qsl(query, keep_blank_values=True) if key not in {"step", "lang"} and key[0] != "_"]
+    return [
+        (key, value)
+        for key, value in parse_qsl(query, keep_blank_values=True)
+        if key not in {"step", "lang"} and key[0] != "_"
+    ]

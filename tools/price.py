@@ -1,15 +1,17 @@
-"""What the project and each of its labs cost, in lines of code: ``python -m tools.price [--json]``.
+"""Count what the project and each of its labs cost, in lines of code.
 
-Code is what is left without blank lines, comments, docstrings and texts. A line counts once for every 120 characters of it, so that
-nothing is won by squeezing. A text is what a visitor reads in both languages: in Python a dict with the keys "en" and "zh", a call
-``_("…", "…")``, or the arguments ``en=…, zh=…``; in JavaScript an object ``{ en: …, zh: … }``. The rest of a line with a text counts
-unless it is only the name that the text goes by, as in ``title: { en: …, zh: … },`` or ``TITLE: Final = _(…)``.
+``python -m tools.price [--json]``
 
-Files of a lab are those of ``explorer/labs/SLUG`` and ``models/SLUG``. A shared file belongs to the labs that reach it through imports: of
-Python, of JavaScript, from a widget's Python file to the script and style of the same name, from a ``stage("NAME", …)`` to the picture of
-that name, and from a script to the styles that it wears,
-``root.classList.add("tfe-NAME")``. It is divided equally among them. What every lab reaches, what ``app.py`` reaches without a lab, and
-what no lab reaches (programs, benchmarks) is the frame's.
+Code is the rest without blank lines, comments, docstrings and texts. A statement, or a rule of a
+style sheet, counts alike however it is wrapped: once for every 120 characters of it, so that
+nothing is won by squeezing. A text is a sentence for visitors in both
+languages: in Python a dict with the keys "en" and "zh", a call ``_("…", "…")``, or the arguments
+``en=…, zh=…``; in JavaScript an object ``{ en: …, zh: … }``. The rest of a line with a text counts,
+unless it is only the name of the text, as in ``title: { en: …, zh: … },`` or ``TITLE: Final =
+_(…)``.
+
+A lab's own lines are those of ``explorer/labs/SLUG`` and ``models/SLUG``; everything else is
+shared.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import io
 import json
-import posixpath
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,14 +33,13 @@ ROOT = Path(__file__).parents[1]
 WIDTH = 120  # characters that count as one line
 KINDS = {".py": "python", ".js": "javascript", ".css": "css"}
 CODE = ("app.py", "explorer", "models", "benchmarks", "tools")
-FRAME = "frame"
-PANELS = ("ask", "change")
-TEXT = "\0"  # stands where a text was
+TEXT = "\0"  # stands in place of a text
 NAME_OF_A_TEXT = re.compile(r"""\W*["'`]?[\w.-]*["'`]?\W*(?:Final\W*|Text\W*)*""")
 SCAN = re.compile(  # JavaScript and CSS in pieces, the earliest first
     r"""(?P<comment>/\*.*?\*/|(?<!:)//[^\n]*)"""
     r"""|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
-    r"""|(?P<regex>(?:(?<=[(,=:\[!&|?{};+>\n])|(?<=return))(?P<space>\s*)/(?![*/\s])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*)""",
+    r"""|(?P<regex>(?:(?<=[(,=:\[!&|?{};+>\n])|(?<=return))(?P<space>\s*)"""
+    r"""/(?![*/\s])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*)""",
     re.DOTALL,
 )
 STRING = r"""(?:"[^"]*"|'[^']*'|`[^`]*`)"""
@@ -45,7 +47,10 @@ PAIR = re.compile(rf"\{{\s*en:\s*{STRING}\s*,\s*zh:\s*{STRING}\s*,?\s*\}}")
 
 
 def lines_of(text: str) -> int:
-    """The lines of a text from which comments and docstrings are taken out and in which `TEXT` stands for each text."""
+    """Return the number of lines of a text.
+
+    Its comments and docstrings are taken out, and `TEXT` stands for each sentence for visitors.
+    """
     count = 0
     for line in text.splitlines():
         rest = line.replace(TEXT, "").strip()
@@ -56,9 +61,9 @@ def lines_of(text: str) -> int:
 
 @cache
 def nodes(source: str) -> list[ast.AST]:
-    """Every node of a Python source, in no order: `ast.walk` takes three times as long."""
+    """Return every node of a Python source, in no order: `ast.walk` takes three times as long."""
     found: list[ast.AST] = [ast.parse(source)]
-    for node in found:  # it grows meanwhile
+    for node in found:  # the list grows in this loop
         for value in vars(node).values():
             if isinstance(value, list):
                 found += [one for one in value if isinstance(one, ast.AST)]
@@ -67,8 +72,37 @@ def nodes(source: str) -> list[ast.AST]:
     return found
 
 
+def join_lines(source: str) -> str:
+    """Return a Python source with each logical line on one physical line, and without comments.
+
+    So a statement counts alike, however its parts are wrapped.
+    """
+    lines = source.splitlines(keepends=True)
+    begins = [0]
+    for line in lines:
+        begins.append(begins[-1] + len(line))
+    parts: list[str] = []
+    end, depth, is_joined = 0, 0, False
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        begin, until = (begins[row - 1] + column for row, column in (token.start, token.end))
+        between = source[end:begin]
+        parts.append("" if is_joined else between)
+        end, is_joined = until, False
+        if token.type == tokenize.COMMENT:
+            continue
+        if token.type == tokenize.NL and depth:
+            parts.append(" ")
+            is_joined = True
+            continue
+        if token.type == tokenize.OP:
+            depth += (token.string in "([{") - (token.string in ")]}")
+        parts.append(source[begin:until])
+    return "".join(parts)
+
+
 def python(source: str) -> int:
     """The lines of code of a Python source."""
+    source = join_lines(source)
     lines = source.splitlines(keepends=True)
     begins = [0]
     for line in lines:
@@ -94,26 +128,43 @@ def python(source: str) -> int:
 
 
 def _comments(source: str, at: Callable[[int, int], int]) -> Iterator[re.Match[str]]:
-    """The comments of a Python source: what begins with "#" outside of strings."""
-    texts = [n for n in nodes(source) if isinstance(n, ast.JoinedStr) or (isinstance(n, ast.Constant) and isinstance(n.value, str | bytes))]
-    inside = sorted((at(node.lineno, node.col_offset), at(node.end_lineno or 0, node.end_col_offset or 0)) for node in texts)
+    """Yield the comments of a Python source: they begin with "#" outside of strings."""
+    texts = [
+        n
+        for n in nodes(source)
+        if isinstance(n, ast.JoinedStr)
+        or (isinstance(n, ast.Constant) and isinstance(n.value, str | bytes))
+    ]
+    inside = sorted(
+        (at(node.lineno, node.col_offset), at(node.end_lineno or 0, node.end_col_offset or 0))
+        for node in texts
+    )
     end, place = 0, 0
     for found in re.finditer(r"#[^\n]*", source):
         while place < len(inside) and inside[place][0] <= found.start():
             end, place = max(end, inside[place][1]), place + 1
-        # Several strings are one where nothing but space stands between them, and a comment may.
-        if found.start() >= end or re.fullmatch(r".*[\"']\s*", source[source.rfind("\n", 0, found.start()) + 1 : found.start()]):
+        # Strings side by side are one node, and a comment may stand between them.
+        if found.start() >= end or re.fullmatch(
+            r".*[\"']\s*", source[source.rfind("\n", 0, found.start()) + 1 : found.start()]
+        ):
             yield found
 
 
 def _is_text(node: ast.AST) -> bool:
     if isinstance(node, ast.Dict):
-        return {"en", "zh"} == {key.value for key in node.keys if isinstance(key, ast.Constant)} and len(node.keys) == 2
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_" and len(node.args) == 2
+        return {"en", "zh"} == {
+            key.value for key in node.keys if isinstance(key, ast.Constant)
+        } and len(node.keys) == 2
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "_"
+        and len(node.args) == 2
+    )
 
 
 def _without(source: str, cuts: Iterable[tuple[int, int, str]]) -> str:
-    """The source without some of its parts; inside a cut another one changes nothing."""
+    """Return the source without some of its parts; a cut inside another one changes nothing."""
     kept, end = [], 0
     for begin, until, mark in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
         if begin >= end:
@@ -122,154 +173,126 @@ def _without(source: str, cuts: Iterable[tuple[int, int, str]]) -> str:
     return "".join([*kept, source[end:]])
 
 
+def join_wrapped(source: str) -> str:
+    """Return a script, or a style sheet, with each wrapped statement on one line.
+
+    A line break counts within braces of statements alone: what a formatter opens with a bracket at
+    the end of a line is one line up to its end, but for the bodies of functions.
+    """
+    parts: list[str] = []
+    open_brackets: list[str] = []
+    lines = source.splitlines()
+    for number, line in enumerate(lines):
+        for at, sign in enumerate(line):
+            if sign in "([":
+                open_brackets.append(sign)
+            elif sign == "{":
+                before = line[:at].rstrip()
+                body = before.endswith((")", "=>", "else", "try", "finally", "do", "")) and not (
+                    before.endswith(("(", "[", ",", ":", "=", "?", "return", "&&", "||"))
+                )
+                open_brackets.append("body" if body else "{")
+            elif sign in ")]}" and open_brackets:
+                open_brackets.pop()
+        following = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        goes_on = bool(open_brackets) and open_brackets[-1] != "body"
+        goes_on = goes_on or bool(re.match(r"[)\]}.?:&|+]", following))
+        parts.append(line.strip() + (" " if goes_on else "\n"))
+    return "".join(parts)
+
+
 def script(source: str) -> int:
-    """The lines of code of a JavaScript source."""
+    """Return the lines of code of a JavaScript source."""
 
     def piece(found: re.Match[str]) -> str:
         if found["comment"] is not None:
             return ""
-        if found["string"] is not None:  # nothing inside it is taken for a comment, a bracket or the end of a text
-            return found[0][0] + re.sub(r"[\"'`{}]", "x", found[0][1:-1]) + found[0][-1]
+        # Inside a string nothing may be taken for a comment, a bracket or the end of a text.
+        if found["string"] is not None:
+            return found[0][0] + re.sub(r"[\"'`(){}\[\]]", "x", found[0][1:-1]) + found[0][-1]
         return str(found["space"]) + "x" * len(found[0].strip())
 
-    return lines_of(PAIR.sub(TEXT, SCAN.sub(piece, source)))
+    return lines_of(join_wrapped(PAIR.sub(TEXT, SCAN.sub(piece, source))))
 
 
 def style(source: str) -> int:
-    """The lines of code of a style sheet."""
-    return lines_of(re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL))
+    """Return the lines of code of a style sheet."""
+    rules = re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL)
+    return lines_of(re.sub(r"\s*([{;])\s*", r"\1 ", rules).replace("}", "}\n"))
 
 
 COUNTS = {".py": python, ".js": script, ".css": style}
 
 
 def count(name: str, source: str) -> int:
-    """The lines of code of a file, by the ending of its name."""
+    """Return the lines of code of a file, by the ending of its name."""
     return COUNTS[Path(name).suffix](source)
 
 
 def sources(root: Path, folders: Iterable[str]) -> dict[str, str]:
-    """Every file of code in some folders or files of `root`, by its path."""
-    found = [path for folder in folders for path in ([root / folder] if (root / folder).is_file() else sorted((root / folder).rglob("*")))]
-    return {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in found if path.suffix in KINDS and path.is_file()}
-
-
-def uses(files: Mapping[str, str]) -> dict[str, set[str]]:
-    """Which files each file names: by an import, by "package.module:function", or as the script and style of a widget."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for name, source in files.items():
-        path = Path(name)
-        if path.suffix != ".css":
-            found[name] |= {str(path.with_suffix(ending)) for ending in (".js", ".css")}
-        if path.suffix == ".py":
-            for module in _modules(source):
-                whole = module.replace(".", "/")
-                found[name] |= {f"{whole}.py", f"{whole}/__init__.py", *(_inits(whole))}
-            found[name] |= {
-                f"explorer/widgets/{widget}{ending}" for widget in re.findall(r'(?:widget\(|script=)\s*"(\w+)"', source) for ending in KINDS
-            }
-            found[name] |= {f"explorer/{script}" for script in re.findall(r'"((?:widgets|labs)/\w+/\w+\.js)"', source)}
-            for view, other in re.findall(r'stage\(\s*"(\w+)"(?:.*?picture="([\w/]+)")?', source):
-                found[name] |= {f"explorer/{'labs' if '/' in other else 'pictures'}/{other or view}{ending}" for ending in KINDS}
-        elif path.suffix == ".js":
-            named = re.findall(r"""(?:from|import\(?)\s*["'](\.[^"']+)["']""", source)
-            found[name] |= {f"explorer/widgets/{worn}.css" for worn in re.findall(r'classList\.add\("tfe-(\w+)"\)', source)}
-            found[name] |= {posixpath.normpath(f"{path.parent.as_posix()}/{other}") for other in named}
-        found[name] &= files.keys()
-        found[name].discard(name)
-    return found
-
-
-def _modules(source: str) -> set[str]:
-    found = set(re.findall(r'"((?:models|explorer)(?:\.\w+)+):\w+"', source))
-    for node in nodes(source):
-        if isinstance(node, ast.Import):
-            found |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
-    return found
-
-
-def _inits(whole: str) -> list[str]:
-    parts = whole.split("/")
-    return ["/".join([*parts[:end], "__init__.py"]) for end in range(1, len(parts))]
+    """Return every file of code in some folders or files of `root`, by its path."""
+    found = [
+        path
+        for folder in folders
+        for path in (
+            [root / folder] if (root / folder).is_file() else sorted((root / folder).rglob("*"))
+        )
+    ]
+    return {
+        path.relative_to(root).as_posix(): path.read_text("utf-8")
+        for path in found
+        if path.suffix in KINDS and path.is_file()
+    }
 
 
 def owner(name: str, slugs: Iterable[str]) -> str | None:
-    """The lab in whose folders a file lies, or None."""
+    """Return the lab in whose folders a file lies, or None."""
     parts = Path(name).parts
-    slug = parts[2] if parts[:2] == ("explorer", "labs") and len(parts) > 3 else parts[1] if parts[0] == "models" and len(parts) > 2 else ""
+    slug = (
+        parts[2]
+        if parts[:2] == ("explorer", "labs") and len(parts) > 3
+        else parts[1]
+        if parts[0] == "models" and len(parts) > 2
+        else ""
+    )
     return slug if slug in slugs else None
 
 
-def shares(files: Mapping[str, str], slugs: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Whose each file is: its path -> {slug or "frame": share}, which add up to 1."""
-    slugs = set(slugs)
-    named = uses(files)
-    # Another lab's folder is not walked through, nor the list of all labs: what stands there is that lab's own.
-    reached = {slug: _reached([name for name in files if owner(name, slugs) == slug], named, slugs) for slug in slugs}
-    frame = _reached(["app.py"], named, slugs)
-    result: dict[str, dict[str, float]] = {}
-    for name in files:
-        own = owner(name, slugs)
-        who = {own} if own else {slug for slug in slugs if name in reached[slug]}
-        if not own and (not who or who == slugs or name in frame):
-            who = {FRAME}
-        result[name] = {one: 1 / len(who) for one in who if one is not None}
-    return result
-
-
-def _reached(start: Iterable[str], named: Mapping[str, set[str]], slugs: set[str]) -> set[str]:
-    seen, due = set(start), list(start)
-    while due:
-        new = {name for name in named[due.pop()] - seen if owner(name, slugs) is None and name != "explorer/labs/__init__.py"}
-        seen |= new
-        due += new
-    return seen
-
-
-def panels(files: Mapping[str, str]) -> set[str]:
-    """The input bar and the panel of changes with the libraries that only they use: files of explorer/ that no other part of the frame
-    reaches. What a lab declares of them is the lab's."""
-    named = {name: found for name, found in uses(files).items() if name.startswith("explorer/") and not name.startswith("explorer/labs/")}
-    own = {f"explorer/widgets/{name}{ending}" for name in PANELS for ending in KINDS} & files.keys()
-    theirs = _reached(own, {name: found & named.keys() for name, found in named.items()}, set())
-    others = _reached(named.keys() - theirs, {name: (found & named.keys()) - own for name, found in named.items()}, set())
-    return theirs - others
-
-
 def figures(root: Path = ROOT) -> dict[str, int]:
-    """Every figure in lines, flat: code_lines (without tests), python_lines, javascript_lines, css_lines, test_lines, frame_lines,
-    panels_lines (see `panels`), and for each lab lab_SLUG_lines (its own and its share of shared files) and lab_SLUG_own_lines."""
+    """Return every figure in lines.
+
+    They are code_lines (without tests), python_lines, javascript_lines, css_lines, test_lines,
+    shared_lines, and lab_SLUG_own_lines for each lab.
+    """
     files = sources(root, CODE)
-    slugs = sorted(path.parent.name for path in (root / "explorer" / "labs").glob("*/page.py"))
-    lines = {name: count(name, source) for name, source in files.items()}
-    whose = shares(files, slugs)
+    slugs = sorted(path.parent.name for path in (root / "explorer" / "labs").glob("*/texts.py"))
     kinds: Counter[str] = Counter()
-    total: dict[str, float] = dict.fromkeys([FRAME, *slugs], 0.0)
     own: Counter[str] = Counter(dict.fromkeys(slugs, 0))
-    for name, n in lines.items():
-        kinds[KINDS[Path(name).suffix]] += n
-        own[owner(name, slugs) or FRAME] += n
-        for who, share in whose[name].items():
-            total[who] += share * n
+    shared = 0
+    for name, source in files.items():
+        lines = count(name, source)
+        kinds[KINDS[Path(name).suffix]] += lines
+        if slug := owner(name, slugs):
+            own[slug] += lines
+        else:
+            shared += lines
     tests = sum(count(name, source) for name, source in sources(root, ("tests",)).items())
     return {
-        "code_lines": sum(lines.values()),
+        "code_lines": kinds.total(),
         **{f"{kind}_lines": kinds[kind] for kind in KINDS.values()},
         "test_lines": tests,
-        "frame_lines": round(total[FRAME]),
-        "panels_lines": sum(lines[name] for name in panels(files)),
-        **{f"lab_{slug}_lines": round(total[slug]) for slug in slugs},
+        "shared_lines": shared,
         **{f"lab_{slug}_own_lines": own[slug] for slug in slugs},
     }
 
 
 def main() -> None:
     """Print the figures as a table, or with --json as one object {"figures": {…}}."""
-    parser = argparse.ArgumentParser(prog="python -m tools.price", description="What each lab costs, in lines of code.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.price", description="Count lines of code, in all and for each lab."
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    gc.disable()  # going through a million nodes again and again takes longer than all else here
+    gc.disable()  # garbage collection over a million nodes takes longer than all else here
     found = figures()
     if parser.parse_args().json:
         print(json.dumps({"figures": found}))

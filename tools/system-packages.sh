@@ -1,6 +1,7 @@
 #!/bin/sh
-# system-packages.sh FILE...: installs the Debian packages listed in the files (- reads standard input) that are missing.
-# Where that is not allowed, or a distribution has no such package, it names them and goes on: whatever really needs them will fail by name.
+# system-packages.sh FILE...: installs the missing ones of the Debian packages that the files list
+# (- reads standard input). Where that is not allowed, or the distribution lacks a package, it names
+# them and goes on: a program that needs one will fail and name it.
 set -u
 missing=""
 for package in $(cat -- "$@" | grep -v '^#'); do

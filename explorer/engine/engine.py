@@ -1,4 +1,7 @@
-"""The engine itself: what pages call. Who asks and who waits is kept at the scheduler, what computes is the worker."""
+"""The engine itself, which the pages call.
+
+The scheduler keeps who asks and who waits; the worker computes.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,48 @@ from collections.abc import AsyncGenerator, Hashable
 from concurrent.futures import Future
 from typing import Any
 
-from explorer.engine.records import Answer, Function, Limits, Snapshot, Waiting, is_closing
+from explorer.engine.records import Answer, Function, Limits, QueuePlace, Snapshot, is_closing
 from explorer.engine.runs import Cost
 from explorer.engine.scheduler import Scheduler, clock
 from explorer.engine.worker import Worker
 
 
 class Engine:
-    """Runs functions for many visitors at once. All methods may be called from any thread and any event loop."""
+    """The engine: it runs functions for many visitors at once.
 
-    away = False  # what computes is out of reach just now
+    All methods may be called from any thread and any event loop.
+    """
 
-    async def reached(self) -> None:
-        """Returns once what computes is within reach."""
+    away = False  # whether the machines that compute are out of reach now
 
-    def __init__(self, device: str = "cpu", limits: Limits | None = None, name: str = "engine") -> None:
-        """device: what the badge says, or the name of a function that tells it, "models.device:beside_a_server", called once by the
-        thread that computes, before it does. name: of that thread."""
+    async def wait_until_reachable(self) -> None:
+        """Return once the machines that compute are within reach."""
+
+    def __init__(
+        self, device: str = "cpu", limits: Limits | None = None, name: str = "engine"
+    ) -> None:
+        """Set up an engine; its thread starts with the first request.
+
+        device: the text of the badge, or the name of a function that returns it,
+        "models.checkpoints.device:choose_server_device". The thread that computes calls it once,
+        before it computes.
+        name: the name of that thread.
+        """
         self.limits = limits or Limits()
         self._scheduler = Scheduler(self.limits)
         self._worker = Worker(self._scheduler, device, name)
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether nothing is computed until a call that has outlived its deadline comes back."""
+        self._worker.leave_overdue_behind()  # because its askers may all have left
+        return self._worker.is_stuck
+
     async def ask(self, function: Function, request: Hashable, session: str = "") -> Answer[Any]:
-        """The result of one request. Raises its InputError, Busy, TooSlow or Failed. Cancelling the task gives the place back."""
+        """Return the result of one request.
+
+        Raise its InputError, Busy, TooSlow or Failed. Cancelling the task gives its place back.
+        """
         async with contextlib.aclosing(self.watch(function, request, session)) as updates:
             async for update in updates:
                 if isinstance(update, Answer):
@@ -38,8 +60,12 @@ class Engine:
 
     async def watch(
         self, function: Function, request: Hashable, session: str = "", since: float | None = None
-    ) -> AsyncGenerator[Waiting | Answer[Any], None]:
-        """As `ask`, saying where the request stands at least every 2 s (every 0.5 s with less than 30 waiting), the Answer last."""
+    ) -> AsyncGenerator[QueuePlace | Answer[Any], None]:
+        """Yield the place of a request in the queue, and its Answer last.
+
+        An update comes at least every 2 s, and every 0.5 s with less than 30 waiting. Errors are
+        those of `ask`.
+        """
         async with contextlib.aclosing(self.stream(function, request, session, since)) as updates:
             async for update in updates:
                 if not isinstance(update, list):
@@ -47,29 +73,36 @@ class Engine:
 
     async def stream(
         self, function: Function, request: Hashable, session: str = "", since: float | None = None
-    ) -> AsyncGenerator[Waiting | list[Any] | Answer[Any], None]:
-        """As `watch`, with the steps of a function that yields: at most 10 updates a second, each all steps since the last.
+    ) -> AsyncGenerator[QueuePlace | list[Any] | Answer[Any], None]:
+        """Yield what `watch` yields, and the steps of a function that yields.
 
-        since: when it was asked for (time.monotonic), where that was elsewhere, or when that was of which it is a part. Whoever asks for a
-        stream that runs already gets all its steps so far, then follows. A remembered result comes without steps.
+        At most 10 updates come in a second, each with all steps since the last one. A stream that
+        runs already gives all its steps so far, then goes on. A remembered result comes without
+        steps.
+
+        since: the time of the request (time.monotonic) where it began elsewhere, or where it is a
+        part of an earlier request.
         """
         entered = self._scheduler.enter(function, request, session, since)
         if isinstance(entered, Answer):
             yield entered
             return
         run, asker = entered
-        seen, spoken = 0, clock() - self.limits.heartbeat / 2  # who is answered soon hears of no queue
+        # A quick answer comes without a word about the queue.
+        seen, spoken = 0, clock() - self.limits.heartbeat / 2
         told = not self.limits.prompt
         try:
-            self._worker.ensure()
+            self._worker.ensure_thread()
             while run.outcome is None:
                 self._worker.leave_overdue_behind()
                 if run.begun and not told:
                     told = True
-                    yield Waiting(0, 0, run.work.cost(run.group).seconds)
+                    yield QueuePlace(0, 0, run.work.find_cost(run.group).seconds)
                 crowd = self._scheduler.askers / self.limits.events
                 fresh = len(run.steps) > seen
-                silence = min(2.0, max(self.limits.updates if fresh else self.limits.heartbeat, crowd))
+                silence = min(
+                    2.0, max(self.limits.updates if fresh else self.limits.heartbeat, crowd)
+                )
                 if (rest := spoken + silence - clock()) > 0:
                     await asker.wait(rest)
                     continue
@@ -83,38 +116,51 @@ class Engine:
             yield run.outcome
         finally:
             self._scheduler.leave(run, asker)
-            self._worker.left(run)
+            self._worker.drop_run(run)
 
     def halt(self, session: str) -> bool:
-        """Stop what is timed for this page: its answer comes as far as it is there. False where nothing of it is under way."""
+        """Stop the live runs of this page: their answer holds what there is so far.
+
+        Returns False where nothing of this page is under way.
+        """
         return self._scheduler.halt(session) and self._worker.halt(session)
 
-    def known(self, function: Function, request: Hashable) -> Answer[Any] | None:
-        """The remembered result of a request, or None: nothing is computed."""
-        return self._scheduler.known(function, request)
+    def recall(self, function: Function, request: Hashable) -> Answer[Any] | None:
+        """Return the remembered result of a request, or None: nothing is computed."""
+        return self._scheduler.recall(function, request)
 
     def expect(self, function: Function, request: Hashable, seconds: float) -> Cost:
-        """What a request of this kind costs, as learned from now on; `seconds` where nothing of it was computed yet."""
+        """Return the cost of requests of this kind, which is learned from now on.
+
+        seconds: the cost to begin with, where no request of this kind was computed yet.
+        """
         with self._scheduler.changed:
-            work = self._scheduler.work(function)
-            cost = work.cost(request.group() if hasattr(request, "group") else None)
+            work = self._scheduler.find_work(function)
+            cost = work.find_cost(request.group() if hasattr(request, "group") else None)
             if not work.loaded:
                 cost.seconds = seconds
             return cost
 
     def warm(self, *functions: Function) -> list[Future[None]]:
-        """Import functions in the background, where they will run; one future each, which holds the error if the import fails."""
+        """Import functions in the background, where they will run.
+
+        Returns one future for each; it holds the error if the import fails.
+        """
         with self._scheduler.changed:
-            return [self._worker.warm(self._scheduler.work(function)) for function in functions]
+            return [
+                self._worker.warm(self._scheduler.find_work(function)) for function in functions
+            ]
 
     def snapshot(self) -> Snapshot:
-        """The engine in numbers, consistent in themselves."""
+        """Return the engine in numbers that are consistent with each other."""
         return self._scheduler.snapshot()
 
     def close(self, grace: float = 20.0) -> bool:
-        """Refuse new work, finish what runs and waits, and hand the rest back (Busy) after `grace` seconds. True: all was answered.
+        """Refuse new work, finish what runs and waits, and end the rest as Busy after `grace`
+        seconds.
 
-        It blocks: from an event loop, `await asyncio.to_thread(engine.close)`.
+        Returns whether every request was answered. It blocks: from an event loop, call `await
+        asyncio.to_thread(engine.close)`.
         """
         scheduler = self._scheduler
         with scheduler.changed:

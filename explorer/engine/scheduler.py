@@ -1,4 +1,7 @@
-"""The scheduler of the engine: who asks for what, who stands where in the queue, what was answered. Nothing is computed here."""
+"""The scheduler of the engine: requests, their places in the queue, and their answers.
+
+Nothing is computed here.
+"""
 
 from __future__ import annotations
 
@@ -19,38 +22,40 @@ from explorer.engine.records import (
     Failed,
     Function,
     Limits,
+    QueuePlace,
     Snapshot,
     TooSlow,
-    Waiting,
     is_closing,
     queue_is_full,
     the_clock_is_busy,
     too_many_of_your_address,
     too_many_of_yours,
 )
-from explorer.engine.runs import Asker, Batch, Run, Work
+from explorer.engine.runs import Asker, EngineRun, RunBatch, Work
 from explorer.engine.store import Store
-from models.errors import InputError
+from models.explaining.errors import InputError
 
 clock = time.monotonic
 
 
 class Scheduler:
-    """Runs by what they compute, those that wait in the order in which they are due, and who asks for them.
+    """Runs by their key, the queue in the order in which it is due, and everybody who asks.
 
-    `changed` guards everything here, and is told of every change; its lock may be taken again by the thread that holds it.
+    `changed` guards everything here and is notified of every change. Its lock is reentrant.
     """
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.changed = threading.Condition(threading.RLock())
-        self.waiting: list[Run] = []  # by Run.due
-        self.runs: dict[Hashable, Run] = {}  # unfinished, by what they compute
-        self.current: Batch | None = None  # what is computed now
+        self.waiting: list[EngineRun] = []  # in the order of EngineRun.due
+        self.runs: dict[Hashable, EngineRun] = {}  # unfinished runs by function and request
+        self.current: RunBatch | None = None  # the batch that is computed now
         self.elsewhere = 0  # requests of other web servers that wait for the same machines
         self.machines = 1
         self.closing = False
-        self._served: dict[str, float] = {}  # address that has more waiting -> when a request of it was taken last
+        # address that has more waiting -> time at which a request of it was taken last
+        self._served: dict[str, float] = {}
+        self._served_pages: dict[str, float] = {}  # the same by the name of a page
         self.askers = 0
         self.sessions: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
@@ -58,44 +63,55 @@ class Scheduler:
         self.computing = 0.0  # seconds
         self.store = Store(limits.store)
         self._works: dict[Hashable, Work] = {}
-        self._places: tuple[float, dict[Run, Waiting]] = (-math.inf, {})
+        self._places: tuple[float, dict[EngineRun, QueuePlace]] = (-math.inf, {})
         self._latencies = [0] * (len(LATENCIES) + 1)
         self._latency = 0.0
 
-    def work(self, function: Function) -> Work:
-        """What is known about a function; the same for a function and its name."""
-        key = key_of(function)
+    def find_work(self, function: Function) -> Work:
+        """Return the record of a function; a function and its name share one."""
+        key = make_key(function)
         return self._works.setdefault(key, Work(key, function))
 
-    def known(self, function: Function, request: Hashable) -> Answer[Any] | None:
-        """The remembered result of a request, or None."""
+    def recall(self, function: Function, request: Hashable) -> Answer[Any] | None:
+        """Return the remembered result of a request, or None."""
         with self.changed:
-            found = self.store.get((key_of(function), request))
+            found = self.store.get((make_key(function), request))
         return None if found is None else dataclasses.replace(found, known=True)
 
-    def enter(self, function: Function, request: Hashable, session: str, since: float | None = None) -> Answer[Any] | tuple[Run, Asker]:
-        """A remembered answer, or a place at a run of this request: one that is there already, or a new one at the queue's end.
+    def enter(
+        self, function: Function, request: Hashable, session: str, since: float | None = None
+    ) -> Answer[Any] | tuple[EngineRun, Asker]:
+        """Return a remembered answer, or a place at a run of this request.
 
-        Raises Busy where there is no place.
+        The run is one that is there already, or a new one at the queue's end. Raise Busy where
+        there is no place.
         """
         asker = Asker(session)
         with self.changed:
             self.counts["asked"] += 1
-            if (answer := self.known(function, request)) is not None:
+            if (answer := self.recall(function, request)) is not None:
                 self.counts["from_store"] += 1
                 self.counts["answered"] += 1
                 return answer
             if self.closing:
-                self._refuse(is_closing())
+                self._raise_busy(is_closing())
             if session and self.sessions[session] >= self.limits.session:
-                self._refuse(too_many_of_yours(self.limits.session))
-            key = (key_of(function), request)
+                self._raise_busy(too_many_of_yours(self.limits.session))
+            key = (make_key(function), request)
             run = self.runs.get(key)
             if run is None or (run.live and (run.halted or not self._is_of(run, session))):
                 self._keep_places(asker.address)
-                work = self.work(function)
+                work = self.find_work(function)
                 group = request.group() if hasattr(request, "group") else None
-                new = Run(key, work, request, group, self.limits.batch, clock(), work.cost(group).seconds)
+                new = EngineRun(
+                    key,
+                    work,
+                    request,
+                    group,
+                    self.limits.batch,
+                    clock(),
+                    work.find_cost(group).seconds,
+                )
                 new.due += 0.0 if since is None else since - new.arrived
                 if new.live:
                     self._keep_the_clock(session)
@@ -110,57 +126,90 @@ class Scheduler:
         return run, asker
 
     def _keep_places(self, address: str) -> None:
-        """Raises Busy where the queue is full, or is half full and this address has its share of it."""
+        """Raise Busy where the queue is full, or half full with this address at its share."""
         waiting, limits = len(self.waiting) + self.elsewhere, self.limits
         most = limits.queue * self.machines
         if waiting >= most:
-            self._refuse(queue_is_full(most, self._work_ahead()))
+            self._raise_busy(queue_is_full(most, self._work_ahead()))
         if address and waiting * 2 >= most:
             own = sum(address in run.addresses for run in self.waiting)
             if own >= limits.share:
-                self._refuse(too_many_of_your_address(limits.share, self._work_ahead()))
+                self._raise_busy(too_many_of_your_address(limits.share, self._work_ahead()))
 
     def _keep_the_clock(self, session: str) -> None:
-        """Raises Busy while something is timed for somebody else; a page's own older run ends by itself."""
-        timed = [run for run in self.runs.values() if run.live and run.askers and not self._is_of(run, session)]
-        if timed:
-            self._refuse(the_clock_is_busy(sum(self.place(run).seconds for run in timed)))
+        """Raise Busy while a live run of another page is under way.
 
-    def _is_of(self, run: Run, session: str) -> bool:
-        """Does only this page ask for it?"""
+        An older live run of the same page ends by itself.
+        """
+        timed = [
+            run
+            for run in self.runs.values()
+            if run.live and run.askers and not self._is_of(run, session)
+        ]
+        if timed:
+            self._raise_busy(the_clock_is_busy(sum(self.place(run).seconds for run in timed)))
+
+    def _is_of(self, run: EngineRun, session: str) -> bool:
+        """Return whether only this page asks for a run."""
         return bool(session) and all(asker.session == session for asker in run.askers)
 
     def halt(self, session: str) -> bool:
-        """End what this page has timed, with its result as far as it has come; False where nothing of it is under way."""
+        """End the live runs of this page with their result so far.
+
+        Returns False where nothing of this page is under way.
+        """
         with self.changed:
-            mine = [run for run in self.runs.values() if run.live and run.askers and self._is_of(run, session) and run not in self.waiting]
+            mine = [
+                run
+                for run in self.runs.values()
+                if run.live and run.askers and self._is_of(run, session) and run not in self.waiting
+            ]
             for run in mine:
                 run.halted = True
             return bool(mine)
 
     def _work_ahead(self) -> float:
-        """Seconds until all that waits is computed, at least one."""
-        own = sum(run.work.cost(run.group).seconds for run in self.waiting)
-        return max(1.0, own * (1 + self._others()) / self.machines)
+        """Return the seconds until all that waits is computed, at least one."""
+        own = sum(run.work.find_cost(run.group).seconds for run in self.waiting)
+        return max(1.0, own * (1 + self._estimate_remote_queue()) / self.machines)
 
-    def _others(self) -> float:
-        """How many requests of other web servers wait for each that waits here."""
+    def _estimate_remote_queue(self) -> float:
+        """Return how many requests of other web servers wait for each one that waits here."""
         return self.elsewhere / max(1, len(self.waiting))
 
-    def line(self) -> list[Run]:
-        """Those that wait in the order in which they go: addresses take turns, and of one address what is due first goes first.
+    def order_queue(self) -> list[EngineRun]:
+        """Return the waiting runs in the order in which they go.
 
-        A request of no address, which the server asks itself, stands where it is due.
+        Addresses take turns, and so do the pages of one address. Of one page, the run that is due
+        first goes first. A request without an address, which the server makes itself, stands where
+        it is due.
         """
+        places = {run: place for place, run in enumerate(self.waiting)}
         turns: Counter[str] = Counter()
-        ranks: dict[Run, tuple[float, float]] = {}
-        for place, run in enumerate(self.waiting):
-            ranks[run] = min(((turns[a], self._served.get(a, 0.0)) if a else (place, 0.0) for a in run.addresses), default=(place, 0.0))
+        ranks: dict[EngineRun, tuple[float, float]] = {}
+        for run in self._by_page():
+            due = (places[run], 0.0)
+            ranks[run] = min(
+                ((turns[a], self._served.get(a, 0.0)) if a else due for a in run.addresses),
+                default=due,
+            )
             turns.update(run.addresses)
         return sorted(self.waiting, key=ranks.__getitem__)
 
-    def take(self, runs: list[Run]) -> None:
-        """These are computed next: their addresses have had their turn."""
+    def _by_page(self) -> list[EngineRun]:
+        """Return the waiting runs in rounds: the first of every page, then the second ones."""
+        turns: Counter[str] = Counter()
+        ranks: dict[EngineRun, tuple[int, float]] = {}
+        for run in self.waiting:
+            ranks[run] = min(
+                ((turns[page], self._served_pages.get(page, 0.0)) for page in run.pages),
+                default=(0, 0.0),
+            )
+            turns.update(run.pages - {""})
+        return sorted(self.waiting, key=ranks.__getitem__)
+
+    def take_turns(self, runs: list[EngineRun]) -> None:
+        """Take runs out of the queue that are computed next; their addresses had their turn."""
         taken = set(runs)
         with self.changed:
             self.waiting = [run for run in self.waiting if run not in taken]
@@ -168,13 +217,19 @@ class Scheduler:
                 run.begun = True
                 if self.limits.prompt:
                     run.wake()
-            present = {address for run in self.waiting for address in run.addresses}
             now = clock()
             self._served.update((address, now) for run in runs for address in run.addresses)
-            self._served = {address: when for address, when in self._served.items() if address in present}
+            self._served_pages.update((page, now) for run in runs for page in run.pages - {""})
+            addresses = {address for run in self.waiting for address in run.addresses}
+            self._served = _only(self._served, addresses)
+            pages = {page for run in self.waiting for page in run.pages}
+            self._served_pages = _only(self._served_pages, pages)
 
-    def leave(self, run: Run, asker: Asker) -> None:
-        """Nobody waits there any more. A queued run without askers is dropped; a stream is closed at its next turn."""
+    def leave(self, run: EngineRun, asker: Asker) -> None:
+        """Take an asker away from a run.
+
+        A queued run without askers is dropped; a stream is closed at its next turn.
+        """
         with self.changed:
             run.askers.discard(asker)
             self.askers -= 1
@@ -189,21 +244,24 @@ class Scheduler:
                     self.forget(run)
                 self.changed.notify_all()
 
-    def line_up(self, run: Run) -> None:
-        """Put a run into the queue, behind those that are due before it."""
+    def line_up(self, run: EngineRun) -> None:
+        """Put a run into the queue, behind the runs that are due before it."""
         with self.changed:
             insort(self.waiting, run, key=attrgetter("due"))
             self.changed.notify_all()
 
-    def forget(self, run: Run) -> None:
-        """Nobody can join this run any more."""
+    def forget(self, run: EngineRun) -> None:
+        """Drop a run, so that nobody can join it any more."""
         with self.changed:
             if self.runs.get(run.key) is run:
                 del self.runs[run.key]
             self.changed.notify_all()
 
-    def finish(self, run: Run, outcome: Answer[Any] | InputError) -> None:
-        """Tell all askers of a run how it ended; the first outcome holds, and an answer that comes too late is still remembered."""
+    def finish(self, run: EngineRun, outcome: Answer[Any] | InputError) -> None:
+        """Give a run its outcome and wake its askers.
+
+        The first outcome holds. An answer that comes too late is still remembered.
+        """
         with self.changed:
             if isinstance(outcome, Answer) and not run.live:
                 self.store.put(run.key, outcome)
@@ -211,31 +269,36 @@ class Scheduler:
                 return
             run.outcome = outcome
             kinds = {TooSlow: "too_slow", Failed: "failed", Busy: "refused", Answer: "answered"}
-            self.counts[kinds.get(type(outcome), "input_errors")] += len(run.askers) if isinstance(outcome, Answer) else 1
+            self.counts[kinds.get(type(outcome), "input_errors")] += (
+                len(run.askers) if isinstance(outcome, Answer) else 1
+            )
             seconds = clock() - run.arrived
             self._latencies[bisect_left(LATENCIES, seconds)] += 1
             self._latency += seconds
             self.forget(run)
             run.wake()
 
-    def place(self, run: Run) -> Waiting:
-        """Where a run stands, as of the last tenth of a second."""
+    def place(self, run: EngineRun) -> QueuePlace:
+        """Return the place of a run, at most a tenth of a second old."""
         with self.changed:
             made, places = self._places
             if clock() - made > 0.1 or run not in places:
                 seconds = 0.0
                 if self.current is not None:
-                    seconds = max(0.0, self.current.expected() - self.current.seconds())
-                waiting, each = len(self.waiting) + self.elsewhere, 1 + self._others()
-                places = {r: Waiting(0, waiting, seconds) for r in self.runs.values()}
-                for place, r in enumerate(self.line(), 1):
-                    seconds += r.work.cost(r.group).seconds * each / self.machines
-                    places[r] = Waiting(round(place * each), waiting, seconds)
+                    seconds = max(0.0, self.current.expect_seconds() - self.current.measure_turn())
+                waiting, each = (
+                    len(self.waiting) + self.elsewhere,
+                    1 + self._estimate_remote_queue(),
+                )
+                places = {r: QueuePlace(0, waiting, seconds) for r in self.runs.values()}
+                for place, r in enumerate(self.order_queue(), 1):
+                    seconds += r.work.find_cost(r.group).seconds * each / self.machines
+                    places[r] = QueuePlace(round(place * each), waiting, seconds)
                 self._places = (clock(), places)
-            return places.get(run, Waiting(0, len(self.waiting), 0.0))
+            return places.get(run, QueuePlace(0, len(self.waiting), 0.0))
 
     def snapshot(self) -> Snapshot:
-        """The engine in numbers, consistent in themselves."""
+        """Return the engine in numbers that are consistent with each other."""
         with self.changed:
             count = self.counts
             return Snapshot(
@@ -259,13 +322,18 @@ class Scheduler:
                 sessions=len(self.sessions),
             )
 
-    def _refuse(self, busy: Busy) -> None:
+    def _raise_busy(self, busy: Busy) -> None:
         self.counts["refused"] += 1
         raise busy
 
 
-def key_of(function: Function) -> Hashable:
-    """One key for a function and its name; a function inside another is its own key."""
+def _only(served: dict[str, float], present: set[str]) -> dict[str, float]:
+    """Return the entries of those that have more waiting."""
+    return {name: when for name, when in served.items() if name in present}
+
+
+def make_key(function: Function) -> Hashable:
+    """Return one key for a function and its name; a function inside another is its own key."""
     if isinstance(function, str) or "<" in getattr(function, "__qualname__", "<"):
         return function
     return f"{function.__module__}:{function.__qualname__}"

@@ -1,4 +1,4 @@
-"""What was computed, remembered within a bound of bytes."""
+"""Remembered results, within a bound of bytes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from explorer.engine.records import Answer
 
 
 class Store:
-    """Answers by request, the least recently used ones forgotten first; bounded in bytes."""
+    """Answers by request, bounded in bytes: the least recently used ones are forgotten first."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.bytes = limit, 0
         self._held: OrderedDict[Hashable, tuple[Answer[Any], int]] = OrderedDict()
 
     def get(self, key: Hashable) -> Answer[Any] | None:
-        """The answer of that key, which is then the most recently used, or None."""
+        """Return the answer of a key, or None, and mark it as the most recently used."""
         found = self._held.get(key)
         if found is None:
             return None
@@ -27,10 +27,13 @@ class Store:
         return found[0]
 
     def put(self, key: Hashable, answer: Answer[Any]) -> None:
-        """Remember an answer, at the cost of the oldest; one larger than the store is not remembered."""
+        """Remember an answer at the cost of the oldest ones.
+
+        An answer larger than the store is not remembered.
+        """
         _, before = self._held.pop(key, (None, 0))
         self.bytes -= before
-        size = bytes_of(answer.value) + bytes_of(key)
+        size = count_bytes(answer.value) + count_bytes(key)
         if size > self.limit:
             return
         self._held[key] = (answer, size)
@@ -39,14 +42,19 @@ class Store:
             self.bytes -= self._held.popitem(last=False)[1][1]
 
 
-def bytes_of(value: object) -> int:
-    """Bytes that a result holds, about. A view of a larger array counts as what it keeps alive."""
+def count_bytes(value: object) -> int:
+    """Return about how many bytes a result holds.
+
+    A view of a larger array counts as the array that it keeps alive.
+    """
     if hasattr(value, "nbytes"):
         return 128 + max(int(value.nbytes), int(getattr(getattr(value, "base", None), "nbytes", 0)))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return 64 + sum(bytes_of(getattr(value, field.name)) for field in dataclasses.fields(value))
+        return 64 + sum(
+            count_bytes(getattr(value, field.name)) for field in dataclasses.fields(value)
+        )
     if isinstance(value, Mapping):
-        return 64 + sum(bytes_of(k) + bytes_of(v) for k, v in value.items())
+        return 64 + sum(count_bytes(k) + count_bytes(v) for k, v in value.items())
     if isinstance(value, list | tuple | set | frozenset):
-        return 64 + sum(8 + bytes_of(v) for v in value)
+        return 64 + sum(8 + count_bytes(v) for v in value)
     return sys.getsizeof(value)

@@ -1,1 +1,2 @@
-"""Arrays and labels in, pictures out: one file per kind of picture, and one theme for all of them."""
+"""Functions from arrays and labels to pictures: one file per kind of picture, and one theme for all
+of them."""

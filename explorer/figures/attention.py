@@ -1,8 +1,10 @@
-"""Attention weights: what a page sends to the browser, a telling example, and heads with a job. NumPy in, JSON out.
+"""Attention weights: the value for the browser, a telling example, and heads with a job. NumPy in,
+JSON out.
 
-The picture is explorer/pictures/attention.js. What is looked at stands in the address: ``kind``, ``head`` ("3.5", from 1), ``stat``
-("mean", "max" or "rollout" in place of a head), ``row`` and ``col`` (from 0; "9,10" for several, "none" for no lock), ``by`` ("to" or
-"by"), ``thr`` and ``near``.
+The picture is explorer/frontend/pictures/attention.js. The selection stands in the address:
+``kind``, ``head`` ("3.5", from 1), ``stat`` ("mean", "max" or "rollout" in place of a head),
+``row`` and ``col`` (from 0; "9,10" for several, "none" for no lock), ``by`` ("to" or "by"), ``thr``
+and ``near``.
 """
 
 from __future__ import annotations
@@ -15,22 +17,25 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.looks import Look, looks
-from explorer.packing import pack
+from explorer.values.exact_rows import RowSource, exact_row_store
+from explorer.values.packing import pack_array
 
 Array = NDArray[np.float32]
 
 LONGEST = 256  # positions on a side; beyond, a map is pooled
-CACHED = 1 << 16  # weights that are gone through at once
-NAMED = 96  # positions whose names have room beside their rows, two screens of them
+CACHED = 1 << 16  # weights that are processed at once
+NAMED = 96  # positions whose names have room beside their rows, on two screens
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """What the rows and columns of a pooled map stand for. Row i is the mean of queries i · by_query and on, column j the sum of keys.
+    """The meaning of the rows and columns of a pooled map. Row i is the mean of queries i ·
+    by_query and on, column j the sum of keys.
 
-    by_query, by_key: how many are together; the last may be fewer. queries, keys: every single one. look: the address of exact rows
-    (`explorer.looks`), for a visitor who chooses a block.
+    by_query, by_key: the number of positions in a block. The last block may have fewer.
+    queries, keys: every single position.
+    look: the address of exact rows (`explorer.values.exact_rows`), for a visitor who selects a
+        block.
     """
 
     by_query: int
@@ -40,8 +45,9 @@ class Blocks:
     look: str
 
 
-def long(positions: int) -> bool:
-    """Are there too many for cells with a name each? Then a map stands on one screen, with `Blocks`, be they of one cell."""
+def is_long(positions: int) -> bool:
+    """Return whether there are too many positions for cells with a name each. A map then stands on
+    one screen, with `Blocks`, even if each is of one cell."""
     return positions > NAMED
 
 
@@ -50,48 +56,72 @@ class Kind:
     """One attention of a model: every layer's and head's map between the same queries and keys."""
 
     key: str  # "cross": its name in the address
-    label: Mapping[str, str]  # what the visitor reads, en and zh
-    weights: Array  # (layer, head, query, key), in [0, 1]; a row sums to 1, or to 0 where a query may attend to nothing
-    queries: Sequence[str]  # what asks, one text per query
-    keys: Sequence[str]  # what is looked at, one text per key
+    label: Mapping[str, str]  # the label for the visitor, en and zh
+    # (layer, head, query, key), in [0, 1]; a row sums to 1, or to 0 where a query may attend to
+    # nothing
+    weights: Array
+    queries: Sequence[str]  # one text per query
+    keys: Sequence[str]  # one text per key
     query_space: Sequence[bool] | None = None  # False where a piece continues the word before it
     key_space: Sequence[bool] | None = None
     mask: str | None = None  # "causal": query i may attend to keys 0..i only
-    through: str | None = None  # the kind whose rollout lies beneath this one's keys: "encoder" beneath "cross"
-    question: Mapping[str, str] | None = None  # the question that this map answers, for the projector
-    roles: tuple[Mapping[str, str], Mapping[str, str]] | None = None  # what rows and columns are: "German", "English"
-    blocks: Blocks | None = None  # where the model itself pooled a long map: what its rows and columns stand for
-    axis: Literal["layer", "step"] = "layer"  # what the first axis of the weights counts: one block used again and again has steps
-    taken: Sequence[int] | None = None  # of each query, in how many layers or steps it asks; afterwards it has stopped
-    first_key: int = 0  # the position of key 0: −1 where the keys begin with what stands before the text, and key j carries token j − 1
-    spaced: bool = False  # queries and keys are whole sentences: the spaces between words are no tokens worth a sign
+    # the kind whose rollout lies beneath this one's keys: "encoder" beneath "cross"
+    through: str | None = None
+    # the question that this map answers, for the projector
+    question: Mapping[str, str] | None = None
+    # the meaning of rows and columns: "German", "English"
+    roles: tuple[Mapping[str, str], Mapping[str, str]] | None = None
+    # where the model itself pooled a long map: the meaning of its rows and columns
+    blocks: Blocks | None = None
+    # the meaning of the weights' first axis: one block used again and again has steps
+    axis: Literal["layer", "step"] = "layer"
+    # of each query, the number of layers or steps in which it attends; afterwards it has stopped
+    taken: Sequence[int] | None = None
+    # the position of key 0: −1 where the keys begin with a sign before the text, and key j carries
+    # token j − 1
+    first_key: int = 0
+    # whether queries and keys are whole sentences: spaces between words are then not marked
+    spaced: bool = False
 
     def __post_init__(self) -> None:
-        _check(self.weights, 4, self.queries, self.keys)
+        _check_shape(self.weights, 4, self.queries, self.keys)
         if self.taken is not None and (len(self.taken) != len(self.queries) or min(self.taken) < 1):
-            raise ValueError(f"taken {list(self.taken)} for {len(self.queries)} queries: each asks at least once")
+            raise ValueError(
+                f"taken {list(self.taken)} for {len(self.queries)} queries: each asks at least once"
+            )
         if self.blocks is not None:
-            every = (-(-len(self.blocks.queries) // self.blocks.by_query), -(-len(self.blocks.keys) // self.blocks.by_key))
+            every = (
+                -(-len(self.blocks.queries) // self.blocks.by_query),
+                -(-len(self.blocks.keys) // self.blocks.by_key),
+            )
             if every != (len(self.queries), len(self.keys)):
-                raise ValueError(f"blocks of {every} rows and columns for {len(self.queries)} queries and {len(self.keys)} keys")
+                raise ValueError(
+                    f"blocks of {every} rows and columns for {len(self.queries)} queries and"
+                    f" {len(self.keys)} keys"
+                )
         if self.mask not in {None, "causal"}:
             raise ValueError(f'mask "{self.mask}": known are None and "causal"')
         if self.mask == "causal" and len(self.queries) != len(self.keys):
-            raise ValueError(f"a causal mask for {len(self.queries)} queries and {len(self.keys)} keys; it needs as many of each")
+            raise ValueError(
+                f"a causal mask for {len(self.queries)} queries and {len(self.keys)} keys; it needs"
+                " as many of each"
+            )
 
     @property
-    def own(self) -> bool:
-        """Do queries and keys stand for the same positions (self-attention)?"""
-        return self.through is None and (self.mask == "causal" or self.first_key < 0 or list(self.queries) == list(self.keys))
+    def is_self_attention(self) -> bool:
+        """Whether queries and keys stand for the same positions (self-attention)."""
+        return self.through is None and (
+            self.mask == "causal" or self.first_key < 0 or list(self.queries) == list(self.keys)
+        )
 
     @property
-    def allowed(self) -> NDArray[np.bool_]:
-        """(query, key): True where a query may attend."""
+    def causal_mask(self) -> NDArray[np.bool_]:
+        """The mask, (query, key): True where a query may attend."""
         size = (len(self.queries), len(self.keys))
         return np.tril(np.ones(size, bool)) if self.mask == "causal" else np.ones(size, bool)
 
 
-def blocked(
+def make_pooled_kind(
     key: str,
     label: Mapping[str, str],
     weights: Array,
@@ -101,16 +131,24 @@ def blocked(
     look: Callable[[], str],
     **how: Any,
 ) -> Kind:
-    """A causal kind that the model itself has pooled, `by` queries and keys together. queries, keys: every single one; look(): the address
-    of exact rows, kept where there are too many for cells with a name each. how: as of `Kind`."""
-    blocks = Blocks(by, by, list(queries), list(keys), look()) if long(len(queries)) else None
+    """Return a causal kind that the model itself has pooled, `by` queries and keys together.
+
+    queries, keys: every single position.
+    look(): the address of exact rows, kept where there are too many for cells with a name each.
+    how: as in `Kind`.
+    """
+    blocks = Blocks(by, by, list(queries), list(keys), look()) if is_long(len(queries)) else None
     return Kind(key, label, weights, queries[::by], keys[::by], mask="causal", blocks=blocks, **how)
 
 
-def cell(kind: str, pick: Mapping[str, Any], by: int, look: Callable[[int, int, Sequence[int]], Array]) -> dict[str, object]:
-    """The cell that is locked on arrival, from what a page picks: {"head" ("2.3", from 1), "pos"}, at the key that it looks at most.
+def find_locked_cell(
+    kind: str, pick: Mapping[str, Any], by: int, look: Callable[[int, int, Sequence[int]], Array]
+) -> dict[str, object]:
+    """Return the cell that is locked on arrival, from a page's pick: {"head" ("2.3", from 1),
+    "pos"}, at the key with the greatest weight.
 
-    by: queries and keys that stand together. look(layer, head, positions) -> (row, key): exact weights.
+    by: the number of queries and keys in a block.
+    look(layer, head, positions) -> (row, key): exact weights.
     """
     layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
     position = int(pick["pos"])
@@ -118,7 +156,7 @@ def cell(kind: str, pick: Mapping[str, Any], by: int, look: Callable[[int, int, 
     return {"kind": kind, "layer": layer, "head": head, "row": position // by, "col": column // by}
 
 
-def value(
+def draw_attention(
     kinds: Sequence[Kind],
     *,
     pick: Mapping[str, object] | None = None,
@@ -129,28 +167,37 @@ def value(
     silences: bool = True,
     positions: bool = False,
 ) -> dict[str, object]:
-    """What the attention picture draws, as JSON.
+    """Return the value that the attention picture draws, as JSON.
 
-    pick: the cell locked on arrival {"kind", "layer", "head", "row", "col"}, from 0; left out, a telling one is found among all kinds.
-    silenced: (kind, layer, head) from 0. found: heads with a job, as from `jobs`; left out, they are looked for.
-    query: the permalink of the request; another one lets go of what was locked.
+    pick: the cell locked on arrival {"kind", "layer", "head", "row", "col"}, from 0. By default a
+        telling one is found among all kinds.
+    silenced: (kind, layer, head) from 0.
+    found: heads with a job, as from `find_jobs`. By default they are searched for.
+    query: the permalink of the request. Another permalink ends the lock.
     state: "stored", "live", or "stale" for the picture of an earlier input.
-    silences: does the page silence heads when it is asked to?
-    positions: are rows the positions that other views of the page lock too ("pos" in the address)? Then they move together.
-    Rows of queries that have stopped become 0. Sides longer than 256 positions are pooled: keys by their sum, queries by their mean; the
-    exact rows are then asked for, as of a kind that came with `Blocks`.
+    silences: whether the page silences heads on request.
+    positions: whether rows are the positions that other views of the page lock too ("pos" in the
+        address). They then move together.
+    Rows of queries that have stopped become 0. Sides longer than 256 positions are pooled: keys by
+    their sum, queries by their mean. The exact rows are then requested, as for a kind that came
+    with `Blocks`.
     """
     if not kinds:
         raise ValueError("0 kinds of attention given; a widget draws at least one")
-    made = [_pooled(_asking(kind)) for kind in kinds]
+    made = [_pool_kind(_clear_stopped_rows(kind)) for kind in kinds]
     layers, heads = kinds[0].weights.shape[:2]
     return {
-        "kinds": [_packed(kind) for kind in made],
+        "kinds": [_pack_kind(kind) for kind in made],
         "layers": int(layers),
         "heads": int(heads),
-        "pick": dict(pick if pick is not None else _best(made)),
+        "pick": dict(pick if pick is not None else _find_best_kind(made)),
         "silenced": [[kind, int(layer), int(head)] for kind, layer, head in silenced],
-        "jobs": [dict(job) for job in (found if found is not None else [job for kind in made for job in jobs(kind)])],
+        "jobs": [
+            dict(job)
+            for job in (
+                found if found is not None else [job for kind in made for job in find_jobs(kind)]
+            )
+        ],
         "query": query,
         "state": state,
         "silences": silences,
@@ -158,32 +205,42 @@ def value(
     }
 
 
-def _asking(kind: Kind) -> Kind:
-    """The same, with rows of 0 where a query has stopped."""
+def _clear_stopped_rows(kind: Kind) -> Kind:
+    """Return the same kind, with rows of 0 where a query has stopped."""
     if kind.taken is None:
         return kind
     asks = np.arange(kind.weights.shape[0])[:, None] < np.asarray(kind.taken)  # (layer, query)
     return replace(kind, weights=kind.weights * asks[:, None, :, None].astype(np.float32))
 
 
-def _packed(kind: Kind) -> dict[str, object]:
+def _pack_kind(kind: Kind) -> dict[str, object]:
     return {
         "key": kind.key,
         "label": dict(kind.label),
-        # Blocks are looked at, and their exact rows asked for; of single cells a sentence says the sum of a row.
-        "weights": pack(kind.weights, rows=kind.blocks is None or kind.blocks.by_query == kind.blocks.by_key == 1),
+        # Blocks are selected, and their exact rows requested. For single cells a sentence gives the
+        # sum of a row.
+        "weights": pack_array(
+            kind.weights,
+            rows=kind.blocks is None or kind.blocks.by_query == kind.blocks.by_key == 1,
+        ),
         "mask": kind.mask,
-        "own": kind.own,
+        "own": kind.is_self_attention,
         "through": kind.through,
         "queries": list(kind.queries),
         "keys": list(kind.keys),
-        "query_space": None if kind.query_space is None else [bool(space) for space in kind.query_space],
+        "query_space": (
+            None if kind.query_space is None else [bool(space) for space in kind.query_space]
+        ),
         "key_space": None if kind.key_space is None else [bool(space) for space in kind.key_space],
         "question": None if kind.question is None else dict(kind.question),
         "roles": None if kind.roles is None else [dict(role) for role in kind.roles],
         "pooled": [1, 1] if kind.blocks is None else [kind.blocks.by_query, kind.blocks.by_key],
         "first_key": kind.first_key,
-        "whole": None if kind.blocks is None else {"queries": list(kind.blocks.queries), "keys": list(kind.blocks.keys)},
+        "whole": (
+            None
+            if kind.blocks is None
+            else {"queries": list(kind.blocks.queries), "keys": list(kind.blocks.keys)}
+        ),
         "look": None if kind.blocks is None else kind.blocks.look,
         "axis": kind.axis,
         "taken": None if kind.taken is None else [int(count) for count in kind.taken],
@@ -191,44 +248,65 @@ def _packed(kind: Kind) -> dict[str, object]:
     }
 
 
-def _best(kinds: Sequence[Kind]) -> dict[str, Any]:
-    found = [pick(kind) for kind in kinds]
-    # Cross-attention says most at first sight: which word became which. Only without it the best of the others.
-    crossing = [place for place, kind in zip(found, kinds, strict=True) if not kind.own]
+def _find_best_kind(kinds: Sequence[Kind]) -> dict[str, Any]:
+    found = [find_telling_cell(kind) for kind in kinds]
+    # Cross-attention says most at first sight: which word became which. Only without it the best of
+    # the others is taken.
+    crossing = [
+        place for place, kind in zip(found, kinds, strict=True) if not kind.is_self_attention
+    ]
     place = max(crossing or found, key=lambda each: each["score"])
     return {name: place[name] for name in ("kind", "layer", "head", "row", "col")}
 
 
-def pick(kind: Kind) -> dict[str, Any]:
-    """A telling cell: a confident look at a word far from where a straight line through the map would be.
+def find_telling_cell(kind: Kind) -> dict[str, Any]:
+    """Return a telling cell: a large weight on a word far from a straight line through the map.
 
-    Returns {"kind", "layer", "head", "row", "col", "score"}, from 0. The score is the weight above what the other queries
-    give to the same key (so a key that everybody rests on never wins), times 1/4 for a look straight along the diagonal
-    growing to 1 for one that is a third of the keys away, times how far the head as a whole tells keys apart. Stop tokens, punctuation
-    and masked cells are left out while anything else is there.
+    The result is {"kind", "layer", "head", "row", "col", "score"}, from 0. The score is the weight
+    above the mean weight of the other queries on the same key (so a key that every query attends to
+    never wins), times a factor that grows from 1/4 on the diagonal to 1 at a third of the keys
+    away, times how far the head as a whole tells keys apart. Stop tokens, punctuation and masked
+    cells are left out while any other cell exists.
     """
     layers, heads, n_queries, n_keys = kind.weights.shape
-    allowed = kind.allowed
+    allowed = kind.causal_mask
     count = np.maximum(allowed.sum(0), 1).astype(np.float32)
-    line = np.arange(n_queries)[:, None] * (n_keys / n_queries) if not kind.own else np.arange(n_queries)[:, None]
+    line = (
+        np.arange(n_queries)[:, None] * (n_keys / n_queries)
+        if not kind.is_self_attention
+        else np.arange(n_queries)[:, None]
+    )
     far = np.minimum(1, np.abs(np.arange(n_keys)[None, :] - line) / max(1.0, n_keys / 3))
     reach = np.where(allowed, 0.25 + 0.75 * far, 0.0).astype(np.float32)
-    words = np.outer([_is_word(text) for text in kind.queries], [_is_word(text) for text in kind.keys]) & allowed
+    words = (
+        np.outer([_is_word(text) for text in kind.queries], [_is_word(text) for text in kind.keys])
+        & allowed
+    )
     lowered = np.float32(-2.0) * ~allowed - (~words if words.any() else np.float32(0))
-    told = np.float32(0.2) + _alignments(kind).astype(np.float32)
+    told = np.float32(0.2) + _score_alignments(kind).astype(np.float32)
     best: dict[str, Any] = {"score": -np.inf}
-    # So many heads at once that their maps stay in the processor's cache: all of a small model, one of a large one.
+    # So many heads at once that their maps stay in the processor's cache: all of a small model, one
+    # of a large one.
     together = max(1, CACHED // (n_queries * n_keys))
     every = kind.weights.reshape(layers * heads, n_queries, n_keys)
     for first in range(0, layers * heads, together):
         weights = every[first : first + together]
         usual = ((weights if allowed.all() else weights * allowed).sum(1) / count)[:, None]
-        score = (weights - usual) * (reach * told.reshape(-1, 1, 1)[first : first + together]) + lowered
+        score = (weights - usual) * (
+            reach * told.reshape(-1, 1, 1)[first : first + together]
+        ) + lowered
         at = int(score.argmax())
         if score.flat[at] > best["score"]:
             head, row, col = (int(place) for place in np.unravel_index(at, score.shape))
             layer, head = divmod(first + head, heads)
-            best = {"kind": kind.key, "layer": layer, "head": head, "row": row, "col": col, "score": float(score.flat[at])}
+            best = {
+                "kind": kind.key,
+                "layer": layer,
+                "head": head,
+                "row": row,
+                "col": col,
+                "score": float(score.flat[at]),
+            }
     return best
 
 
@@ -244,61 +322,101 @@ JOBS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def jobs(kind: Kind, least: float = 0.4, most: int = 5) -> list[dict[str, object]]:
-    """Heads that do one recognisable thing on this input, best first: {"kind", "layer", "head", "job", "name", "score"}.
+def find_jobs(kind: Kind, least: float = 0.4, most: int = 5) -> list[dict[str, object]]:
+    """Return heads that do one recognisable thing on this input, best first: {"kind", "layer",
+    "head", "job", "name", "score"}.
 
-    The score of a head is, between 0 and 1, the mean over queries of the weight that goes
-    - previous, next, itself: to the key just before, just after, or at the query's own position (self-attention);
-    - written, before: to the same two places in a causal map, whose key i is the token written *before* query i:
-      offset 0 is the last word written, offset 1 the one before it;
-    - first, last: to the first or the last key (in a causal map only the first), by queries that have another choice;
-    - alignment (cross-attention): to its strongest key, times the share of different keys among those strongest keys,
-      so a head that always rests on the full stop scores low.
-    Only scores of at least `least` count, each head once with its best job, at most `most` of them, and of one job at most
-    two, so that the list shows different things.
+    The score of a head, between 0 and 1, is the mean over queries of the weight that goes
+    - previous, next, itself: to the key just before, just after, or at the query's own position
+      (self-attention);
+    - written, before: to the same two places in a causal map, whose key i is the token written
+      *before* query i: offset 0 is the last word written, offset 1 the one before it;
+    - first, last: to the first or the last key (in a causal map only the first), by queries that
+      have another choice;
+    - alignment (cross-attention): to its strongest key, times the share of different keys among
+      those strongest keys, so a head that always attends to the full stop scores low.
+    Only scores of at least `least` count. Each head appears once with its best job, at most `most`
+    heads in all, and at most two for one job, so that the list shows different things.
     """
     if min(kind.weights.shape[2:]) < 3:
         return []
-    scores = _scores(kind)
+    scores = _score_jobs(kind)
     names, table = list(scores), np.stack(list(scores.values()))  # (job, layer, head)
     winners, greatest = table.argmax(0), table.max(0)
     found = [
-        (float(greatest[layer, head]), names[winners[layer, head]], int(layer), int(head)) for layer, head in np.argwhere(greatest >= least)
+        (float(greatest[layer, head]), names[winners[layer, head]], int(layer), int(head))
+        for layer, head in np.argwhere(greatest >= least)
     ]
     found.sort(key=lambda each: (-each[0], each[2], each[3]))
     kept: list[dict[str, object]] = []
     for score, job, layer, head in found:
         if sum(one["job"] == job for one in kept) < 2 and len(kept) < most:
-            kept.append({"kind": kind.key, "layer": layer, "head": head, "job": job, "name": dict(JOBS[job]), "score": round(score, 4)})
+            kept.append(
+                {
+                    "kind": kind.key,
+                    "layer": layer,
+                    "head": head,
+                    "job": job,
+                    "name": dict(JOBS[job]),
+                    "score": round(score, 4),
+                }
+            )
     return kept
 
 
-def working(
-    kind: str, scores: Mapping[str, Array], names: Mapping[str, Mapping[str, str]], least: float, most: int = 2
+def find_jobs_by_score(
+    kind: str,
+    scores: Mapping[str, Array],
+    names: Mapping[str, Mapping[str, str]],
+    least: float,
+    most: int = 2,
 ) -> list[dict[str, Any]]:
-    """Heads that do one recognisable thing, by scores of the lab's own, best first. scores: of each job (layer, head) from 0 to 1; names:
-    of the jobs. least: of a score that counts; most: heads of a job."""
+    """Return heads that do one recognisable thing, by scores of the lab's own, best first.
+
+    scores: of each job (layer, head) from 0 to 1.
+    names: those of the jobs.
+    least: the least score that counts.
+    most: the number of heads of a job.
+    """
     found: list[dict[str, Any]] = []
     for job, table in scores.items():
         for place in np.argsort(-table, axis=None)[:most]:
             layer, head = (int(n) for n in np.unravel_index(int(place), table.shape))
             if (score := round(float(min(1, table[layer, head])), 4)) >= least:
-                found.append({"kind": kind, "layer": layer, "head": head, "job": job, "name": dict(names[job]), "score": score})
+                found.append(
+                    {
+                        "kind": kind,
+                        "layer": layer,
+                        "head": head,
+                        "job": job,
+                        "name": dict(names[job]),
+                        "score": score,
+                    }
+                )
     return sorted(found, key=lambda one: -one["score"])
 
 
-def _scores(kind: Kind) -> dict[str, NDArray[np.floating[Any]]]:
-    """By job, (layer, head)."""
+def _score_jobs(kind: Kind) -> dict[str, NDArray[np.floating[Any]]]:
+    """Return the scores of every job, each (layer, head)."""
     weights = kind.weights
 
     def along(offset: int) -> Array:
         return np.diagonal(weights, offset, 2, 3)
 
-    if not kind.own:
-        return {"alignment": _alignments(kind), "first": weights[..., 0].mean(2), "last": weights[..., -1].mean(2)}
+    if not kind.is_self_attention:
+        return {
+            "alignment": _score_alignments(kind),
+            "first": weights[..., 0].mean(2),
+            "last": weights[..., -1].mean(2),
+        }
     if kind.mask == "causal":
-        # Query 0 has one key only, so it tells nothing; the first key is itself "written" or "before" for the queries next to it.
-        return {"written": along(0)[..., 1:].mean(2), "before": along(-1).mean(2), "first": weights[:, :, 2:, 0].mean(2)}
+        # Query 0 has one key only, so it says nothing. The first key is itself "written" or
+        # "before" for the queries next to it.
+        return {
+            "written": along(0)[..., 1:].mean(2),
+            "before": along(-1).mean(2),
+            "first": weights[:, :, 2:, 0].mean(2),
+        }
     return {
         "previous": along(-1).mean(2),
         "next": along(1).mean(2),
@@ -308,15 +426,18 @@ def _scores(kind: Kind) -> dict[str, NDArray[np.floating[Any]]]:
     }
 
 
-def _alignments(kind: Kind) -> NDArray[np.float64]:
-    """(layer, head): the mean of the queries' greatest weights, times the share of different keys among those that get them."""
+def _score_alignments(kind: Kind) -> NDArray[np.float64]:
+    """Return the mean of the queries' greatest weights, times the share of different keys among
+    those that get them, (layer, head)."""
     strongest = np.sort(kind.weights.argmax(3), 2)
     different = 1 + (np.diff(strongest) != 0).sum(2)
-    found: NDArray[np.float64] = kind.weights.max(3).mean(2) * different / min(kind.weights.shape[2:])
+    found: NDArray[np.float64] = (
+        kind.weights.max(3).mean(2) * different / min(kind.weights.shape[2:])
+    )
     return found
 
 
-def _check(weights: Array, axes: int, queries: Sequence[str], keys: Sequence[str]) -> None:
+def _check_shape(weights: Array, axes: int, queries: Sequence[str], keys: Sequence[str]) -> None:
     if weights.ndim != axes or weights.shape[-2:] != (len(queries), len(keys)):
         raise ValueError(f"weights {weights.shape} for {len(queries)} queries and {len(keys)} keys")
     if weights.size == 0:
@@ -324,15 +445,27 @@ def _check(weights: Array, axes: int, queries: Sequence[str], keys: Sequence[str
 
 
 def _is_word(text: str) -> bool:
-    return any(unicodedata.category(letter)[0] in "LN" for letter in text) and not (text.startswith("<") and text.endswith(">"))
+    return any(unicodedata.category(letter)[0] in "LN" for letter in text) and not (
+        text.startswith("<") and text.endswith(">")
+    )
 
 
-def shown(text: str) -> str:
-    """A token as it is drawn: white space and control characters become visible signs, directions are kept apart.
+def show_token(text: str) -> str:
+    """Return a token as it is drawn: white space and control characters become visible signs, and
+    directions are kept apart.
 
-    Text that overrides directions (U+202A-202E, U+2066-2069) would reorder the labels beside it: its code is written out.
+    Direction marks would reorder the labels beside it, so their codes are written out.
     """
-    signs = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩", "\u007f": "␡"}
+    signs = {
+        " ": "␣",
+        "\n": "⏎",
+        "\r": "␍",
+        "\t": "⇥",
+        "\u00a0": "⍽",
+        "\u200b": "⟨U+200B⟩",
+        "\ufeff": "⟨U+FEFF⟩",
+        "\u007f": "␡",
+    }
     if text == "":
         return "∅"
     made = []
@@ -341,24 +474,34 @@ def shown(text: str) -> str:
             made.append(signs[letter])
         elif ord(letter) < 32:
             made.append(chr(0x2400 + ord(letter)))
-        elif 0x202A <= ord(letter) <= 0x202E or 0x2066 <= ord(letter) <= 0x2069 or unicodedata.category(letter) == "Cc":
+        elif (
+            unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"}
+            and letter not in "\u200c\u200d"
+        ):
             made.append(f"⟨U+{ord(letter):04X}⟩")
         else:
             made.append(letter)
     return "".join(made)
 
 
-def _pooled(kind: Kind) -> Kind:
-    """The same, where a side is too long for a screen in blocks, whose exact rows `looks` then keeps."""
+def _pool_kind(kind: Kind) -> Kind:
+    """Return the same kind, pooled into blocks where a side is too long for a screen. The
+    `exact_rows` store then keeps the exact rows."""
     n_queries, n_keys = kind.weights.shape[2:]
     by_query, by_key = -(-n_queries // LONGEST), -(-n_keys // LONGEST)
     if by_query == by_key == 1:
         return kind
-    if kind.own:  # a self-attention map stays square
+    if kind.is_self_attention:  # a self-attention map stays square
         by_query = by_key = max(by_query, by_key)
     exact = kind.weights
     layers, heads = exact.shape[:2]
-    look = Look(lambda layer, head, rows: exact[layer, head, rows.start : rows.stop], layers, heads, n_queries, exact.nbytes)
+    look = RowSource(
+        lambda layer, head, rows: exact[layer, head, rows.start : rows.stop],
+        layers,
+        heads,
+        n_queries,
+        exact.nbytes,
+    )
     starts = np.arange(0, n_queries, by_query)
     sizes = np.diff(np.append(starts, n_queries)).astype(np.float32)
     by_keys = np.add.reduceat(exact, np.arange(0, n_keys, by_key), axis=3)
@@ -370,5 +513,7 @@ def _pooled(kind: Kind) -> Kind:
         query_space=None,
         key_space=None,
         taken=None if kind.taken is None else [max(kind.taken[i : i + by_query]) for i in starts],
-        blocks=Blocks(by_query, by_key, kind.queries, kind.keys, looks().put(look, exact.tobytes())),
+        blocks=Blocks(
+            by_query, by_key, kind.queries, kind.keys, exact_row_store().put(look, exact.tobytes())
+        ),
     )

@@ -1,4 +1,5 @@
-"""A picture before and after a change, as a model makes it: what the pictures of a panel draw (pictures/changedpixels.js)."""
+"""A picture before and after a change, as a model makes it, for the pictures of a panel
+(pictures/changedpixels.js)."""
 
 from __future__ import annotations
 
@@ -8,19 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import record
+from explorer.values.packing import record_fields
 
 Text = Mapping[str, str]
 Value = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Pair:
-    """One model's picture before and after, levels of one shape (row, column[, channel]), and what the picture before costs.
+class PicturePair:
+    """One model's picture before and after, levels of one shape (row, column[, channel]), and the
+    cost of the picture before.
 
-    key: of the model. numbers: that cost as trained, and read under the change: bits/dim, or the nats of a whole digit.
-    more: (row, column) how much dearer each pixel of the picture before became; a further picture, on the signed scale. None for none.
-    ValueError where shapes do not fit.
+    key: that of the model.
+    numbers: that cost as trained, and read under the change: bits/dim, or the nats of a whole
+        digit.
+    more: the increase in cost of each pixel of the picture before, (row, column); a further
+        picture, on the signed scale. None for no picture.
+    Raise ValueError where shapes do not fit.
     """
 
     key: str
@@ -31,20 +36,31 @@ class Pair:
 
     def __post_init__(self) -> None:
         if self.before.shape != self.after.shape:
-            raise ValueError(f"before {self.before.shape} and after {self.after.shape} are pictures of one shape")
+            raise ValueError(
+                f"before {self.before.shape} and after {self.after.shape} are pictures of one shape"
+            )
         if self.more is not None and self.more.shape != self.before.shape[:2]:
-            raise ValueError(f"a map {self.more.shape} of a picture of {self.before.shape[:2]} pixels")
+            raise ValueError(
+                f"a map {self.more.shape} of a picture of {self.before.shape[:2]} pixels"
+            )
 
-    def spelled(self) -> Value:
-        """As the browser takes it."""
-        return record(self, "numbers") | {"number": dict(zip(("before", "after"), self.numbers, strict=True))}
+    def as_json(self) -> Value:
+        """Return the pair as JSON for the browser."""
+        return record_fields(self, "numbers") | {
+            "number": dict(zip(("before", "after"), self.numbers, strict=True))
+        }
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured of pictures. label: what the number counts; key: its name among the arrays that are taken along. unit: of each
-    pixel's part in it. raster: pixels are made row by row, so that one pointed at is previewed as the position `row × columns + column` by
-    the other views."""
+    """The measured quantity of pictures.
+
+    label: the meaning of the number.
+    key: its name among the exported arrays.
+    unit: that of each pixel's part in it.
+    raster: whether pixels are made row by row, so that hovering over one previews the position `row
+        × columns + column` in the other views.
+    """
 
     label: Text
     key: str = "bits_per_dim"

@@ -1,4 +1,5 @@
-"""A model's music before and after a change, as piano rolls: what the rolls of a panel draw (pictures/changedrolls.js)."""
+"""A model's music before and after a change, as piano rolls, for the rolls of a panel
+(pictures/changedrolls.js)."""
 
 from __future__ import annotations
 
@@ -8,17 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack, record
+from explorer.values.packing import pack_array, record_fields
 
 Value = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Side:
-    """One model's music. notes: (note, 4) onset and end in steps of the grid, MIDI pitch, velocity or voice; given: (note,) bool.
+class MusicSide:
+    """One model's music.
 
-    steps: how long it lasts. sound: {"wav": address, "midi": address, "source": "piano" | "sine", "seconds": number}, None where there is
-    nothing to hear.
+    notes: (note, 4) onset and end in steps of the grid, MIDI pitch, velocity or voice.
+    given: (note,) bool.
+    steps: its length.
+    sound: {"wav": address, "midi": address, "source": "piano" | "sine", "seconds": number}, None
+        where there is no sound.
     """
 
     notes: NDArray[np.int32]
@@ -27,41 +31,58 @@ class Side:
     sound: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
-        if self.notes.ndim != 2 or self.notes.shape[1] != 4 or self.given.shape != self.notes.shape[:1]:
-            raise ValueError(f"notes {self.notes.shape} and given {self.given.shape}; (note, 4) and (note,) are meant")
+        if (
+            self.notes.ndim != 2
+            or self.notes.shape[1] != 4
+            or self.given.shape != self.notes.shape[:1]
+        ):
+            raise ValueError(
+                f"notes {self.notes.shape} and given {self.given.shape}; (note, 4) and (note,) are"
+                " meant"
+            )
 
 
 @dataclass(frozen=True)
 class RollPair:
-    """One model before and after. key: of the model. numbers: nats per event that it made before, as trained and read under the change.
+    """One model before and after.
 
-    moved: semitones by which the second motif stands higher; its notes are compared after moving them back. compared: False where times
-    were stretched, so that there is no difference note by note. voices: the fourth column of notes tells voices, which are compared too.
+    key: that of the model.
+    numbers: nats per event of the music that it made before, as trained and read under the change.
+    moved: semitones by which the second motif stands higher. Its notes are compared after moving
+        them back.
+    compared: False where times were stretched, so that there is no difference note by note.
+    voices: whether the fourth column of notes is a voice, which is compared too.
     grid: milliseconds of a step.
     """
 
     key: str
-    before: Side
-    after: Side
+    before: MusicSide
+    after: MusicSide
     numbers: tuple[float, float]
     moved: int = 0
     compared: bool = True
     voices: bool = False
     grid: int = 125
 
-    def kept(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """(note,) of before and of after: those that begin at the same time, at the same pitch, in the same voice, in both."""
+    def find_kept_notes(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the kept notes of before and of after, each (note,): those that begin at the same
+        time, at the same pitch, in the same voice, in both."""
         columns = [0, 2, 3] if self.voices else [0, 2]
         moved = self.after.notes - np.array([0, 0, self.moved, 0], np.int32)
-        first, second = ([tuple(note) for note in notes[:, columns].tolist()] for notes in (self.before.notes, moved))
+        first, second = (
+            [tuple(note) for note in notes[:, columns].tolist()]
+            for notes in (self.before.notes, moved)
+        )
         was, became = set(first), set(second)
-        return np.array([note in became for note in first], bool), np.array([note in was for note in second], bool)
+        return np.array([note in became for note in first], bool), np.array(
+            [note in was for note in second], bool
+        )
 
-    def spelled(self) -> Value:
-        """As the browser takes it."""
-        both = zip((self.before, self.after), self.kept(), strict=True)
-        before, after = (record(side) | {"kept": pack(kept)} for side, kept in both)
-        return record(self, "numbers") | {
+    def as_json(self) -> Value:
+        """Return the pair as JSON for the browser."""
+        both = zip((self.before, self.after), self.find_kept_notes(), strict=True)
+        before, after = (record_fields(side) | {"kept": pack_array(kept)} for side, kept in both)
+        return record_fields(self, "numbers") | {
             "before": before,
             "after": after,
             "number": dict(zip(("before", "after"), self.numbers, strict=True)),

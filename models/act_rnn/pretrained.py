@@ -1,7 +1,7 @@
-"""The trained networks as they are shipped."""
+"""The shipped networks."""
 
 from models.act_rnn.model import Config, PonderingNetwork
-from models.pretrained import described, loader
+from models.checkpoints.pretrained import describe_builder, make_loader
 
 SLUG = "act_rnn"
-read, load = loader(SLUG, described(PonderingNetwork, Config), "parity")
+read, load = make_loader(SLUG, describe_builder(PonderingNetwork, Config), "parity")

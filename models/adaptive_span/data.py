@@ -1,4 +1,4 @@
-"""Windows of books: what the models of adaptive span learn from."""
+"""Windows of books on which the models of adaptive span are trained."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.characters import Alphabet, Book
+from models.data.characters import Alphabet, Book
 
-RARE = 50  # a character that the books of training have less often than this is unknown
-HIDDEN = 1 / 4096  # share of characters that training hides behind UNKNOWN, so that unknown ones can be read: 0.0004 bits a character
+RARE = 50  # characters with fewer occurrences in the training books are unknown
+# Share of characters that training replaces by UNKNOWN, so that the model can read unknown
+# characters. It costs 0.0004 bits per character.
+HIDDEN = 1 / 4096
 
 
 def alphabet_of(shelf: Sequence[Book]) -> Alphabet:
-    """The characters of some books that are not rare, the most frequent first."""
-    letters = Alphabet.of(book.text for book in shelf).letters
-    return Alphabet("".join(letter for letter in letters if sum(book.text.count(letter) for book in shelf) >= RARE))
+    """Return the frequent characters of some books, the most frequent first."""
+    letters = Alphabet.from_texts(book.text for book in shelf).letters
+    return Alphabet(
+        "".join(
+            letter for letter in letters if sum(book.text.count(letter) for book in shelf) >= RARE
+        )
+    )
 
 
 def spread_windows(text: NDArray[np.uint8], count: int, window: int) -> list[NDArray[np.uint8]]:
-    """Up to `count` windows of `window` + 1 characters at even distances over a text."""
+    """Return up to `count` windows of `window` + 1 characters, at equal distances over a text."""
     last = len(text) - window - 1
     if last < 0:
         raise ValueError(f"a text of {len(text)} characters has no window of {window + 1}")

@@ -1,7 +1,8 @@
-"""A decoder over characters, each head of which reads as far back as its span (Sukhbaatar et al., 2019).
+"""A decoder over characters with a learned span for each head (Sukhbaatar et al., 2019).
 
-p(text) = Π_t p(c_t | c_<t). x ← x + Sublayer(LayerNorm(x)) around every sublayer, and a last LayerNorm before the readout. Where a head's
-span comes from is what the three variants differ in: `LearnedSpan`, `FullSpan` and `SpanOfToken`.
+p(text) = Π_t p(c_t | c_<t). Every sublayer is x ← x + Sublayer(LayerNorm(x)), and a last LayerNorm
+precedes the readout. The three variants differ in the source of a head's span: `LearnedSpan`,
+`FullSpan` and `SpanOfToken`.
 """
 
 from __future__ import annotations
@@ -13,23 +14,24 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from models import decoder
-from models.characters import Spelling
-from models.decoder import Decoder, quiet_start
+from models.data.characters import Spelling
+from models.explaining.trace import OFF, Trace
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
-from models.layers.span import reach, span_attention
-from models.trace import OFF, Trace
+from models.layers.span import measure_reach, span_attention
+from models.networks import decoder
+from models.networks.decoder import Decoder, initialise_quietly
 
-CAUTIOUS = -4.0  # b of a span that follows the token, at the start of training: σ(−4) S is 2 % of S
+# b at the start of training, for a span that follows the token: σ(−4) S is 2 % of S
+CAUTIOUS = -4.0
 
 
 @dataclass(frozen=True)
 class Config:
-    """What the network is."""
+    """The sizes of a network."""
 
     letters: str  # the alphabet, see `characters.Alphabet`
-    span: int = 512  # S: positions that any head may attend to, its own among them
+    span: int = 512  # S: positions to which a head may attend, its own included
     ramp: int = 32  # R: positions over which the soft mask falls from 1 to 0
     d_model: int = 128  # width of a position
     d_ff: int = 512  # width inside the feed-forward sublayer
@@ -39,20 +41,27 @@ class Config:
 
 
 class Span(Protocol):
-    """Where the spans of a layer's heads come from."""
+    """The source of the spans of a layer's heads."""
 
     def __call__(self, x: Tensor) -> Tensor:
-        """z in positions, 0 … S, (1 or batch, head, 1 or query), for what attention reads, x (batch, query, d_model)."""
+        """Return the spans z in positions, 0 … S, (1 or batch, head, 1 or query).
+
+        x: the input of attention, (batch, query, d_model).
+        """
 
     def longest(self) -> list[float]:
-        """The longest span that each head may ever have, in positions."""
+        """Return the longest possible span of each head, in positions."""
 
     def keep(self) -> None:
-        """Bring the spans back into 0 … S, after a step of the optimizer."""
+        """Clip the spans to 0 … S after a step of the optimizer."""
 
 
 class LearnedSpan(nn.Module):
-    """One z per head, learned (§2.2). The parameter is z / S, so that a step of any size means the same whatever S is; it begins at 1."""
+    """One learned z per head (§2.2).
+
+    The parameter is z / S, so that a step of the optimizer has the same relative size for every S.
+    It starts at 1.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -60,41 +69,41 @@ class LearnedSpan(nn.Module):
         self.span = config.span
 
     def forward(self, x: Tensor) -> Tensor:
-        """(1, head, 1), whatever x is."""
+        """Return the spans, (1, head, 1); they do not depend on x."""
         return (self.share * self.span)[None, :, None]
 
     def longest(self) -> list[float]:
-        """The spans."""
+        """Return the learned spans."""
         found: list[float] = (self.share.detach() * self.span).tolist()
         return found
 
     @torch.no_grad()
     def keep(self) -> None:
-        """0 ≤ z ≤ S."""
+        """Clip the spans to 0 ≤ z ≤ S."""
         self.share.clamp_(0, 1)
 
 
 class FullSpan(nn.Module):
-    """z = S for every head: plain attention over the last S positions."""
+    """The span z = S for every head: plain attention over the last S positions."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.heads, self.span = config.n_heads, config.span
 
     def forward(self, x: Tensor) -> Tensor:
-        """(1, head, 1), whatever x is."""
+        """Return the spans, (1, head, 1); they do not depend on x."""
         return torch.full((1, self.heads, 1), float(self.span), device=x.device)
 
     def longest(self) -> list[float]:
-        """S for each."""
+        """Return S for each head."""
         return [float(self.span)] * self.heads
 
     def keep(self) -> None:
-        """Nothing is learned."""
+        """Change nothing, because no span is learned."""
 
 
 class SpanOfToken(nn.Module):
-    """z_t = S σ(vᵀ x_t + b), v and b for each head (§2.3): a span that follows the token."""
+    """A span that follows the token: z_t = S σ(vᵀ x_t + b), with v and b for each head (§2.3)."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -103,26 +112,31 @@ class SpanOfToken(nn.Module):
         self.span = config.span
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (batch, query, d_model) -> (batch, head, query)."""
+        """Return the spans, (batch, head, query).
+
+        x: (batch, query, d_model).
+        """
         return self.span * ((x[:, None] @ self.v)[..., 0].float() + self.b).sigmoid()
 
     def longest(self) -> list[float]:
-        """S for each: the next token may ask for all of it."""
+        """Return S for each head, because any token may need all of it."""
         return [float(self.span)] * len(self.b)
 
     def keep(self) -> None:
-        """σ stays between 0 and 1 by itself."""
+        """Change nothing, because σ stays between 0 and 1."""
 
 
 class Past(Protocol):
-    """Keys and values of the positions that were read before."""
+    """The keys and values of earlier positions."""
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor) -> Tensor:
-        """What `span_attention` gives for new positions with everything before them that a span reaches; they are remembered."""
+    def attend(
+        self, layer: int, query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor
+    ) -> Tensor:
+        """Store new positions and return their `span_attention` to all that a span reaches."""
 
 
 class Layer(decoder.Layer):
-    """Attention within each head's span."""
+    """A layer whose attention stays within each head's span."""
 
     table: nn.Parameter
     span: Any
@@ -130,81 +144,138 @@ class Layer(decoder.Layer):
     def __init__(self, config: Config, kind: Callable[[Config], Span]) -> None:
         attention = MultiHeadAttention(config.d_model, config.n_heads)
         d_head = config.d_model // config.n_heads
-        table = nn.Parameter(torch.randn(1, config.span, d_head) * d_head**-0.5)  # p, shared by the heads of the layer
+        # p, shared by the heads of the layer.
+        table = nn.Parameter(torch.randn(1, config.span, d_head) * d_head**-0.5)
         span: Any = kind(config)
-        super().__init__(config.d_model, config.d_ff, config.n_heads, config.dropout, attention, table=table, span=span)
+        super().__init__(
+            config.d_model,
+            config.d_ff,
+            config.n_heads,
+            config.dropout,
+            attention,
+            table=table,
+            span=span,
+        )
         self.config = config
 
-    def heads(  # type: ignore[override]
-        self, x: Tensor, number: int, past: Any, gain: Tensor | None, trace: Trace, *, forced: Tensor | None = None, spans: list[Tensor]
+    def attend_heads(  # type: ignore[override]
+        self,
+        x: Tensor,
+        number: int,
+        past: Any,
+        gain: Tensor | None,
+        trace: Trace,
+        *,
+        forced: Tensor | None = None,
+        spans: list[Tensor],
     ) -> Tensor:
-        """past: a `Past`. forced: (layer, head) spans in place of the layers' own, NaN where those stay. spans: z is added to them.
+        """Return the outputs of the heads.
 
-        Taps as in `span_attention`.
+        past: a `Past`. forced: spans that replace the network's own, (layer, head), NaN where they
+        do not. spans: a list to which z is appended. The taps are those of `span_attention`.
         """
         read = self.norm(x)
-        query, key, value = self.attention.self_projections(read)
+        query, key, value = self.attention.project_self(read)
         z: Tensor = self.span(read)
         if forced is not None:
             z = torch.where(forced[number].isnan()[:, None], z, forced[number][:, None])
         spans.append(z)
         if past is None:
-            return span_attention(query, key, value, self.table, z, self.config.span, self.config.ramp, trace)
+            return span_attention(
+                query, key, value, self.table, z, self.config.span, self.config.ramp, trace
+            )
         return past.attend(number, query, key, value, self.table, z)  # type: ignore[no-any-return]
 
 
 class Said(NamedTuple):
-    """logits: (batch, position, kind) of the character after each; spans: z of each layer, (1 or batch, head, 1 or position)."""
+    """The result of a pass.
+
+    logits: scores of the next character, (batch, position, kind). spans: z of each layer, (1 or
+    batch, head, 1 or position).
+    """
 
     logits: Tensor
     spans: tuple[Tensor, ...]
 
 
 class SpanTransformer(Spelling, Decoder):
-    """The network; `kind` makes the spans of a layer."""
+    """A decoder over characters; `kind` builds the spans of a layer."""
 
     def __init__(self, config: Config, kind: Callable[[Config], Span]) -> None:
         super().__init__()
         self.config = config
         kinds = len(self.alphabet)
         self.letter = nn.Embedding(kinds, config.d_model)
-        self.stack((Layer(config, kind) for _ in range(config.n_layers)), config.d_model, kinds)
+        self.build_layers(
+            (Layer(config, kind) for _ in range(config.n_layers)), config.d_model, kinds
+        )
         self.dropout = Dropout(config.dropout)
-        quiet_start([self.letter], *([layer] for layer in self.layers))
+        initialise_quietly([self.letter], *([layer] for layer in self.layers))
 
     @property
     def spans(self) -> list[Span]:
-        """Of each layer."""
+        """The spans of each layer."""
         return [layer.span for layer in self.layers]
 
     def keep_spans(self) -> None:
-        """Bring all spans back into 0 … S."""
+        """Clip all spans to 0 … S."""
         for span in self.spans:
             span.keep()
 
     def longest(self, forced: Tensor | None = None) -> list[list[float]]:
-        """The longest span that each head of each layer may ever have, in positions. forced: as in `forward`."""
+        """Return the longest possible span of each head of each layer, in positions.
+
+        forced: as in `forward`.
+        """
         own = torch.tensor([span.longest() for span in self.spans], dtype=torch.float64)
-        found: list[list[float]] = (own if forced is None else torch.where(forced.cpu().isnan(), own, forced.cpu().double())).tolist()
+        found: list[list[float]] = (
+            own if forced is None else torch.where(forced.cpu().isnan(), own, forced.cpu().double())
+        ).tolist()
         return found
 
     def reaches(self, forced: Tensor | None = None) -> list[list[int]]:
-        """How many positions each head of each layer must remember: its span and the ramp, at most S."""
-        return [[reach(z, self.config.ramp, self.config.span) for z in row] for row in self.longest(forced)]
+        """Return the number of positions that each head of each layer must remember: its span and
+        the ramp, at most S."""
+        return [
+            [measure_reach(z, self.config.ramp, self.config.span) for z in row]
+            for row in self.longest(forced)
+        ]
 
-    def forward(self, before: Tensor, past: Past | None = None, forced: Tensor | None = None, trace: Trace = OFF) -> Said:
-        """before: (batch, position) characters, `start` at the beginning of a text; past: what was read before them.
+    def forward(
+        self,
+        before: Tensor,
+        past: Past | None = None,
+        forced: Tensor | None = None,
+        trace: Trace = OFF,
+    ) -> Said:
+        """Return the logits of the next characters and the spans.
 
-        forced: (layer, head) spans in place of the network's own, NaN where those stay. Taps `<layer>/self/…` as in `span_attention`.
+        before: the characters, `start` at the beginning of a text, (batch, position). past: the
+        positions read earlier. forced: spans that replace the network's own, (layer, head), NaN
+        where they do not. The taps `<layer>/self/…` are those of `span_attention`.
         """
         spans: list[Tensor] = []
-        x = self.through(self.dropout(self.letter(before)), past, None, trace, forced=forced, spans=spans)  # type: ignore[arg-type]
+        x = self.run_layers(
+            self.dropout(self.letter(before)),
+            past,  # type: ignore[arg-type]
+            None,
+            trace,
+            forced=forced,
+            spans=spans,
+        )
         return Said(self.readout(x), tuple(spans))
 
 
-KINDS: dict[str, Callable[[Config], Span]] = {"adaptive": LearnedSpan, "fixed": FullSpan, "dynamic": SpanOfToken}
+KINDS: dict[str, Callable[[Config], Span]] = {
+    "adaptive": LearnedSpan,
+    "fixed": FullSpan,
+    "dynamic": SpanOfToken,
+}
 
 
 def network(variant: str, config: Config) -> SpanTransformer:
-    """A variant's network, nothing learned yet. KeyError for an unknown one."""
+    """Return the untrained network of a variant.
+
+    Raise KeyError for an unknown variant.
+    """
     return SpanTransformer(config, KINDS[variant])

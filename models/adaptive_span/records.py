@@ -1,4 +1,5 @@
-"""What crosses the border between the models and a page: frozen records of NumPy arrays, strings and numbers. No torch here."""
+"""The requests to the models of adaptive span and their explanations: frozen records of NumPy
+arrays, strings and numbers, without torch."""
 
 from __future__ import annotations
 
@@ -11,56 +12,68 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields, folders
-from models.errors import InputError, no_head
-from models.fields import anything, characters, choice, number, passage, shown
+from models.checkpoints import folders
+from models.explaining import request_fields
+from models.explaining.errors import InputError, refuse_head
+from models.explaining.request_fields import (
+    any_field,
+    choice_field,
+    clean_for_sentence,
+    number_field,
+    read_passage,
+    text_field,
+)
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
 
-VARIANTS = ("adaptive", "fixed", "dynamic")  # in the order they stand side by side
+VARIANTS = ("adaptive", "fixed", "dynamic")  # in the order of display
 FOLDER = Path(__file__).parent / "pages"
-PAGES = ("letter", "lyme", "kellynch")  # of Jane Austen's Persuasion (1818), a book that no model was trained on
-MAX_TEXT = 3000  # characters that may be read
-MAX_WRITTEN = 600  # characters that may be written after them
-EVERY = -1  # in place of a layer or of a head: all of them
+# Pages of Jane Austen's Persuasion (1818), a book on which no model was trained.
+PAGES = ("letter", "lyme", "kellynch")
+MAX_TEXT = 3000  # the most characters of a text to read
+MAX_WRITTEN = 600  # the most characters to write after it
+EVERY = -1  # instead of a layer or head: all of them
 
 
-def shipped() -> tuple[str, ...]:
-    """The variants of which a trained model is shipped, in the order of VARIANTS."""
-    return folders.trained("adaptive_span", VARIANTS)
+def list_shipped() -> tuple[str, ...]:
+    """Return the variants with a shipped model, in the order of VARIANTS."""
+    return folders.list_trained("adaptive_span", VARIANTS)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A text to read and go on with, and what is changed in the model meanwhile.
+    """A request: a text to read and continue, and the changes to the model.
 
-    text: the visitor's own; "" takes the held-out page called `page`. length: characters to write after it, 0 … 600. seed: 0 … 999,999.
-    temperature: 0 … 2. variant: of those that are shipped.
-    spans: (layer, head, z) from 0, EVERY for all of them, z in positions; later ones win.
+    text: the user's text; "" stands for the held-out page called `page`. length: characters to
+    write after it, 0 … 600. seed: 0 … 999,999. temperature: 0 … 2. variant: one of the shipped
+    variants. spans: (layer, head, z), layers and heads from 0 or EVERY, z in positions; later
+    entries win.
     """
 
-    text: str = characters("", MAX_TEXT)
-    page: str = choice("letter", PAGES, en="page", zh="页面")
-    length: int = number(300, 0, MAX_WRITTEN, en="length", zh="长度")
-    seed: int = fields.seed(7)
-    temperature: float = fields.temperature(0.8)
-    variant: str = choice("adaptive", shipped() or VARIANTS[:1], en="variant", zh="变体")
-    spans: tuple[tuple[int, int, float], ...] = anything(())
+    text: str = text_field("", MAX_TEXT)
+    page: str = choice_field("letter", PAGES, en="page", zh="页面")
+    length: int = number_field(300, 0, MAX_WRITTEN, en="length", zh="长度")
+    seed: int = request_fields.seed_field(7)
+    temperature: float = request_fields.temperature_field(0.8)
+    variant: str = choice_field("adaptive", list_shipped() or VARIANTS[:1], en="variant", zh="变体")
+    spans: tuple[tuple[int, int, float], ...] = any_field(())
 
     def group(self) -> Hashable:
-        """Requests of one group may share a batch: the same model with the same spans."""
+        """Return the key of a batch: requests with the same model and spans may share one."""
         return (self.variant, self.spans)
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What spans save against the model whose heads all have the full span S. Ramps are counted as positions attended to.
+    """The savings of spans against a model whose heads all have the full span S.
 
-    positions: (layer, head) mean number of positions that a character of this text attends to; full_positions: with the full span.
-    long_positions: (layer, head) the same in a text without end; full_long_positions: S.
-    flops, full_flops: of attention, for a character of a text without end, all layers; other_flops: of all else, which no span changes.
-    cache_bytes, full_cache_bytes: keys and values that must be remembered to go on writing, in float32.
+    Ramps count as attended positions. positions: mean number of positions to which a character of
+    this text attends, (layer, head). full_positions: the same with the full span. long_positions:
+    the same in an endless text, (layer, head). full_long_positions: S. flops, full_flops: of
+    attention, for a character of an endless text, all layers. other_flops: of everything else,
+    which spans do not change. cache_bytes, full_cache_bytes: keys and values needed to continue
+    writing, in float32.
     """
 
     positions: Array
@@ -76,7 +89,10 @@ class Saved:
 
 @dataclass(frozen=True)
 class Reading:
-    """The same characters read by one model as it was trained. variant: its name; nats: (position,) −log p of each character."""
+    """The same characters, read by one model as it was trained.
+
+    variant: the model's name. nats: −log p of each character, (position,).
+    """
 
     variant: str
     nats: Array
@@ -84,17 +100,22 @@ class Reading:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One run.
+    """The explanation of one run.
 
-    variant: the model's name. text: what was read and what was written, one character (code point) per position. given: how many were read.
-    nats: (position,) −log p of each under the model as it ran, temperature 1. unknown: (position,) bool, characters that the model does not
-    know: it reads and scores all of them as one and the same unknown character.
-    z: (layer, head, 1) spans, or (layer, head, position) where they follow the token; forced: (layer, head) bool, given by the request.
-    learned: (layer, head) spans as trained; NaN where they follow the token.
-    span: S; ramp: R. beside: the same characters read by each other model that is shipped. saved: against the full span.
-    queries, keys: (layer, head, position, d_head); table: (layer, distance, d_head), p; all float16. `weights.look` makes weights of them;
-    the network reads at position t the character before character t, at position 0 a new line: row t of the weights is where it looked to
-    say character t, and column t stands for character t − 1.
+    variant: the model's name. text: the characters read and written, one code point per position.
+    given: the number of characters read. nats: −log p of each under the model as it ran,
+    temperature 1, (position,). unknown: whether the model does not know a character, (position,);
+    it reads and scores all of these as the same unknown character.
+
+    z: spans, (layer, head, 1), or (layer, head, position) if they follow the token. forced: whether
+    the request forces a span, (layer, head). learned: spans as trained, (layer, head); NaN if they
+    follow the token. span: S. ramp: R. beside: the same characters read by each other shipped
+    model. saved: the savings against the full span.
+
+    queries, keys: (layer, head, position, d_head), float16. table: p, (layer, distance, d_head),
+    float16. `weights.look` computes weights from them. The network reads at position t the
+    character before character t, and a new line at position 0: row t of the weights shows the
+    attention that predicts character t, and column t stands for character t − 1.
     """
 
     variant: str
@@ -115,9 +136,11 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Again:
-    """What was read and written, to be read once more under the spans that a request forces. request: its variant and spans; of the rest
-    nothing is taken. text: what it was."""
+class Rereading:
+    """A finished text to read again under the spans that a request forces.
+
+    request: gives its variant and spans; its other fields are ignored. text: the finished text.
+    """
 
     request: Request
     text: str
@@ -125,14 +148,21 @@ class Again:
 
 @dataclass(frozen=True)
 class Losses:
-    """What a text costs when it is read again. nats: (position,)."""
+    """The cost of a text that is read again.
+
+    nats: (position,).
+    """
 
     nats: Array
 
 
 @dataclass(frozen=True)
 class Step:
-    """Some characters read or written. first: position of the first; text: they; nats: of each; given: whether they were read."""
+    """Characters just read or written.
+
+    first: the position of the first. text: the characters. nats: of each. given: whether they were
+    read.
+    """
 
     first: int
     text: str
@@ -142,28 +172,47 @@ class Step:
 
 @cache
 def page(name: str) -> str:
-    """A page of the held-out book, of PAGES. KeyError for another."""
+    """Return a page of the held-out book from PAGES.
+
+    Raise KeyError for another name.
+    """
     if name not in PAGES:
         raise KeyError(name)
     return (FOLDER / f"{name}.txt").read_text("utf-8")
 
 
 def check(request: Request) -> str:
-    """The text that a request wants to be read, lines ended by \\n. InputError where an option lies outside what there is."""
-    fields.check(request)
-    return passage(request.text) if request.text else page(request.page)
+    """Return the text of a request, with lines ended by \\n.
+
+    Raise InputError if an option is out of range.
+    """
+    request_fields.check_request(request)
+    return read_passage(request.text) if request.text else page(request.page)
 
 
 def forced_spans(request: Request, layers: int, heads: int, span: int) -> Array:
-    """(layer, head) spans that a request forces, NaN where it forces none. InputError where there is no such head, or the span is none."""
+    """Return the spans that a request forces, (layer, head), NaN where it forces none.
+
+    Raise InputError if there is no such layer or head, or the span is invalid.
+    """
     found: Array = np.full((layers, heads), np.nan, np.float32)
     for layer, head, z in request.spans:
         numbers = ((layer, layers), (head, heads))
-        if not all(isinstance(i, int) and not isinstance(i, bool) and EVERY <= i < count for i, count in numbers):
-            raise no_head(layer, head, layers=layers, heads=heads, code="head")
-        if isinstance(z, bool) or not isinstance(z, int | float) or not math.isfinite(z) or not 0 <= z <= span:
+        if not all(
+            isinstance(i, int) and not isinstance(i, bool) and EVERY <= i < count
+            for i, count in numbers
+        ):
+            raise refuse_head(layer, head, layers=layers, heads=heads, code="head")
+        if (
+            isinstance(z, bool)
+            or not isinstance(z, int | float)
+            or not math.isfinite(z)
+            or not 0 <= z <= span
+        ):
             raise InputError(
-                "span", en=f"The span is {shown(z)}; it can be 0 to {span:,}.", zh=f"跨度为 {shown(z)}；可以取 0 到 {span:,}。"
+                "span",
+                en=f"The span is {clean_for_sentence(z)}; it can be 0 to {span:,}.",
+                zh=f"跨度为 {clean_for_sentence(z)}；可以取 0 到 {span:,}。",
             )
         found[slice(None) if layer == EVERY else layer, slice(None) if head == EVERY else head] = z
     return found
@@ -173,9 +222,11 @@ OFFERED: tuple[Request, ...] = (
     Request(),
     Request(page="lyme", spans=((EVERY, EVERY, 0.0),)),
     Request(page="kellynch", variant="dynamic", seed=3),
-    Request(text="The captain laid down his pipe, and said to Mr. Tobias Finch: ", length=400, seed=11),
+    Request(
+        text="The captain laid down his pipe, and said to Mr. Tobias Finch: ", length=400, seed=11
+    ),
 )
-# Those whose models are there; before anything was trained, those of the first variant.
-EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1])) or (
-    Request(variant=shipped()[0]),
-)
+# Variants with a model; before the first training, those of the first variant.
+EXAMPLES: tuple[Request, ...] = tuple(
+    one for one in OFFERED if one.variant in (list_shipped() or VARIANTS[:1])
+) or (Request(variant=list_shipped()[0]),)

@@ -1,1 +1,1 @@
-"""BERT: an encoder alone that reads a text from both sides, and what it says of words that are hidden."""
+"""BERT: an encoder that reads a text from both sides and predicts hidden words."""

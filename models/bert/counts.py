@@ -1,28 +1,34 @@
-"""What counting says of hidden pieces: the one that is most common between such neighbours."""
+"""A prediction of hidden pieces from counts: the most common piece between the same neighbours."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.windows import NONE
+from models.data.windows import NONE
 
 Row = NDArray[np.int64]
-SIDES = ((-2, -1), (-1,), (1,), (1, 2))  # neighbours that are looked at together: two before, one before, one behind, two behind
-SHARES = (0.35, 0.14, 0.14, 0.35)  # of each in the guess; the rest is how common a piece is at all
+# The neighbours that form a context: two before, one before, one after, two after.
+SIDES = ((-2, -1), (-1,), (1,), (1, 2))
+# the share of each in the guess; the rest is the overall frequency of a piece
+SHARES = (0.35, 0.14, 0.14, 0.35)
 COMMON = 0.02
 
 
-def guessed(stream: Row, given: Row, wanted: Row, kinds: int) -> NDArray[np.int64]:
-    """(hidden,) the likeliest piece in each hidden place, by an interpolation of trigrams and bigrams of both sides.
+def guess_by_counts(stream: Row, given: Row, wanted: Row, kinds: int) -> NDArray[np.int64]:
+    """Return the likeliest piece in each hidden place, by interpolated trigrams and bigrams of both
+    sides, (hidden,).
 
-    stream: all that was learned from, row behind row. given, wanted: (row, position), as `models.bert.recipe.hide` has them. kinds: pieces
-    that there are. What stands hidden beside a hidden place says nothing.
+    stream: the training text, one row after another. given, wanted: as returned by
+    `models.bert.hiding.hide`, (row, position). kinds: the number of pieces in the vocabulary. A
+    hidden neighbour gives no information.
     """
     rows, columns = np.nonzero(wanted != NONE)
     common = np.bincount(stream, minlength=kinds) / len(stream) * COMMON
-    around = np.pad(given, ((0, 0), (2, 2)), constant_values=-kinds * kinds)  # what stands beyond an end is like nothing
-    found = []  # of each side: its share; where the pieces of each place begin and end; pieces, and how often they stood there
+    # Places beyond an end match nothing.
+    around = np.pad(given, ((0, 0), (2, 2)), constant_values=-kinds * kinds)
+    # Per side: its share, the start and end of each place's pieces, the pieces, and their counts.
+    found = []
     for side, share in zip(SIDES, SHARES, strict=True):
         asked, learned = np.zeros(len(rows), np.int64), np.zeros(len(stream), np.int64)
         for step in side:

@@ -1,6 +1,8 @@
-"""An encoder alone that reads a text from both sides (Devlin et al., 2019), with or without the head that says what is hidden.
+"""An encoder that reads a text from both sides (Devlin et al., 2019), with or without the head that
+predicts hidden pieces.
 
-h ← LayerNorm(h + Sublayer(h)) around every sublayer, as in Vaswani et al. (2017); what a position starts with is LayerNorm(word + place).
+Every sublayer is h ← LayerNorm(h + Sublayer(h)), as in Vaswani et al. (2017); the input of a
+position is LayerNorm(word + place).
 """
 
 from __future__ import annotations
@@ -13,35 +15,39 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import encoder
+from models.explaining.trace import OFF, Trace
 from models.layers.dropout import Dropout
 from models.layers.feedforward import FeedForward
-from models.layers.masks import keys_allowed
+from models.layers.masks import broadcast_key_mask
 from models.layers.positional import sinusoids
-from models.trace import OFF, Trace
+from models.networks import encoder
 
-EPSILON = 1e-12  # what BERT adds to a variance
-BRANCH = 0.2  # size of what leads out of a sublayer at the start of training, against Xavier's
+EPSILON = 1e-12  # the constant that BERT adds to a variance
+BRANCH = 0.2  # scale of a sublayer's output weights at the start of training, relative to Xavier's
 
 
 @dataclass(frozen=True)
 class Config(encoder.Config):
-    """What the network is."""
+    """The sizes of a network."""
 
-    types: int = 0  # kinds of segments that it tells apart
-    predicts: bool = True  # has it a head that says which piece is hidden?
+    types: int = 0  # kinds of segments
+    predicts: bool = True  # whether it has a head that predicts hidden pieces
 
 
 class Gelu(FeedForward):
-    """W2 · gelu(W1 x + b1) + b2, the same at every position."""
+    """The feed-forward sublayer W2 · gelu(W1 x + b1) + b2, the same at every position."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (..., d_model) -> (..., d_model)."""
+        """Return the output, (..., d_model).
+
+        x: (..., d_model).
+        """
         return self.outer(F.gelu(self.inner(x)))  # type: ignore[no-any-return]
 
 
 class Layer(encoder.EncoderLayer):
-    """Self-attention, then feed-forward with GELU, each with residual and layer normalisation behind it."""
+    """Self-attention, then feed-forward with GELU, each followed by the residual sum and layer
+    normalisation."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -50,7 +56,7 @@ class Layer(encoder.EncoderLayer):
 
 
 class Encoder(nn.Module):
-    """P(piece | all others that are read), or a vector for each piece."""
+    """An encoder for P(piece | all other readable pieces), or for a vector of each piece."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -68,45 +74,73 @@ class Encoder(nn.Module):
         self.reset()
 
     def reset(self) -> None:
-        """Xavier's sizes with quiet branches, as `models.encoder_decoder`; embeddings so small that logits begin at unit size.
+        """Initialise with Xavier's sizes and small branches, as in
+        `models.networks.encoder_decoder`.
 
-        Positions are learned, but begin as sinusoids: at random ones, who stands beside whom would be learned for each place anew.
+        Embeddings are so small that logits start at unit size. Positions are learned, but start as
+        sinusoids: from random ones, the network would have to learn neighbourhoods for each place
+        anew.
         """
         nn.init.normal_(self.words.weight, std=self.config.d_model**-0.5)
         with torch.no_grad():
-            self.places.weight.copy_(sinusoids(self.config.max_positions, self.config.d_model) * (2 / self.config.d_model) ** 0.5)
+            self.places.weight.copy_(
+                sinusoids(self.config.max_positions, self.config.d_model)
+                * (2 / self.config.d_model) ** 0.5
+            )
         for layer in self.layers:
             attention, outer = layer.self_attention, layer.feed_forward.outer
-            out, projected = (attention.project_out.weight, outer.weight), attention.project_in.weight.chunk(3)
-            for weight, gain in zip((*out, *projected), (BRANCH, BRANCH, 1.0, 1.0, BRANCH), strict=True):
+            out, projected = (
+                (attention.project_out.weight, outer.weight),
+                attention.project_in.weight.chunk(3),
+            )
+            for weight, gain in zip(
+                (*out, *projected), (BRANCH, BRANCH, 1.0, 1.0, BRANCH), strict=True
+            ):
                 nn.init.xavier_uniform_(weight, gain)
             for linear in (attention.project_in, attention.project_out, outer):
                 nn.init.zeros_(linear.bias)
 
     def climb(
-        self, pieces: Tensor, allowed: Tensor | None = None, gains: Tensor | None = None, trace: Trace = OFF, positions: bool = True
+        self,
+        pieces: Tensor,
+        allowed: Tensor | None = None,
+        gains: Tensor | None = None,
+        trace: Trace = OFF,
+        positions: bool = True,
     ) -> Iterator[Tensor]:
-        """(batch, position, d_model) below the first layer, then after each. Arguments as in `forward`."""
+        """Yield the hidden vectors below the first layer, then after each layer, (batch, position,
+        d_model).
+
+        The arguments are those of `forward`.
+        """
         length = pieces.shape[1]
         if length > self.config.max_positions:
-            raise ValueError(f"{length} pieces: the model reads {self.config.max_positions} at once")
+            raise ValueError(
+                f"{length} pieces: the model reads {self.config.max_positions} at once"
+            )
         x = self.words(pieces) + self.places.weight[:length] if positions else self.words(pieces)
         x = self.dropout(self.norm(x if self.types is None else x + self.types.weight[0]))
         yield x
-        mask = None if allowed is None else keys_allowed(allowed)
+        mask = None if allowed is None else broadcast_key_mask(allowed)
         for i, layer in enumerate(self.layers):
             x = layer(x, mask, None if gains is None else gains[i], trace.within(i))
             yield x
 
     def forward(self, pieces: Tensor, *how: Any, **named: Any) -> Tensor:
-        """pieces: (batch, position); (batch, position, d_model) behind the last layer.
+        """Return the last layer, (batch, position, d_model).
 
-        allowed: (batch, position), False where nobody may read; None: all are read. gains: (layer, batch, head), what a head's output is
-        multiplied by. positions: are they added? Taps `<layer>/self/…` and `<layer>/output`. ValueError past the last position.
+        pieces: (batch, position). allowed: False where no position may read, (batch, position);
+        None if every position may be read. gains: factors of the heads' outputs, (layer, batch,
+        head). positions: whether positions are added. The taps are `<layer>/self/…` and
+        `<layer>/output`. Raise ValueError beyond the last position.
         """
         *_, last = self.climb(pieces, *how, **named)
         return last
 
     def logits(self, x: Tensor) -> Tensor:
-        """x: (…, d_model) behind the last layer; (…, piece): dense, GELU, LayerNorm, then each piece scored by its embedding."""
+        """Return the scores of every piece, (…, piece): dense, GELU, LayerNorm, then a product with
+        each embedding.
+
+        x: the last layer, (…, d_model).
+        """
         return F.linear(self.dense_norm(F.gelu(self.dense(x))), self.words.weight, self.bias)

@@ -1,4 +1,5 @@
-"""Text as pieces of words (WordPiece, Wu et al., 2016), without capitals and accents, between [CLS] and [SEP]."""
+"""Text as word pieces (WordPiece, Wu et al., 2016), without capitals and accents, between [CLS] and
+[SEP]."""
 
 from __future__ import annotations
 
@@ -9,23 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from models.vocabulary import Vocabulary
+from models.data.vocabulary import Vocabulary
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-GOES_ON = "##"  # in front of a piece that goes on with a word
+GOES_ON = "##"  # the prefix of a piece that continues a word
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """One text in pieces, [CLS] first and [SEP] last."""
+    """A text as pieces, [CLS] first and [SEP] last."""
 
     ids: NDArray[np.int64]  # (piece,)
-    shown: tuple[str, ...]  # as the vocabulary has them; an unknown one shows the text it stands for
-    word: NDArray[np.int64]  # (piece,) which word, counted from 0, each belongs to; −1: none
+    # As in the vocabulary; an unknown piece shows its text.
+    shown: tuple[str, ...]
+    word: NDArray[np.int64]  # the word of each piece, from 0; −1: none
 
 
 class Pieces(Vocabulary):
-    """Text <-> numbers of pieces."""
+    """A vocabulary that converts text to numbers of pieces and back."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__(tokenizer)
@@ -36,35 +38,49 @@ class Pieces(Vocabulary):
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int) -> Pieces:
-        """Learn so many pieces, the special ones among them; the rarest characters stay unknown."""
+        """Learn a vocabulary of a given size, special pieces included; the rarest characters stay
+        unknown."""
         tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL[1]))
         tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        trainer = trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), limit_alphabet=56, show_progress=False)
+        trainer = trainers.WordPieceTrainer(
+            vocab_size=vocabulary,
+            special_tokens=list(SPECIAL),
+            limit_alphabet=56,
+            show_progress=False,
+        )
         tokenizer.train_from_iterator(texts, trainer)
         return cls(tokenizer)
 
     def encode(self, text: str) -> Encoded:
-        """A text between [CLS] and [SEP]."""
+        """Encode a text between [CLS] and [SEP]."""
         found = self._tokenizer.encode(text, add_special_tokens=False)
-        shown = [text[a:b] if name == SPECIAL[1] else name for name, (a, b) in zip(found.tokens, found.offsets, strict=True)]
+        shown = [
+            text[a:b] if name == SPECIAL[1] else name
+            for name, (a, b) in zip(found.tokens, found.offsets, strict=True)
+        ]
         ids = np.array([self.cls, *found.ids, self.sep], np.int64)
-        return Encoded(ids, (SPECIAL[2], *shown, SPECIAL[3]), np.array([-1, *found.word_ids, -1], np.int64))
+        return Encoded(
+            ids, (SPECIAL[2], *shown, SPECIAL[3]), np.array([-1, *found.word_ids, -1], np.int64)
+        )
 
     def folds(self, text: str) -> bool:
-        """Does reading take capitals or accents off this text?"""
+        """Return whether reading removes capitals or accents from a text."""
         normal = self._tokenizer.normalizer.normalize_str(text)
         return "".join(normal.split()) != "".join(text.split())
 
     def encode_words(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(piece,) numbers and words, as `Encoded` has them, of a text that somebody else has cut into words."""
+        """Return the numbers and words of a text that is already split into words, (piece,) each,
+        as in `Encoded`."""
         found = self._tokenizer.encode(list(words), is_pretokenized=True, add_special_tokens=False)
-        return self.row(np.array(found.ids, np.int64)), np.array([-1, *found.word_ids, -1], np.int64)
+        return self.row(np.array(found.ids, np.int64)), np.array(
+            [-1, *found.word_ids, -1], np.int64
+        )
 
     def row(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Bare pieces between [CLS] and [SEP]."""
+        """Return pieces between [CLS] and [SEP]."""
         return np.concatenate(([self.cls], ids, [self.sep])).astype(np.int64)
 
-    def shown(self, ids: Iterable[int]) -> list[str]:
-        """Each piece as the vocabulary has it."""
+    def show_pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return each piece as in the vocabulary."""
         return [str(self._tokenizer.id_to_token(int(one))) for one in ids]

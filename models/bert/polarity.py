@@ -1,4 +1,7 @@
-"""BERT judges film reviews: what of it the verdict is read from. `models.polarity` has the rest, the same for every network."""
+"""The vectors from which BERT's judgement of film reviews is read.
+
+`models.evaluation.polarity` has the rest, which all networks share.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,29 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from models import polarity
 from models.bert.pretrained import SLUG, load, pieces_of
+from models.evaluation import polarity
 
 OURS = "mlm"
 
 
 class Judge(polarity.Judge):
-    """An encoder with a verdict. It reads [CLS], the pieces and [SEP]; the first, which stands for no text, does not count."""
+    """An encoder that judges a text.
 
-    def states(self, rows: Sequence[polarity.Row]) -> tuple[list[Tensor], Tensor]:
-        """As in `models.polarity`."""
+    It reads [CLS], the pieces and [SEP]; [CLS] does not count, because it stands for no text.
+    """
+
+    def list_states(self, rows: Sequence[polarity.Row]) -> tuple[list[Tensor], Tensor]:
+        """Return the vectors as in `models.evaluation.polarity`."""
         pieces = pieces_of(OURS)
-        given = [torch.from_numpy(pieces.row(row[: self.model.config.max_positions - 2])) for row in rows]
+        given = [
+            torch.from_numpy(pieces.row(row[: self.model.config.max_positions - 2])) for row in rows
+        ]
         read = torch.nn.utils.rnn.pad_sequence(given, batch_first=True, padding_value=pieces.pad)
         there = read != pieces.pad
         return [*self.model.climb(read, there)], there & (read != pieces.cls)
 
 
-SUBJECT = polarity.Subject(SLUG, Judge, lambda: load(OURS).model, lambda texts: pieces_of(OURS).encode_all(texts))
+SUBJECT = polarity.Subject(
+    SLUG, Judge, lambda: load(OURS).model, lambda texts: pieces_of(OURS).encode_all(texts)
+)

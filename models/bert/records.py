@@ -1,4 +1,5 @@
-"""What crosses the border between the encoders and a page: frozen records of arrays, strings and numbers. No torch here."""
+"""The requests to the encoders and their explanations: frozen records of arrays, strings and
+numbers, without torch."""
 
 from __future__ import annotations
 
@@ -7,79 +8,102 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields, folders
-from models.turns import Apart
+from models.checkpoints import folders
+from models.explaining import request_fields
+from models.explaining.batching import Apart
 
 Array = NDArray[np.float32]
 
-VARIANTS = ("mlm", "minilm")  # ours, which says what is hidden; a pretrained one, which gives a sentence its vector
-SIDES = ("both", "left", "right")  # what a guess may read: all, what stands before the hidden word, what stands behind it
-WAYS = ("hide", "draw")  # how words are hidden: those that are named, or as training draws them
-DRAWN = ("", "mask", "other", "kept")  # what became of a piece: nothing, [MASK], another piece, drawn and left as it is
-PATTERNS = ("previous", "next", "first", "last", "same")  # one to the left, one to the right, [CLS], [SEP], the same piece (itself too)
-BEST = 5  # guesses that are told of each hidden piece
+# Our model predicts hidden pieces; a pretrained model gives a sentence its vector.
+VARIANTS = ("mlm", "minilm")
+# The readable text of a prediction: all, before the hidden word, after it.
+SIDES = ("both", "left", "right")
+WAYS = ("hide", "draw")  # words are hidden by name, or drawn as in training
+# The states of a piece: unchanged, [MASK], another piece, drawn but kept.
+DRAWN = ("", "mask", "other", "kept")
+# One to the left, one to the right, [CLS], [SEP], the same piece (including itself).
+PATTERNS = ("previous", "next", "first", "last", "same")
+BEST = 5  # predictions listed for each hidden piece
 MAX_TEXT = 600  # characters
-MAX_PIECES = 64  # that are read of a text, [CLS] and [SEP] among them
+MAX_PIECES = 64  # of a text, [CLS] and [SEP] included
 
 
-def shipped() -> tuple[str, ...]:
-    """The variants of which a model is shipped, in the order of VARIANTS."""
-    return folders.trained("bert", VARIANTS)
+def list_shipped() -> tuple[str, ...]:
+    """Return the variants with a shipped model, in the order of VARIANTS."""
+    return folders.list_trained("bert", VARIANTS)
 
 
 @dataclass(frozen=True)
 class Request(Apart):
-    """A text, what of it is hidden, and what is changed in the model meanwhile.
+    """A request: a text, its hidden words, and the changes to the model.
 
-    hidden: words of `text`, counted from 0 as `Explanation.word` has them; those behind its end hide nothing; `mlm` alone. side: what the
-    map's run may read, up to the first hidden word or from the last one on. way: `draw` hides as training does, drawn by `seed`, and
-    `hidden` counts for nothing.
-    other: a second text, `minilm` alone; "" for none. silenced: (variant, layer, head) from 0. positions: are they added?
+    hidden: words of `text`, numbered from 0 as in `Explanation.word`; numbers beyond the end hide
+    nothing; `mlm` alone. side: the readable text of the displayed run, up to the first hidden word
+    or from the last one on. way: `draw` hides pieces as training does, drawn by `seed`, and ignores
+    `hidden`. other: a second text, `minilm` alone; "" for none. silenced: (variant, layer, head)
+    from 0. positions: whether positions are added.
     """
 
-    text: str = fields.characters("", MAX_TEXT)
-    hidden: tuple[int, ...] = fields.anything(())
-    side: str = fields.choice(SIDES[0], SIDES, en="side", zh="一侧")
-    variant: str = fields.choice(VARIANTS[0], VARIANTS, en="model", zh="模型")
-    way: str = fields.choice(WAYS[0], WAYS, en="way of hiding", zh="遮盖方式")
-    seed: int = fields.seed(1)
-    other: str = fields.characters("", MAX_TEXT)
-    silenced: tuple[tuple[str, int, int], ...] = fields.heads(VARIANTS)
-    positions: bool = fields.switch(True)
+    text: str = request_fields.text_field("", MAX_TEXT)
+    hidden: tuple[int, ...] = request_fields.any_field(())
+    side: str = request_fields.choice_field(SIDES[0], SIDES, en="side", zh="一侧")
+    variant: str = request_fields.choice_field(VARIANTS[0], VARIANTS, en="model", zh="模型")
+    way: str = request_fields.choice_field(WAYS[0], WAYS, en="way of hiding", zh="遮盖方式")
+    seed: int = request_fields.seed_field(1)
+    other: str = request_fields.text_field("", MAX_TEXT)
+    silenced: tuple[tuple[str, int, int], ...] = request_fields.heads_field(VARIANTS)
+    positions: bool = request_fields.switch_field(True)
 
     @property
     def task(self) -> str:
-        """Which views show the run: those of its variant."""
+        """The task, which is the variant; it selects the views that show the run."""
         return self.variant
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What stands in one hidden piece's place. position: of the piece; truth: what it is. For each of SIDES: best (side, guess) the
-    likeliest pieces and p (side, guess) their probabilities; truth_p (side,) that of the truth."""
+    """The predictions for one hidden piece.
+
+    position: of the piece. truth: the true piece. number: its number. For each of SIDES: best: the
+    likeliest pieces, (side, guess). numbers: their numbers. p: their probabilities, (side, guess).
+    truth_p: the probability of the truth, (side,). A prediction is right if its number equals that
+    of the truth, however both are spelled.
+    """
 
     position: int
     truth: str
+    number: int
     best: tuple[tuple[str, ...], ...]
+    numbers: NDArray[np.int64]
     p: Array
     truth_p: Array
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether each prediction is right, (side, guess)."""
+        return np.equal(self.numbers, self.number)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One run.
+    """The explanation of one run.
 
-    pieces: of the text, [CLS] first, [SEP] last; read: the same as the model read them. word: (piece,) of which word, −1 for [CLS] and
-    [SEP]. unknown: (piece,) not in the vocabulary. folded: were capital letters or accents taken off? drawn: (piece,) number in DRAWN.
-    allowed: (piece,) could be read, by `side`. guesses: of each drawn piece. nats: (piece,) −log p of each while it alone is hidden,
-    0 for [CLS] and [SEP]: minus their sum is the pseudo-log-likelihood; none in `minilm`, which has no head.
+    pieces: of the text, [CLS] first, [SEP] last. read: the pieces as the model read them. word: the
+    word of each piece, −1 for [CLS] and [SEP], (piece,). unknown: whether a piece is missing from
+    the vocabulary, (piece,). folded: whether capital letters or accents were removed. drawn:
+    numbers in DRAWN, (piece,). allowed: whether a piece is readable under `side`, (piece,).
+    guesses: for each drawn piece. nats: −log p of each piece while it alone is hidden, 0 for [CLS]
+    and [SEP], (piece,); minus their sum is the pseudo-log-likelihood. It is empty for `minilm`,
+    which has no head.
 
-    weights: (layer, head, query, key) float16; norms: (layer, head, key) length of what each head adds per unit of weight, ‖W_O v‖
-    (Kobayashi et al., 2020), so that weights × norms is how much really flows. patterns: (layer, head, kind of PATTERNS) mean weight of
-    the text's pieces there, [CLS] and [SEP] not asked.
+    weights: (layer, head, query, key), float16. norms: the length that a head adds per unit of
+    weight, ‖W_O v‖ (Kobayashi et al., 2020), (layer, head, key); weights × norms is the actual
+    flow. patterns: the mean weight of the text's pieces there, without [CLS] and [SEP] as queries,
+    (layer, head, kind of PATTERNS).
 
-    `minilm`: other: as pieces, of the second text; similarity: cosine of the two sentence vectors, None without a second text; shares:
-    (piece, other piece), whose sum is the similarity. vectors: (text, d_model) of length 1.
+    For `minilm`: other: the pieces of the second text. similarity: the cosine of the two sentence
+    vectors, None without a second text. shares: (piece, other piece), which sum to the similarity.
+    vectors: (text, d_model), of length 1.
     """
 
     variant: str
@@ -102,20 +126,38 @@ class Explanation:
 
 
 def by_word(weights: NDArray[np.floating], word: NDArray[np.int64]) -> Array:
-    """(…, word, word) weights between words of (…, piece, piece) ones: *to* the pieces of a word summed, *from* them the mean; [CLS] and
-    [SEP] are left out (Clark et al., 2019, §4.1)."""
-    member = (word[:, None] == np.arange(word.max(initial=-1) + 1)).astype(np.float32)  # (piece, word)
-    found: Array = (member / np.maximum(member.sum(0), 1)).T @ np.asarray(weights, np.float32) @ member
+    """Return the weights between words, (…, word, word), from those between pieces, (…, piece,
+    piece).
+
+    Weights *to* the pieces of a word are summed, weights *from* them averaged; [CLS] and [SEP] are
+    left out (Clark et al., 2019, §4.1).
+    """
+    # (piece, word).
+    member = (word[:, None] == np.arange(word.max(initial=-1) + 1)).astype(np.float32)
+    found: Array = (
+        (member / np.maximum(member.sum(0), 1)).T @ np.asarray(weights, np.float32) @ member
+    )
     return found
 
 
-# The last but two: a grammar head's sentence; then two texts that mean about the same, and two that share words alone.
+# The third last shows a grammar head; then follow two texts with the same meaning, and two with
+# shared words only.
 OFFERED: tuple[Request, ...] = (
     Request("Two dogs are running through the snow.", hidden=(3,)),
     Request("He opened the door and went into the room.", hidden=(2,)),
     Request("A little girl in a pink dress is climbing a tree.", way=WAYS[1], seed=3),
     Request("The old man gave his dog a bone after dinner.", variant="minilm"),
-    Request("A man is playing a guitar.", other="Somebody makes music on a stringed instrument.", variant="minilm"),
-    Request("The bank raised its interest rates.", other="They sat on the bank of the river.", variant="minilm"),
+    Request(
+        "A man is playing a guitar.",
+        other="Somebody makes music on a stringed instrument.",
+        variant="minilm",
+    ),
+    Request(
+        "The bank raised its interest rates.",
+        other="They sat on the bank of the river.",
+        variant="minilm",
+    ),
 )
-EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))
+EXAMPLES: tuple[Request, ...] = tuple(
+    one for one in OFFERED if one.variant in (list_shipped() or VARIANTS[:1])
+)

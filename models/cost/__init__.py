@@ -1,1 +1,5 @@
-"""What layers over sequences cost, on paper and by the clock, and what attention itself is made of. Nothing here is trained."""
+"""The cost of layers over sequences, on paper and in measured time, and the parts of attention
+itself.
+
+Nothing here is trained.
+"""

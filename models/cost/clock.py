@@ -1,8 +1,10 @@
-"""The clock: the same positions through four kinds of layer, timed length by length, as a generator that can be stopped at any point.
+"""Timing of four kinds of layer at growing lengths, as a generator that can be stopped at any
+point.
 
-One layer without projections, biases left out of the count, batch 1, float32, without gradients: a recurrent layer is `nn.LSTM`, a
-convolution `nn.Conv1d`, self-attention the fused kernel (or, spelled out, softmax(Q Kᵀ / √d) V with its map in memory), restricted
-self-attention `models.layers.local` with blocks of r / 2 queries that see r keys.
+One layer without projections and with biases left out of the count, batch 1, float32, without
+gradients. A recurrent layer is `nn.LSTM`, a convolution `nn.Conv1d`, self-attention the fused
+kernel (or, written out, softmax(Q Kᵀ / √d) V with its map in memory), and restricted self-attention
+is `models.layers.local` with blocks of r / 2 queries that see r keys.
 """
 
 from __future__ import annotations
@@ -15,20 +17,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.cost.records import FORMULAS, LAYERS, SECONDS, WINDOW, Clock, Explanation, Point, Request, lengths, operations
-from models.device import device, synchronize
-from models.errors import InputError, Stopped
+from models.checkpoints.device import choose_device, wait_for_device
+from models.cost.records import (
+    FORMULAS,
+    LAYERS,
+    SECONDS,
+    WINDOW,
+    Clock,
+    Explanation,
+    Point,
+    Request,
+    lengths,
+    operations,
+)
+from models.explaining.errors import InputError, Stopped
 from models.layers.attention import attention_weights
 from models.layers.local import blocks_1d, local_attention
 
-REPEATS = 5  # of which a point is the fastest: whatever else fills the caches can only slow a run
-ENOUGH = 0.25  # seconds after which a point is not repeated any more
-PIECE = 32  # positions of a recurrent layer between two turns: others at the server wait no longer than this
+REPEATS = 5  # a point is the fastest of these: other uses of the caches can only slow a run
+ENOUGH = 0.25  # seconds after which a point is not repeated
+# Positions of a recurrent layer between two turns: other users of the server wait no longer than
+# this.
+PIECE = 32
 Pieces = list[Callable[[], object]]
 
 
 class Bench:
-    """The layers of a request, with random weights and inputs, ready to be run at any length up to the request's."""
+    """The layers of a request with random weights and inputs, for any length up to that of the
+    request."""
 
     def __init__(self, request: Request, where: torch.device) -> None:
         self.request, self.where = request, where
@@ -38,43 +54,64 @@ class Bench:
             self.lstm = nn.LSTM(width, width, batch_first=True).to(where)
             self.convolution = nn.Conv1d(width, width, kernel, padding=kernel // 2).to(where)
             self.x = torch.randn(1, request.length, width, device=where)
-            self.query, self.key, self.value = torch.randn(3, 1, 1, request.length, width, device=where).unbind()
+            self.query, self.key, self.value = torch.randn(
+                3, 1, 1, request.length, width, device=where
+            ).unbind()
 
     def pieces(self, layer: str, length: int, variant: str = "") -> Pieces:
-        """What has to be called, one after the other, to run a layer once over the first `length` positions."""
+        """Return the calls that run a layer once over the first `length` positions, in order."""
         if layer == "recurrence":
             state: list[tuple[Tensor, Tensor] | None] = [None]
 
             def some(begin: int) -> None:
-                _, state[0] = self.lstm(self.x[:, begin : min(begin + PIECE, length)], state[0] if begin else None)
+                _, state[0] = self.lstm(
+                    self.x[:, begin : min(begin + PIECE, length)], state[0] if begin else None
+                )
 
             return [partial(some, begin) for begin in range(0, length, PIECE)]
         if layer == "convolution":
             signal = self.x[:, :length].transpose(1, 2).contiguous()
             return [lambda: self.convolution(signal)]
-        query, key, value = self.query[:, :, :length], self.key[:, :, :length], self.value[:, :, :length]
+        query, key, value = (
+            self.query[:, :, :length],
+            self.key[:, :, :length],
+            self.value[:, :, :length],
+        )
         if layer == "restricted":
             window = WINDOW if variant == "window" else self.request.window
             blocks = blocks_1d(length, max(1, window // 2), max(1, window // 2))
             for block in blocks:
-                assert block.mask is not None  # made now, not while the clock runs
+                assert block.mask is not None  # builds the mask before the clock runs
             return [lambda: local_attention(query, key, value, blocks)]
         fused = self.request.fused or variant == "fused"
-        return [lambda: F.scaled_dot_product_attention(query, key, value) if fused else attention_weights(query, key) @ value]
+        return [
+            lambda: (
+                F.scaled_dot_product_attention(query, key, value)
+                if fused
+                else attention_weights(query, key) @ value
+            )
+        ]
 
 
 def run(request: Request) -> Iterator[list[list[Point] | Explanation | InputError]]:
-    """For the engine: the points as they come, none where nothing is ready yet, and the whole run last.
+    """Run the clock for the engine: yield the new points, an empty list if there are none, and the
+    whole run last.
 
-    A point that would not end in time, told by the one before it, is left out, and so is what is longer. Stopped, thrown into it, ends it.
+    A point that would not end in time, as estimated from the one before it, is left out, and so are
+    longer ones. Throwing Stopped into the generator ends it.
     """
-    where = device()
+    where = choose_device()
     points: list[Point] = []
     left: list[tuple[str, int]] = []
     spent, stopped = 0.0, False
-    sides = [(layer, "") for layer in sorted(LAYERS, key=lambda name: operations(name, request.length, request))]
-    # What a change is compared with is timed in the same run, right beside it.
-    sides += [("restricted", "window")] * (request.window != WINDOW) + [("attention", "fused")] * (not request.fused)
+    sides = [
+        (layer, "")
+        for layer in sorted(LAYERS, key=lambda name: operations(name, request.length, request))
+    ]
+    # A change and its comparison are timed in the same run, one after the other.
+    sides += [("restricted", "window")] * (request.window != WINDOW) + [("attention", "fused")] * (
+        not request.fused
+    )
     try:
         with torch.no_grad():
             bench = Bench(request, where)
@@ -82,10 +119,10 @@ def run(request: Request) -> Iterator[list[list[Point] | Explanation | InputErro
                 for layer, variant in sides:
                     if variant and length != request.length:
                         continue
-                    if spent + _expected(points, layer, length) > SECONDS:
+                    if spent + _expect_seconds(points, layer, length) > SECONDS:
                         left += [(layer, length)] * (not variant)
                         continue
-                    for took in _timed(bench.pieces(layer, length, variant), where):
+                    for took in _time_pieces(bench.pieces(layer, length, variant), where):
                         if isinstance(took, list):
                             point = Point(layer, length, min(took), len(took), variant)
                             points.append(point)
@@ -95,17 +132,29 @@ def run(request: Request) -> Iterator[list[list[Point] | Explanation | InputErro
                             yield [[]]
     except Stopped:
         stopped = True
-    yield [Explanation(clock=Clock(tuple(points), tuple(left), stopped, spent, torch.get_num_threads(), where.type))]
+    yield [
+        Explanation(
+            clock=Clock(
+                tuple(points), tuple(left), stopped, spent, torch.get_num_threads(), where.type
+            )
+        )
+    ]
 
 
-def _expected(points: list[Point], layer: str, length: int) -> float:
-    """Seconds of one more point, by the formula from the last one of that layer; 0 of the first."""
+def _expect_seconds(points: list[Point], layer: str, length: int) -> float:
+    """Estimate the seconds of the next point by the formula from that layer's last one; 0 for the
+    first."""
     before = [p for p in points if p.layer == layer]
-    return before[-1].seconds * (length / before[-1].length) ** FORMULAS[layer].slope if before else 0.0
+    return (
+        before[-1].seconds * (length / before[-1].length) ** FORMULAS[layer].slope
+        if before
+        else 0.0
+    )
 
 
-def _timed(pieces: Pieces, where: torch.device) -> Iterator[float | list[float]]:
-    """Seconds of each piece as it ends, those that warm up too; last, as a list, those of every whole run."""
+def _time_pieces(pieces: Pieces, where: torch.device) -> Iterator[float | list[float]]:
+    """Yield the seconds of each piece as it ends, including the warm-up; last, a list of the
+    seconds of each whole run."""
     yield seconds(pieces[0], where)
     runs: list[float] = []
     while len(runs) < REPEATS and (not runs or sum(runs) + runs[-1] <= ENOUGH):
@@ -118,11 +167,14 @@ def _timed(pieces: Pieces, where: torch.device) -> Iterator[float | list[float]]
 
 
 def seconds(piece: Callable[[], object], where: torch.device) -> float:
-    """How long one call takes, until a GPU has done it; on a CPU the processor's time of this thread, which takes part in everything: what
-    other programs do meanwhile does not count."""
+    """Measure the seconds of one call, until a GPU has finished it.
+
+    On a CPU this is the processor time of this thread, which takes part in everything; other
+    programs do not count.
+    """
     watch = time.perf_counter if where.type == "cuda" else time.thread_time
-    synchronize(where)
+    wait_for_device(where)
     began = watch()
     piece()
-    synchronize(where)
+    wait_for_device(where)
     return watch() - began

@@ -1,7 +1,9 @@
-"""What crosses the border between the measured layers and a page: frozen records of NumPy arrays, strings and numbers. No torch here.
+"""The requests to the measured layers and their explanations: frozen records of NumPy arrays,
+strings and numbers, without torch.
 
-The formulas are those of Vaswani et al. (2017), table 1, with the constants of one layer without projections and biases, counted in
-floating-point operations: a multiplication and an addition are two.
+The formulas are those of Vaswani et al. (2017), table 1, with the constants of one layer without
+projections and biases. They count floating-point operations: a multiplication and an addition are
+two.
 """
 
 from __future__ import annotations
@@ -15,68 +17,79 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError
-from models.fields import characters, choice, number, switch
-from models.fields import check as in_range
-from models.pixels import Levels as Levels
+from models.data.pixels import Levels as Levels
+from models.explaining.errors import InputError
+from models.explaining.request_fields import check_request as in_range
+from models.explaining.request_fields import choice_field, number_field, switch_field, text_field
 
 Array = NDArray[np.float32]
 
 TASKS = ("clock", "scale", "heads")
 LAYERS = ("attention", "recurrence", "convolution", "restricted")
 FILTERS = ("edge", "blur", "sharpen", "random")
-WINDOW = 64  # r, keys that restricted attention sees, by default
-ALPHA = 32.0  # the sharpest heads, by default
-ALPHAS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the heads are compared with the convolution
-WIDTHS = tuple(2**n for n in range(1, 11))  # d_k at which the softmax is watched
-N_KEYS = 64  # keys, and queries, of the softmax that is watched
-SIDE = 28  # pixels of a picture
-SECONDS = 5.0  # of computing for a run of the clock
-MEMORY = 2e9  # bytes that the largest layer of a run may need
-RUNGS = 5  # lengths of a run, each twice the one before
+WINDOW = 64  # r, the default number of keys of restricted attention
+ALPHA = 32.0  # the default sharpness of heads
+# Sharpness values at which the heads are compared with the convolution.
+ALPHAS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+WIDTHS = tuple(2**n for n in range(1, 11))  # d_k at which the softmax is computed
+N_KEYS = 64  # keys, and queries, of this softmax
+SIDE = 28  # rows and columns of a picture, pixels
+SECONDS = 5.0  # of computing for one run of the clock
+MEMORY = 2e9  # bytes allowed for the largest layer of a run
+RUNGS = 5  # lengths of a run, each twice the last
 SHORTEST = 16  # positions
-RATE: Final[Mapping[str, float]] = {"attention": 25e9, "recurrence": 8e9, "convolution": 30e9, "restricted": 10e9}
-"""Operations a second of a slow machine, by which a run that cannot end in time is refused before it begins."""
+RATE: Final[Mapping[str, float]] = {
+    "attention": 25e9,
+    "recurrence": 8e9,
+    "convolution": 30e9,
+    "restricted": 10e9,
+}
+"""The operations per second of a slow machine; a run that cannot end in time on it is refused at
+once."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is measured, by task, and what is changed in it.
+    """A request: the measurement of a task and its changes.
 
-    clock: layers over `length` positions of `width` numbers, a convolution of `kernel` positions, attention restricted to `window` keys;
-    fused: self-attention by the kernel that never holds the L × L map.
-    scale: a softmax over dot products of vectors of `d_k` numbers, divided by d_k to the `power`; 1/2 is √d_k.
-    heads: a `kernel` × `kernel` filter on `picture`, "test:0" or its levels in base64, and as many heads, as sharp as `alpha`;
-    without: the number of a head from 1 that is silenced, 0 for none. seed: of all that is random.
+    clock: layers over `length` positions of `width` numbers, a convolution of `kernel` positions,
+    attention restricted to `window` keys; fused: self-attention by the kernel that never holds the
+    L × L map. scale: a softmax over dot products of vectors of `d_k` numbers, divided by d_k to the
+    `power`; 1/2 is √d_k. heads: a `kernel` × `kernel` filter on `picture`, "test:0" or its levels
+    in base64, and as many heads, with sharpness `alpha`; without: the number of a head, from 1,
+    that is silenced, 0 for none. seed: of all random numbers.
     """
 
-    task: str = choice("clock", TASKS, en="task", zh="任务")
-    length: int = number(1000, SHORTEST, 4096, en="length L", zh="长度 L")
-    width: int = number(1000, 16, 1024, en="width d", zh="宽度 d")
-    kernel: int = number(3, 3, 7, en="kernel size K", zh="卷积核大小 K")
-    window: int = number(WINDOW, 8, 1024, en="window r", zh="窗口 r")
-    fused: bool = switch(True)
-    d_k: int = number(256, 1, 1024, en="size of the keys d_k", zh="键的维数 d_k")
-    power: float = number(0.5, 0, 1, en="power of d_k", zh="d_k 的指数")
-    seed: int = number(1, 0, 999_999, en="seed", zh="种子")
-    picture: str = characters("test:0", 1100)
-    filter: str = choice("edge", FILTERS, en="filter", zh="滤波器")
-    alpha: float = number(ALPHA, 0, ALPHA, en="sharpness α", zh="锐度 α")
-    without: int = number(0, 0, 49, en="head", zh="头")
+    task: str = choice_field("clock", TASKS, en="task", zh="任务")
+    length: int = number_field(1000, SHORTEST, 4096, en="length L", zh="长度 L")
+    width: int = number_field(1000, 16, 1024, en="width d", zh="宽度 d")
+    kernel: int = number_field(3, 3, 7, en="kernel size K", zh="卷积核大小 K")
+    window: int = number_field(WINDOW, 8, 1024, en="window r", zh="窗口 r")
+    fused: bool = switch_field(True)
+    d_k: int = number_field(256, 1, 1024, en="size of the keys d_k", zh="键的维数 d_k")
+    power: float = number_field(0.5, 0, 1, en="power of d_k", zh="d_k 的指数")
+    seed: int = number_field(1, 0, 999_999, en="seed", zh="种子")
+    picture: str = text_field("test:0", 1100)
+    filter: str = choice_field("edge", FILTERS, en="filter", zh="滤波器")
+    alpha: float = number_field(ALPHA, 0, ALPHA, en="sharpness α", zh="锐度 α")
+    without: int = number_field(0, 0, 49, en="head", zh="头")
 
     @property
     def live(self) -> bool:
-        """A time is another one every time that it is measured."""
+        """Whether the result differs in each run, as a time does."""
         return self.task == "clock"
 
     def group(self) -> Hashable:
-        """Requests of one group may share a batch."""
+        """Return the key of a batch: requests of the same task may share one."""
         return self.task
 
 
 @dataclass(frozen=True)
 class Point:
-    """One layer at one length, timed. variant: "" or what is changed: "window", "explicit". seconds: the fastest of `repeats` runs."""
+    """The time of one layer at one length.
+
+    variant: "" or the change: "window", "explicit". seconds: the fastest of `repeats` runs.
+    """
 
     layer: str
     length: int
@@ -87,9 +100,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Clock:
-    """A run of the clock. points: in the order in which they were timed. left: (layer, length) that the time did not reach, in order.
+    """A run of the clock.
 
-    stopped: somebody pressed Stop. seconds: of computing in all. threads, device: on which.
+    points: in order of timing. left: (layer, length) that did not fit into the time, in order.
+    stopped: whether the user pressed Stop. seconds: of computing in all. threads, device: of the
+    machine.
     """
 
     points: tuple[Point, ...]
@@ -100,17 +115,24 @@ class Clock:
     device: str
 
     def of(self, layer: str, variant: str = "") -> tuple[Point, ...]:
-        """The points of one layer, the shortest first."""
-        return tuple(sorted((p for p in self.points if (p.layer, p.variant) == (layer, variant)), key=lambda p: p.length))
+        """Return the points of one layer, the shortest first."""
+        return tuple(
+            sorted(
+                (p for p in self.points if (p.layer, p.variant) == (layer, variant)),
+                key=lambda p: p.length,
+            )
+        )
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A softmax over N_KEYS keys, averaged over as many queries. Axes: power, the powers of d_k in `powers`; width, those of WIDTHS.
+    """A softmax over N_KEYS keys, averaged over the same number of queries.
 
-    entropy: (power, width) bits. gradient: (power, width) Σ_j ∂ weight_j / ∂ score_j. weights: (power, query, key) of a few queries at d_k.
-    at: (power, 2) entropy and gradient at d_k. dot, additive: (width,) standard deviation of the scores of both, none divided.
-    scores: (2, pair) of dot products and of additive scores at d_k.
+    Axes: power, the powers of d_k in `powers`; width, those of WIDTHS. entropy: (power, width),
+    bits. gradient: Σ_j ∂ weight_j / ∂ score_j, (power, width). weights: of a few queries at d_k,
+    (power, query, key). at: entropy and gradient at d_k, (power, 2). dot, additive: standard
+    deviation of both kinds of score, undivided, (width,). scores: of dot products and additive
+    scores at d_k, (2, pair).
     """
 
     powers: tuple[float, ...]
@@ -125,12 +147,14 @@ class Scale:
 
 @dataclass(frozen=True)
 class Heads:
-    """A convolution and the heads that imitate it. picture, true, made: (row, column); taps: (row, column) of the filter.
+    """A convolution and the heads that imitate it.
 
-    maps: (head, row, column) weights of one query, `query` (row, column), over the picture and its border of zeros.
-    errors: (alpha,) the largest |made − true| for each of ALPHAS, with every head; error: at the asked α, without the head that is asked.
-    reach: (kind, content, distance, row, column) what leads from x_{i+δ} to y_i in a convolution, in attention, in relative attention, for
-    two contents and distances −2 … 2.
+    picture, true, made: (row, column). taps: the filter, (row, column). maps: weights of one query,
+    `query` (row, column), over the picture and its border of zeros, (head, row, column). errors:
+    the largest |made − true| for each of ALPHAS, with every head, (alpha,). error: the same at the
+    request's α, without its silenced head. reach: the maps from x_{i+δ} to y_i in a convolution, in
+    attention and in relative attention, for two contents and distances −2 … 2, (kind, content,
+    distance, row, column).
     """
 
     picture: Array
@@ -146,20 +170,23 @@ class Heads:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One run; of the task that was asked, the others None."""
+    """The explanation of one run; fields of other tasks are None."""
 
     clock: Clock | None = None
     scale: Scale | None = None
     heads: Heads | None = None
 
 
-# ---- on paper ----------------------------------------------------------------------------------------------------------------------
+# ---- on paper
 
 
 @dataclass(frozen=True)
 class Formula:
-    """What a layer costs on paper. operations, path, steps: in floating-point operations, layers or positions, and steps that wait for
-    each other. slope: the power of L in `operations`."""
+    """The cost of a layer on paper.
+
+    operations: floating-point operations. path: layers or positions. steps: sequential steps.
+    slope: the power of L in `operations`.
+    """
 
     operations: Callable[[int, int, int, int], float]
     path: Callable[[int, int, int], int]
@@ -168,53 +195,75 @@ class Formula:
 
 
 FORMULAS: Final[Mapping[str, Formula]] = {
-    "attention": Formula(lambda n, d, k, r: 4.0 * n * n * d, lambda n, k, r: 1, lambda n: 1, 2.0),  # Q Kᵀ and weights · V
-    "recurrence": Formula(lambda n, d, k, r: 16.0 * n * d * d, lambda n, k, r: n, lambda n: n, 1.0),  # four gates of an LSTM, two products
-    "convolution": Formula(lambda n, d, k, r: 2.0 * k * n * d * d, lambda n, k, r: _layers(n, k), lambda n: 1, 1.0),
-    "restricted": Formula(lambda n, d, k, r: 4.0 * min(r, n) * n * d, lambda n, k, r: -(-n // r), lambda n: 1, 1.0),
+    # Q Kᵀ and weights · V.
+    "attention": Formula(lambda n, d, k, r: 4.0 * n * n * d, lambda n, k, r: 1, lambda n: 1, 2.0),
+    # Four gates of an LSTM, two products.
+    "recurrence": Formula(lambda n, d, k, r: 16.0 * n * d * d, lambda n, k, r: n, lambda n: n, 1.0),
+    "convolution": Formula(
+        lambda n, d, k, r: 2.0 * k * n * d * d, lambda n, k, r: _layers(n, k), lambda n: 1, 1.0
+    ),
+    "restricted": Formula(
+        lambda n, d, k, r: 4.0 * min(r, n) * n * d, lambda n, k, r: -(-n // r), lambda n: 1, 1.0
+    ),
 }
 
 
 def _layers(length: int, kernel: int) -> int:
-    """⌈log_k L⌉ dilated layers, after which every position has seen every other one."""
+    """Return ⌈log_k L⌉, the number of dilated layers after which every position reaches every other
+    one."""
     return math.ceil(math.log(length) / math.log(kernel) - 1e-9)
 
 
 def operations(layer: str, length: int, request: Request) -> float:
-    """Floating-point operations of a layer at some length, on paper."""
+    """Return the floating-point operations of a layer at a length, on paper."""
     return FORMULAS[layer].operations(length, request.width, request.kernel, request.window)
 
 
 def lengths(longest: int) -> tuple[int, ...]:
-    """The lengths that a run times, ascending: `longest`, and halves of it."""
+    """Return the lengths of a run, ascending: `longest`, and halves of it."""
     return tuple(sorted({max(SHORTEST, round(longest / 2**n)) for n in range(RUNGS)}))
 
 
 def exponent(points: Sequence[Point]) -> float | None:
-    """The slope of log time over log length by least squares, of the three longest lengths or more; None for fewer than three."""
+    """Return the slope of log time over log length, by least squares over at least three of the
+    longest lengths; None for fewer than three."""
     kept = [p for p in points if p.length >= 128] if len(points) > 3 else list(points)
     kept = kept if len(kept) >= 3 else list(points)[-3:]
     if len(kept) < 3:
         return None
-    return float(np.polyfit([math.log(p.length) for p in kept], [math.log(p.seconds) for p in kept], 1)[0])
+    return float(
+        np.polyfit([math.log(p.length) for p in kept], [math.log(p.seconds) for p in kept], 1)[0]
+    )
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------------------------------
+# ---- the limits of a request
 
 
-def expected(request: Request) -> float:
-    """Seconds that a run takes on a slow machine: every rung of the ladder once."""
-    return sum(operations(layer, n, request) / rate for layer, rate in RATE.items() for n in lengths(request.length))
+def expect_seconds(request: Request) -> float:
+    """Estimate the seconds of a run on a slow machine, with every length once."""
+    return sum(
+        operations(layer, n, request) / rate
+        for layer, rate in RATE.items()
+        for n in lengths(request.length)
+    )
 
 
-def needed(request: Request) -> float:
-    """Bytes that the largest layer needs: the weights of an LSTM, or the maps of explicit attention, scores and weights."""
+def count_bytes(request: Request) -> float:
+    """Return the bytes of the largest layer: the weights of an LSTM, or the scores and weights of
+    explicit attention."""
     map_ = 0 if request.fused else 2 * 4.0 * request.length**2
-    return max(map_ + 16.0 * request.length * request.width, 4 * 8.0 * request.width**2 + 32.0 * request.length * request.width)
+    return max(
+        map_ + 16.0 * request.length * request.width,
+        4 * 8.0 * request.width**2 + 32.0 * request.length * request.width,
+    )
 
 
 def check(request: Request) -> None:
-    """InputError, a sentence for the visitor, for what lies outside its range, an even kernel, or more than the clock has time for."""
+    """Check a request.
+
+    Raise InputError, a sentence for the user, for values out of range, an even kernel, or a run
+    longer than the clock's time.
+    """
     in_range(request)
     if request.kernel % 2 == 0:
         raise InputError(
@@ -225,28 +274,44 @@ def check(request: Request) -> None:
     if request.without > request.kernel**2:
         raise InputError(
             "without",
-            en=f"There is no head {request.without}; K = {request.kernel} has heads 1 to {request.kernel**2}.",
-            zh=f"没有第 {request.without} 个头；K = {request.kernel} 时有第 1 到第 {request.kernel**2} 个头。",
+            en=(
+                f"There is no head {request.without}; K = {request.kernel} has heads 1 to"
+                f" {request.kernel**2}."
+            ),
+            zh=(
+                f"没有第 {request.without} 个头；K = {request.kernel} 时有第 1 到第"
+                f" {request.kernel**2} 个头。"
+            ),
         )
-    if request.task == "clock" and (expected(request) > SECONDS or needed(request) > MEMORY):
+    if request.task == "clock" and (
+        expect_seconds(request) > SECONDS or count_bytes(request) > MEMORY
+    ):
         n, d, most = f"{request.length:,}", f"{request.width:,}", f"{largest(request):,}"
-        seconds, room = f"{expected(request):.1f}", f"{needed(request) / 1e9:.1f}"
+        seconds, room = f"{expect_seconds(request):.1f}", f"{count_bytes(request) / 1e9:.1f}"
         raise InputError(
             "too_long",
-            en=f"L = {n} at d = {d} needs about {seconds} s and {room} GB; the clock has {SECONDS:g} s and {MEMORY / 1e9:g} GB: "
-            f"at this d, L can be up to {most}.",
-            zh=f"d = {d} 时 L = {n} 约需 {seconds} 秒、{room} GB；计时最多 {SECONDS:g} 秒、{MEMORY / 1e9:g} GB："
-            f"在这个 d 下，L 最大为 {most}。",
+            en=(
+                f"L = {n} at d = {d} needs about {seconds} s and {room} GB; the clock has"
+                f" {SECONDS:g} s and {MEMORY / 1e9:g} GB: at this d, L can be up to {most}."
+            ),
+            zh=(
+                f"d = {d} 时 L = {n} 约需 {seconds} 秒、{room} GB；计时最多 {SECONDS:g}"
+                f" 秒、{MEMORY / 1e9:g} GB：在这个 d 下，L 最大为 {most}。"
+            ),
         )
 
 
 def largest(request: Request) -> int:
-    """The largest length that the clock has time and memory for, at the width that is asked for."""
+    """Return the largest length within the clock's time and memory, at the width of a request."""
     low, high = SHORTEST, 4096
     while low < high:
         middle = (low + high + 1) // 2
         one = dataclasses.replace(request, length=middle)
-        low, high = (middle, high) if expected(one) <= SECONDS and needed(one) <= MEMORY else (low, middle - 1)
+        low, high = (
+            (middle, high)
+            if expect_seconds(one) <= SECONDS and count_bytes(one) <= MEMORY
+            else (low, middle - 1)
+        )
     return low
 
 

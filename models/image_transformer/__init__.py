@@ -1,1 +1,1 @@
-"""Image Transformer and a gated PixelCNN: pictures, pixel by pixel."""
+"""Image Transformer and a gated PixelCNN, which generate pictures pixel by pixel."""

@@ -1,4 +1,4 @@
-"""Fashion-MNIST and the colour pictures, as tensors of levels."""
+"""Fashion-MNIST and colour pictures as tensors of levels."""
 
 from __future__ import annotations
 
@@ -11,20 +11,28 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image
 from torch import Tensor
 
-from models.pixels import mnist, part
+from models.data.pixels import read_mnist, select_split
+from models.media.files import read_bytes
+from models.media.picture_files import PictureBounds
+from models.media.pictures import as_png, picture
 
-OWN = "pictures.npz"  # in a data folder of somebody's own, in the place of CIFAR-10: an array for each split
-SIDE, LARGEST = 32, 50_000_000  # pixels: a side of a picture that is learned from, and all of a file that is read
+# A user's own data folder has an array per split instead of CIFAR-10.
+OWN = "pictures.npz"
+SIDE = 32  # pixels: the side of a training picture
+# Photo formats of cameras.
+TRAINING = PictureBounds(64 << 20, dict.fromkeys(("PNG", "JPEG", "WebP"), 50_000_000))
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """levels: (picture, row, column) or (picture, row, column, channel), uint8; kinds: (picture,), from 0.
+    """Pictures of a split.
 
-    small: (picture, small row, small column, channel), what each is to be raised from, or None.
+    levels: (picture, row, column) or (picture, row, column, channel), uint8. kinds: from 0,
+    (picture,). small: the small pictures to enlarge, (picture, small row, small column, channel),
+    or None.
     """
 
     levels: NDArray[np.uint8]
@@ -35,37 +43,45 @@ class Pictures:
         return len(self.levels)
 
     def __getitem__(self, part: slice) -> Pictures:
-        return Pictures(self.levels[part], self.kinds[part], None if self.small is None else self.small[part])
+        return Pictures(
+            self.levels[part], self.kinds[part], None if self.small is None else self.small[part]
+        )
 
     @property
-    def told(self) -> NDArray[np.int64] | NDArray[np.uint8]:
-        """What a model is told of each picture: the small one where there is one, else its kind."""
+    def condition(self) -> NDArray[np.int64] | NDArray[np.uint8]:
+        """The condition of each picture: the small picture if there is one, otherwise the kind."""
         return self.kinds if self.small is None else self.small
 
 
 class Batch(NamedTuple):
-    """picture: (batch, row, column) or (batch, row, column, channel) levels; told: kinds (batch,), or small pictures like `picture`."""
+    """A batch of pictures with their conditions.
+
+    picture: levels, (batch, row, column) or (batch, row, column, channel). told: kinds, (batch,),
+    or small pictures with the axes of `picture`.
+    """
 
     picture: Tensor
     told: Tensor
 
 
 def fashion(data: Path, split: str) -> Pictures:
-    """Fashion-MNIST. split: "train" (59,000), "val" (the last 1,000 of the official training set) or "test" (10,000).
+    """Load Fashion-MNIST.
 
-    FileNotFoundError where the data are missing, ValueError for another split.
+    split: "train" (59,000), "val" (the last 1,000 of the official training set) or "test" (10,000).
+    Raise FileNotFoundError if the data are missing, and ValueError for another split.
     """
-    chosen = part(split, "Fashion-MNIST")
-    return Pictures(*mnist(data / "fashion-mnist", split))[chosen]
+    chosen = select_split(split, "Fashion-MNIST")
+    return Pictures(*read_mnist(data / "fashion-mnist", split))[chosen]
 
 
 def colour(data: Path, split: str, count: int | None = None) -> Pictures:
-    """CIFAR-10 from its JPEG copy, (picture, 32, 32, 3); the first `count` of the split, or all.
+    """Load CIFAR-10 from its JPEG copy, (picture, 32, 32, 3): the first `count` pictures of the
+    split, or all.
 
-    split: "train" (49,000), "val" (the last 1,000 of the training set) or "test" (10,000). Where somebody's own pictures lie in `data`:
-    those, all of one kind.
+    split: "train" (49,000), "val" (the last 1,000 of the training set) or "test" (10,000). If
+    `data` holds a user's own pictures, load those, all of one kind.
     """
-    inside = part(split, "CIFAR-10")
+    inside = select_split(split, "CIFAR-10")
     if (data / OWN).is_file():
         with np.load(data / OWN) as file:
             own = file[split][:count]
@@ -74,32 +90,34 @@ def colour(data: Path, split: str, count: int | None = None) -> Pictures:
         name = "test" if split == "test" else "train"
         jpeg, offset, label = file[f"{name}_jpeg"], file[f"{name}_offset"], file[f"{name}_label"]
     chosen = range(len(label))[inside][:count]
-    levels = np.stack([np.asarray(Image.open(io.BytesIO(jpeg[offset[i] : offset[i + 1]].tobytes()))) for i in chosen])
+    levels = np.stack(
+        [
+            np.asarray(Image.open(io.BytesIO(jpeg[offset[i] : offset[i + 1]].tobytes())))
+            for i in chosen
+        ]
+    )
     return Pictures(levels, label[list(chosen)].astype(np.int64))
 
 
 def square(path: Path) -> NDArray[np.uint8]:
-    """The middle square of a picture file, (32, 32, 3). ValueError, in words, where it cannot be read or is too large."""
-    try:
-        with Image.open(path) as found:
-            if found.width * found.height > LARGEST:
-                raise ValueError(f"{found.width:,} × {found.height:,} pixels are too many")
-            upright = ImageOps.exif_transpose(found).convert("RGB")
-            return np.asarray(ImageOps.fit(upright, (SIDE, SIDE), Image.Resampling.BOX))
-    except (OSError, SyntaxError, Image.DecompressionBombError):
-        raise ValueError("it is no picture") from None
+    """Return the middle square of a picture file as the page reads it, (32, 32, 3).
+
+    Raise InputError or OSError if it cannot be read.
+    """
+    return picture(as_png(read_bytes(path, TRAINING.size), TRAINING), SIDE, 3, TRAINING).levels
 
 
 def write(data: Path, splits: Mapping[str, Sequence[NDArray[np.uint8]]]) -> None:
-    """Put pictures where `colour` reads them."""
+    """Write pictures in the format that `colour` reads."""
     data.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(data / OWN, **{split: np.stack(levels) for split, levels in splits.items()})  # type: ignore[arg-type]
 
 
-def reduced(levels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
-    """Pictures made smaller by averaging whole squares: (picture, row, column, …) -> (picture, side, side, …), rounded.
+def reduce_pictures(levels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    """Shrink pictures by averaging whole squares, rounded: (picture, row, column, …) -> (picture,
+    side, side, …).
 
-    ValueError where the sides are no multiples of `side`.
+    Raise ValueError if the sides are no multiples of `side`.
     """
     count, rows, columns, *rest = levels.shape
     if rows % side or columns % side:
@@ -109,29 +127,44 @@ def reduced(levels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
     return small
 
 
-def enlarged(data: Path, split: str, side: int, small: int, count: int | None = None) -> Pictures:
-    """The colour pictures of `colour`, averaged to (side, side, 3), each with its own average of (small, small, 3) beside it."""
+def read_enlarged(
+    data: Path, split: str, side: int, small: int, count: int | None = None
+) -> Pictures:
+    """Load the pictures of `colour`, averaged to (side, side, 3), each with its own average of
+    (small, small, 3)."""
     whole = colour(data, split, count)
-    large = reduced(whole.levels, side)
-    return Pictures(large, whole.kinds, reduced(large, small))
+    large = reduce_pictures(whole.levels, side)
+    return Pictures(large, whole.kinds, reduce_pictures(large, small))
 
 
 class Round:
-    """Some batches of a pass in an order of its own; a few pictures come without their kind, so that the model can do without.
+    """Some batches of a shuffled pass; a share of the pictures has no kind, so that the model
+    learns to do without.
 
-    number: counts the rounds of a run; each takes the next `size` batches, and after all pictures a new order begins.
-    forget: the share of pictures whose kind becomes `unknown`.
+    number: counts the rounds of a run; each takes the next `size` batches, and a new order starts
+    after all pictures. forget: the share of pictures whose kind becomes `unknown`.
     """
 
-    def __init__(self, pictures: Pictures, batch: int, size: int, seed: int, number: int, unknown: int, forget: float) -> None:
+    def __init__(
+        self,
+        pictures: Pictures,
+        batch: int,
+        size: int,
+        seed: int,
+        number: int,
+        unknown: int,
+        forget: float,
+    ) -> None:
         rounds = max(1, len(pictures) // (batch * size))
         order = np.random.default_rng((seed, number // rounds)).permutation(len(pictures))
         begin = number % rounds * batch * size
         self._order = order[begin : begin + batch * size]
         self._pictures = pictures
         self._batch = batch
-        self._told = pictures.told[self._order].astype(np.int64)
-        self._told[np.random.default_rng((seed, number, 1)).random(len(self._order)) < forget] = unknown
+        self._told = pictures.condition[self._order].astype(np.int64)
+        self._told[np.random.default_rng((seed, number, 1)).random(len(self._order)) < forget] = (
+            unknown
+        )
 
     def __len__(self) -> int:
         return len(self._order) // self._batch
@@ -143,7 +176,10 @@ class Round:
 
 
 def in_batches(pictures: Pictures, size: int) -> Iterator[Batch]:
-    """All pictures, in order, with what is told of them."""
+    """Yield all pictures in order, with their conditions."""
     for begin in range(0, len(pictures), size):
         part = pictures[slice(begin, begin + size)]
-        yield Batch(torch.from_numpy(part.levels.astype(np.int64)), torch.from_numpy(part.told.astype(np.int64)))
+        yield Batch(
+            torch.from_numpy(part.levels.astype(np.int64)),
+            torch.from_numpy(part.condition.astype(np.int64)),
+        )

@@ -1,6 +1,8 @@
-"""Gated PixelCNN, the baseline without attention: masked convolutions, a vertical and a horizontal stack (van den Oord et al., 2016b).
+"""Gated PixelCNN, the baseline without attention: masked convolutions in a vertical and a
+horizontal stack (van den Oord et al., 2016b).
 
-The vertical stack sees all rows above, the horizontal one the rest of the row to the left, so that no pixel is blind to any earlier one.
+The vertical stack sees all rows above, the horizontal one the rest of the row to the left, so that
+every pixel sees all earlier ones.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from models.layers.positional import sinusoids
 
 @dataclass(frozen=True)
 class Config:
-    """What the network is."""
+    """The sizes of a network."""
 
     rows: int = 28  # of a picture, pixels
     columns: int = 28  # of a picture, pixels
-    classes: int = 10  # kinds of picture; one more label says that the kind is not known
+    classes: int = 10  # kinds of picture; one more label stands for an unknown kind
     features: int = 68  # channels of each stack
     readout: int = 192  # channels before the logits
     kernel: int = 3  # side of the convolutions' windows, before masking
@@ -29,13 +31,17 @@ class Config:
 
 
 def gate(x: Tensor, kind: Tensor) -> Tensor:
-    """tanh(x₁ + V₁ᵀ k) ⊙ σ(x₂ + V₂ᵀ k) (eq. 2 and 4): x (batch, 2 · features, row, column), kind (batch, 2 · features)."""
+    """Return tanh(x₁ + V₁ᵀ k) ⊙ σ(x₂ + V₂ᵀ k) (eqs. 2 and 4).
+
+    x: (batch, 2 · features, row, column). kind: (batch, 2 · features).
+    """
     first, second = (x + kind[:, :, None, None]).chunk(2, dim=1)
     return first.tanh() * second.sigmoid()
 
 
 class Window(nn.Module):
-    """A convolution whose weights stand as one matrix, (channels out, channels in · height · width), for an optimiser of matrices."""
+    """A convolution with its weights as one matrix, (channels out, channels in · height · width),
+    for an optimiser of matrices."""
 
     def __init__(self, inside: int, outside: int, height: int = 1, width: int = 1) -> None:
         super().__init__()
@@ -45,15 +51,19 @@ class Window(nn.Module):
         nn.init.xavier_uniform_(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (batch, channels in, row, column) -> (batch, channels out, row − height + 1, column − width + 1)."""
+        """Return the convolution, (batch, channels out, row − height + 1, column − width + 1).
+
+        x: (batch, channels in, row, column).
+        """
         return F.conv2d(x, self.weight.view(self.shape), self.bias)
 
 
 class Layer(nn.Module):
-    """One gated layer of both stacks (van den Oord et al., 2016b, fig. 2).
+    """A gated layer of both stacks (van den Oord et al., 2016b, fig. 2).
 
-    Windows are cut, not masked: k // 2 + 1 rows for the vertical stack and k // 2 + 1 columns for the horizontal one are all that a
-    masked k × k window would leave. In the first layer the window ends before the pixel itself.
+    Windows are cut instead of masked: a masked k × k window leaves k // 2 + 1 rows for the vertical
+    stack and k // 2 + 1 columns for the horizontal one. In the first layer, the window ends before
+    the pixel itself.
     """
 
     def __init__(self, config: Config, first: bool, inside: int) -> None:
@@ -69,11 +79,15 @@ class Layer(nn.Module):
         nn.init.normal_(self.kind.weight, std=0.1)
 
     def forward(self, above: Tensor, left: Tensor, kind: Tensor) -> tuple[Tensor, Tensor]:
-        """above, left: (batch, features, row, column) of the two stacks. The same again, one layer deeper."""
+        """Return the two stacks one layer deeper.
+
+        above, left: the two stacks, (batch, features, row, column).
+        """
         reach = self.reach
         vertical = self.vertical(F.pad(above, (reach, reach, reach, 0)))
         side = F.pad(left[..., :-1], (reach + 1, 0)) if self.first else F.pad(left, (reach, 0))
-        # What the vertical stack knows at a row includes that row itself, of which the right part is not made yet: take the row above.
+        # The vertical stack at a row includes that row, whose right part is not yet generated, so
+        # the row above is used.
         horizontal = self.horizontal(side) + self.down(F.pad(vertical[:, :, :-1], (0, 0, 1, 0)))
         told = self.kind(kind).chunk(2, dim=1)
         made = self.out(gate(horizontal, told[1]))
@@ -81,14 +95,22 @@ class Layer(nn.Module):
 
 
 class PixelCNN(nn.Module):
-    """The stack of gated layers, between an embedding of the levels and logits over them."""
+    """A stack of gated layers between an embedding of the levels and their logits."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
         self.level = nn.Embedding(LEVELS, config.features)
-        row, column = (sinusoids(n, config.features // 2, 100.0).T for n in (config.rows, config.columns))
-        place = torch.cat((row[:, :, None].expand(-1, -1, config.columns), column[:, None].expand(-1, config.rows, -1)), dim=0)
+        row, column = (
+            sinusoids(n, config.features // 2, 100.0).T for n in (config.rows, config.columns)
+        )
+        place = torch.cat(
+            (
+                row[:, :, None].expand(-1, -1, config.columns),
+                column[:, None].expand(-1, config.rows, -1),
+            ),
+            dim=0,
+        )
         self.place: Tensor
         self.register_buffer("place", place.contiguous(), persistent=False)
         inside = [2 * config.features] + [config.features] * (config.n_layers - 1)
@@ -100,13 +122,14 @@ class PixelCNN(nn.Module):
 
     @property
     def unknown(self) -> int:
-        """The label of a picture whose kind nobody tells."""
+        """The label of a picture of unknown kind."""
         return self.config.classes
 
     def forward(self, picture: Tensor, kind: Tensor) -> Tensor:
-        """Logits (batch, row, column, level) of a picture (batch, row, column), each pixel's from the pixels before it in raster order.
+        """Return the logits of a picture, each pixel's from the pixels before it in raster order,
+        (batch, row, column, level).
 
-        kind: (batch,), `unknown` for none.
+        picture: (batch, row, column). kind: (batch,), `unknown` for none.
         """
         x = self.level(picture).permute(0, 3, 1, 2)
         x = torch.cat((x, self.place.expand(len(x), -1, -1, -1)), dim=1)
@@ -117,5 +140,6 @@ class PixelCNN(nn.Module):
         return logits.permute(0, 2, 3, 1)  # type: ignore[no-any-return]
 
     def predictions(self, picture: Tensor, kind: Tensor) -> tuple[Tensor, Tensor]:
-        """For training: logits (batch, row, column, level) and the levels that came (batch, row, column)."""
+        """Return logits (batch, row, column, level) and true levels (batch, row, column) for
+        training."""
         return self(picture, kind), picture

@@ -1,1 +1,1 @@
-"""The language model: a decoder alone that reads a text and says what comes next."""
+"""The language model: a decoder that reads a text and predicts what comes next."""

@@ -1,8 +1,9 @@
-"""Reading on and writing symbol by symbol, with the keys and values of what was read.
+"""Reading and writing symbol by symbol, with stored keys and values.
 
-A network has a learned position for each place of its window and none behind it. So a full window is left: its second half is read
-anew from position 0, in one pass, and the text goes on behind it. Each symbol then has half a window before it at least, just as where a
-whole text is read (`models.bits.windows`), and most steps stay steps of one position.
+A network has learned positions for its window and none beyond it. When the window is full, its
+second half is therefore read again from position 0, in one pass, and the text continues after it.
+Each symbol has at least half a window before it, as in reading a whole text
+(`models.evaluation.bits_per_character.cut_windows`), and most steps remain steps of one position.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models import bits
-from models.characters import UNKNOWN
+from models.data.characters import UNKNOWN
+from models.decoding.sampling import Reader as Base
+from models.evaluation import bits_per_character
+from models.explaining.trace import OFF, Trace
 from models.language_model.model import LanguageModel
-from models.sampling import Reader as Base
-from models.trace import OFF, Trace
 
-How = tuple[Any, ...]  # what is changed in a pass: gains, skipped layers, are positions added?
+How = tuple[Any, ...]  # changes of a pass: gains, skipped layers, whether positions are added
 
 
 class Reader(Base):
-    """Reads with a cache as long as the window."""
+    """A reader with a cache as long as the window."""
 
-    never = (UNKNOWN,)  # of pieces, END has this number
+    never = (UNKNOWN,)  # the number of END, if symbols are pieces
 
     def __init__(self, model: LanguageModel, rows: int, how: How = (None,)) -> None:
         gains, *rest = how
@@ -35,13 +36,16 @@ class Reader(Base):
         self._last = torch.zeros(rows, 0, dtype=torch.long, device=model.readout.weight.device)
 
     @property
-    def left(self) -> int:
-        """How many positions may be read at once."""
+    def positions_left(self) -> int:
+        """The number of positions that can be read at once."""
         return self._room - self.cache.position or self._room - self._room // 2
 
     @torch.no_grad()
     def read(self, before: Tensor) -> Tensor:
-        """before: (batch, position) symbols after those that were read; (batch, position, symbol) logits of the one after each."""
+        """Read symbols and return the logits of the next ones, (batch, position, symbol).
+
+        before: the symbols that follow those read so far, (batch, position).
+        """
         if self.cache.position == self._room:
             self.cache.position = 0
             super().read(self._last)
@@ -49,19 +53,21 @@ class Reader(Base):
         return super().read(before)
 
 
-def windows(length: int, window: int) -> list[bits.Cut]:
-    """The windows in which a text of so many symbols is read, (begin, end, from where it counts), as `Reader` goes through them."""
-    return bits.windows(length, window, window - window // 2)
+def windows(length: int, window: int) -> list[bits_per_character.Cut]:
+    """Return the windows in which `Reader` reads a text of some length, (begin, end, first position
+    that counts)."""
+    return bits_per_character.cut_windows(length, window, window - window // 2)
 
 
 @torch.no_grad()
-def climbed(
+def run_layer_by_layer(
     model: LanguageModel, symbols: NDArray[np.int64], how: How, watched: bool = False
-) -> Iterator[tuple[bits.Cut, list[Tensor], NDArray[np.float32] | None]]:
-    """Finished texts, (batch, position) symbols, window by window: after each layer, (batch, position, d_model) of the positions that
-    count in the window, to say what stands there; and where it is watched (layer, batch, head, query, key) weights of the whole window.
+) -> Iterator[tuple[bits_per_character.Cut, list[Tensor], NDArray[np.float32] | None]]:
+    """Yield the layers' outputs for finished texts, window by window: (batch, position, d_model)
+    after each layer, for the predictions of the positions that count.
 
-    how: gains, skipped layers, are positions added?
+    If watched, also yield the weights of the whole window, (layer, batch, head, query, key).
+    symbols: (batch, position). how: gains, skipped layers, whether positions are added.
     """
     gains, *rest = how
     given = torch.from_numpy(symbols).to(model.readout.weight.device)
@@ -70,12 +76,18 @@ def climbed(
         begin, end, counted = cut
         trace = Trace("*/self/weights", budget=1 << 28) if watched else OFF
         states = list(model.climb(text[:, begin:end], 0, None, gains, trace, *rest))
-        yield cut, [x[:, counted - begin :] for x in states], _weights(trace, model, len(given), end - begin) if watched else None
+        yield (
+            cut,
+            [x[:, counted - begin :] for x in states],
+            _weights(trace, model, len(given), end - begin) if watched else None,
+        )
 
 
 def _weights(trace: Trace, model: LanguageModel, rows: int, length: int) -> NDArray[np.float32]:
-    """(layer, batch, head, query, key); 0 in a layer that was skipped."""
-    found = np.zeros((model.config.n_layers, rows, model.config.n_heads, length, length), np.float32)
+    """Return the weights, (layer, batch, head, query, key); 0 in a skipped layer."""
+    found = np.zeros(
+        (model.config.n_layers, rows, model.config.n_heads, length, length), np.float32
+    )
     for name in trace.names():
         found[int(name.split("/")[0])] = trace.stack(name)[0]
     return found

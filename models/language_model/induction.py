@@ -1,7 +1,9 @@
-"""Heads that copy: a sequence of random symbols that is said again, and who finds its place in it (Olsson et al., 2022).
+"""Heads that copy: repeated sequences of random symbols, and the heads that find their place in
+them (Olsson et al., 2022).
 
-A head of the first layer looks at the symbol before; a head of the second can then look for the place behind an earlier occurrence of the
-symbol that is being read. One layer cannot: what stands before a key is not written there yet.
+A head of the first layer attends to the previous symbol; a head of the second layer can then find
+the position after an earlier occurrence of the current symbol. One layer cannot, because a key does
+not yet hold the symbol before it.
 """
 
 from __future__ import annotations
@@ -13,30 +15,37 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from models.explaining.trace import Trace
 from models.language_model.model import LanguageModel
-from models.trace import Trace
 
-SHORTEST, LONGEST = 8, 40  # symbols of a sequence before it is said again
+SHORTEST, LONGEST = 8, 40  # symbols of a sequence before it repeats
 
 
-def sequences(letters: int, count: int, length: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(row, position) symbols, each row one sequence of different symbols again and again; (row,) how many symbols it has."""
+def sequences(
+    letters: int, count: int, length: int, generator: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw sequences of different symbols, each repeated over its row, (row, position), and their
+    lengths, (row,)."""
     periods = generator.integers(SHORTEST, LONGEST + 1, size=count)
-    rows = np.stack([np.resize(1 + generator.permutation(letters)[:period], length) for period in periods])
+    rows = np.stack(
+        [np.resize(1 + generator.permutation(letters)[:period], length) for period in periods]
+    )
     return rows.astype(np.int64), periods
 
 
-def copied(logits: Tensor, wanted: Tensor, periods: NDArray[np.int64]) -> float:
-    """The share of symbols guessed right, of those that a reader of the past can know: from the second time on, its first symbol apart.
+def measure_copying(logits: Tensor, wanted: Tensor, periods: NDArray[np.int64]) -> float:
+    """Return the share of correct predictions among the symbols that follow from the past: from the
+    second repetition on, without its first symbol.
 
-    logits: (row, position, symbol) of what comes after each position; wanted: (row, position).
+    logits: of the next symbol, (row, position, symbol). wanted: the true symbols, (row, position).
     """
     known = torch.arange(wanted.shape[1]) >= torch.from_numpy(periods)[:, None]
     return float((logits.argmax(-1).cpu() == wanted.cpu())[known].float().mean())
 
 
 def scores(weights: NDArray[np.floating], periods: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(head,) how much each looks at what came behind the earlier occurrence of the symbol that it reads; its mean over the second time.
+    """Return each head's mean weight, over the second repetition, on the position after the earlier
+    occurrence of the current symbol, (head,).
 
     weights: (row, head, query, key).
     """
@@ -48,9 +57,12 @@ def scores(weights: NDArray[np.floating], periods: NDArray[np.int64]) -> NDArray
 
 
 @torch.no_grad()
-def measured(model: LanguageModel, count: int = 200, seed: int = 7) -> dict[str, Any]:
-    """Copying of sequences that nobody has learned: `value`, the share that is right; `scores`, (layer, head); `head`, the layer and head
-    that copies most, counted from 0; `silenced`: what is right without it."""
+def measure_induction(model: LanguageModel, count: int = 200, seed: int = 7) -> dict[str, Any]:
+    """Measure how well new random sequences are copied.
+
+    `value`: the share of correct predictions. `scores`: (layer, head). `head`: the layer and head
+    that copies most, from 0. `silenced`: the share of correct predictions without it.
+    """
     generator = np.random.default_rng(seed)
     window = model.config.window
     rows, periods = sequences(len(model.config.letters), count, window + 1, generator)
@@ -63,9 +75,9 @@ def measured(model: LanguageModel, count: int = 200, seed: int = 7) -> dict[str,
     gains[layer, :, head] = 0
     return {
         "metric": "share copied",
-        "value": round(copied(logits, wanted, periods), 4),
+        "value": round(measure_copying(logits, wanted, periods), 4),
         "n": int(sum(max(0, window - period) for period in periods)),
         "scores": found.round(4).tolist(),
         "head": [layer, head],
-        "silenced": round(copied(model(before, gains=gains), wanted, periods), 4),
+        "silenced": round(measure_copying(model(before, gains=gains), wanted, periods), 4),
     }

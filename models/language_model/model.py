@@ -1,7 +1,9 @@
-"""A decoder that reads a text from the left and says what comes next, with the extra predictions that it can learn from.
+"""A decoder that reads a text from the left and predicts the next symbol, with auxiliary
+predictions for training.
 
-Al-Rfou et al. (2019), §2.1 and §3: learned positions are added before every layer; every position predicts its next symbol, not the last
-one alone; every layer below the last predicts too, through a classifier of its own; and each that predicts also says the symbol after next.
+Al-Rfou et al. (2019), §2.1 and §3: learned positions are added before every layer. Every position
+predicts its next symbol, instead of the last position alone; every lower layer predicts too,
+through its own classifier; and each of these also predicts the symbol after next.
 """
 
 from __future__ import annotations
@@ -16,33 +18,35 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import fused
-from models.characters import Alphabet
-from models.decoder import Decoder, Layer, quiet_start
-from models.trace import OFF, Trace
+from models.data.characters import Alphabet
+from models.explaining.trace import OFF, Trace
+from models.layers import fused
+from models.networks.decoder import Decoder, Layer, initialise_quietly
 
-PLAIN: tuple[tuple[Any, ...], ...] = ((), (frozenset(), True))  # how a pass is made where nothing is changed
-PLACE = 0.1  # spread of what is learned for each position, at the start of training
+# The defaults of a pass without changes.
+PLAIN: tuple[tuple[Any, ...], ...] = ((), (frozenset(), True))
+PLACE = 0.1  # standard deviation of position embeddings at the start of training
 
 
 @dataclass(frozen=True)
 class Config:
-    """What the network is."""
+    """The sizes of a network."""
 
-    letters: str = ""  # the characters that it knows, by number from 1; 0 is any other. Empty for a model of pieces
-    pieces: int = 0  # or how many pieces it knows
+    # The known characters, numbered from 1; 0 is any other. Empty for a model of pieces.
+    letters: str = ""
+    pieces: int = 0  # or the number of known pieces
     window: int = 256  # symbols that it reads at once
     d_model: int = 96  # width of a position
-    d_ff: int = 384  # width inside the feed-forward sublayer; 0 for layers of attention alone
+    d_ff: int = 384  # width inside the feed-forward sublayer; 0 for attention alone
     n_heads: int = 4  # attention heads of each layer
     n_layers: int = 8  # layers
-    dropout: float = 0.0  # of what each sublayer adds
-    exits: bool = False  # does every layer below the last have a classifier of its own?
-    ahead: bool = False  # are there classifiers of the symbol after next?
+    dropout: float = 0.0  # of the output of each sublayer
+    exits: bool = False  # whether every lower layer has its own classifier
+    ahead: bool = False  # whether there are classifiers of the symbol after next
 
 
 class Exit(nn.Module):
-    """A classifier of a layer's own: LayerNorm, then a linear readout."""
+    """A layer's own classifier: LayerNorm, then a linear readout."""
 
     def __init__(self, d_model: int, kinds: int) -> None:
         super().__init__()
@@ -50,54 +54,68 @@ class Exit(nn.Module):
         self.readout = nn.Linear(d_model, kinds)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (batch, position, d_model); (batch, position, symbol) logits."""
+        """Return logits, (batch, position, symbol).
+
+        x: (batch, position, d_model).
+        """
         return self.readout(self.norm(x))  # type: ignore[no-any-return]
 
 
 class Nothing(nn.Module):
-    """Adds nothing, in the place of a sublayer."""
+    """A replacement for a sublayer that adds nothing."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """x of any shape; zeros of the same."""
+        """Return zeros in the shape of x."""
         return torch.zeros_like(x)
 
 
 class Tied(nn.Module):
-    """A readout that scores each symbol by its embedding: thousands of pieces would double the parameters (Press and Wolf, 2017)."""
+    """A readout that scores each symbol by its embedding, because a separate one for thousands of
+    pieces would double the parameters (Press and Wolf, 2017)."""
 
     def __init__(self, embedding: nn.Embedding) -> None:
         super().__init__()
-        self._embedding = (embedding,)  # not registered a second time
+        self._embedding = (embedding,)  # a tuple, so that it is not registered a second time
         self.bias = nn.Parameter(torch.zeros(embedding.num_embeddings))
 
     @property
     def weight(self) -> Tensor:
-        """(symbol, d_model)."""
+        """The embeddings, (symbol, d_model)."""
         return self._embedding[0].weight
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (batch, position, d_model); (batch, position, symbol) logits."""
+        """Return logits, (batch, position, symbol).
+
+        x: (batch, position, d_model).
+        """
         return F.linear(x, self.weight, self.bias)
 
 
 class LanguageModel(Decoder):
-    """P(x_t | x_1 … x_{t−1}) for symbols that are characters or pieces."""
+    """A decoder for P(x_t | x_1 … x_{t−1}), with characters or pieces as symbols."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
         kinds = config.pieces or len(config.letters) + 1
         self.symbol = nn.Embedding(kinds, config.d_model)
-        self.places = nn.Parameter(PLACE * torch.randn(config.n_layers, config.window, config.d_model))
-        self.stack(
-            (Layer(config.d_model, config.d_ff or 1, config.n_heads, config.dropout) for _ in range(config.n_layers)), config.d_model, kinds
+        self.places = nn.Parameter(
+            PLACE * torch.randn(config.n_layers, config.window, config.d_model)
+        )
+        self.build_layers(
+            (
+                Layer(config.d_model, config.d_ff or 1, config.n_heads, config.dropout)
+                for _ in range(config.n_layers)
+            ),
+            config.d_model,
+            kinds,
         )
         lower, all_ = range(config.n_layers - 1), range(config.n_layers)
         self.exits = nn.ModuleList(Exit(config.d_model, kinds) for _ in lower if config.exits)
         contributing = all_ if config.exits else lower[:0]
         count = (len(contributing) or 1) if config.ahead else 0
         self.ahead = nn.ModuleList(Exit(config.d_model, kinds) for _ in range(count))
-        quiet_start([self.symbol], self.layers)
+        initialise_quietly([self.symbol], self.layers)
         for layer in self.layers if not config.d_ff else ():
             layer.feedforward_norm, layer.feedforward = nn.Identity(), Nothing()
         self.scale = 1.0
@@ -108,32 +126,40 @@ class LanguageModel(Decoder):
 
     @cached_property
     def alphabet(self) -> Alphabet:
-        """The characters that it knows."""
+        """The known characters."""
         return Alphabet(self.config.letters)
 
     @property
     def start(self) -> int:
-        """What stands before a text: a line break, or piece 0."""
+        """The symbol before a text: a line break, or piece 0."""
         return 0 if self.config.pieces else int(self.alphabet.encode("\n")[0])
 
     @property
-    def used(self) -> int:
-        """Parameters that a prediction of the next symbol takes: without the classifiers that only training needs."""
+    def parameters_used(self) -> int:
+        """The number of parameters that a prediction of the next symbol uses, without the
+        classifiers for training."""
         extra = sum(p.numel() for module in (self.exits, self.ahead) for p in module.parameters())
         return sum(p.numel() for p in self.parameters()) - extra
 
-    def embedded(self, before: Tensor, first: int = 0) -> Tensor:
-        """(batch, position, d_model) of symbols, (batch, position), wherever they stand: positions are added in the layers."""
+    def embed_symbols(self, before: Tensor, first: int = 0) -> Tensor:
+        """Return the embeddings of symbols, (batch, position, d_model).
+
+        They do not depend on positions, which the layers add. before: (batch, position).
+        """
         return self.symbol(before) * self.scale  # type: ignore[no-any-return]
 
-    def step(self, cache: Any, gains: Any = None, trace: Trace = OFF, *how: Any) -> fused.Step | None:
-        """What reads one position alone, None where a layer is skipped or something watched; cache: a `models.sampling.Cache`.
+    def step(
+        self, cache: Any, gains: Any = None, trace: Trace = OFF, *how: Any
+    ) -> fused.Step | None:
+        """Return the step that reads one position; None if a layer is skipped or the trace is
+        watched.
 
-        The rest as in `forward`.
+        cache: a `models.decoding.sampling.SamplingCache`. The other arguments are those of
+        `forward`.
         """
         if trace is not OFF or how not in PLAIN:
             return None
-        return fused.of_decoder(self, cache.own(gains, places=list(self.places.detach())))
+        return fused.fuse_decoder(self, cache.as_fused(gains, places=list(self.places.detach())))
 
     def climb(
         self,
@@ -145,34 +171,57 @@ class LanguageModel(Decoder):
         skipped: Collection[int] = (),
         places: bool = True,
     ) -> Iterator[Tensor]:
-        """(batch, position, d_model) after each layer, from the lowest to the last. Arguments as in `forward`."""
+        """Yield the output of each layer, from the lowest to the last, (batch, position, d_model).
+
+        The arguments are those of `forward`.
+        """
         end = first + before.shape[1]
         if end > self.config.window:
             raise ValueError(f"position {end}: the model reads {self.config.window} at once")
-        x = self.embedded(before)
+        x = self.embed_symbols(before)
         for i, layer in enumerate(self.layers):
             if i in skipped:
                 yield x
                 continue
-            x = layer(x + self.places[i, first:end] if places else x, i, past, None if gains is None else gains[i], trace.within(i))
+            x = layer(
+                x + self.places[i, first:end] if places else x,
+                i,
+                past,
+                None if gains is None else gains[i],
+                trace.within(i),
+            )
             yield x
 
-    def forward(self, before: Tensor, first: int = 0, past: Any = None, gains: Any = None, trace: Trace = OFF, *how: Any) -> Tensor:
-        """before: (batch, position) symbols, the first of them at position `first`; (batch, position, symbol) logits of the one after each.
+    def forward(
+        self,
+        before: Tensor,
+        first: int = 0,
+        past: Any = None,
+        gains: Any = None,
+        trace: Trace = OFF,
+        *how: Any,
+    ) -> Tensor:
+        """Return the logits of the symbol after each position, (batch, position, symbol).
 
-        past: keys and values of the positions before (`models.sampling.Cache`). gains: (layer, batch, head), what a head's output is
-        multiplied by. how: layers that are skipped, numbers from 0, and whether positions are added. Taps
-        `<layer>/self/…`. ValueError past the window: no position there was ever trained.
+        before: symbols, (batch, position); the first has position `first`. past: keys and values of
+        earlier positions (`models.decoding.sampling.SamplingCache`). gains: factors of the heads'
+        outputs, (layer, batch, head). how: skipped layers, from 0, and whether positions are added.
+        The taps are `<layer>/self/…`. Raise ValueError beyond the window, because no position there
+        is trained.
         """
         *_, last = self.climb(before, first, past, gains, trace, *how)
         return self.lens(last)
 
     def lens(self, x: Tensor) -> Tensor:
-        """The logit lens: what the last layer's norm and readout make of any layer's (batch, position, d_model)."""
+        """Apply the logit lens: the last layer's norm and readout on any layer's output.
+
+        x: (batch, position, d_model).
+        """
         return self.readout(self.norm(x))  # type: ignore[no-any-return]
 
     def predictions(self, before: Tensor) -> Iterator[tuple[int, Tensor, Tensor | None]]:
-        """Every prediction that training can learn from: (layer, logits of the next symbol, those of the one after it or None)."""
+        """Yield every prediction for training: (layer, logits of the next symbol, logits of the
+        symbol after it or None)."""
         last = self.config.n_layers - 1
         for i, x in enumerate(self.climb(before)):
             if i == last:

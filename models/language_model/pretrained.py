@@ -1,11 +1,11 @@
-"""The trained networks as they are shipped."""
+"""The shipped networks."""
 
 from __future__ import annotations
 
+from models.checkpoints.pretrained import describe_builder, make_loader
 from models.language_model.model import Config, LanguageModel
-from models.pretrained import described, loader
 
 SLUG = "language_model"
-PIECES = "pieces.json"  # beside the weights of a model of pieces
+PIECES = "pieces.json"  # next to the weights of a model of pieces
 
-read, load = loader(SLUG, described(LanguageModel, Config), "plain")
+read, load = make_loader(SLUG, describe_builder(LanguageModel, Config), "plain")

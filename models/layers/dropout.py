@@ -8,10 +8,11 @@ from torch.nn import functional as F
 
 
 class Dropout(nn.Module):
-    """While training, each element is 0 with probability p, and the others are divided by 1 − p (Srivastava et al., 2014).
+    """Dropout: during training, each element is 0 with probability p, and the others are divided by
+    1 − p (Srivastava et al., 2014).
 
-    On a CPU one random 64-bit word decides eight elements, so p is rounded to a multiple of 1/256 there: drawing one float per
-    element costs more than the layers around it.
+    On a CPU one random 64-bit word decides eight elements, so p is rounded to a multiple of 1/256
+    there: drawing one float per element costs more than the layers around it.
     """
 
     def __init__(self, p: float) -> None:
@@ -21,7 +22,7 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        """x of any shape; the same shape comes back."""
+        """Drop elements of x, of any shape; return the same shape."""
         if not self.training or self.p == 0:
             return x
         if x.device.type != "cpu":
@@ -29,6 +30,8 @@ class Dropout(nn.Module):
         threshold = round(self.p * 256)
         if threshold == 0:
             return x
-        words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(torch.iinfo(torch.int64).min, None)
+        words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(
+            torch.iinfo(torch.int64).min, None
+        )
         keep = words.view(torch.uint8)[: x.numel()].view(x.shape) >= threshold
         return x * (keep * torch.tensor(256 / (256 - threshold), dtype=x.dtype))

@@ -6,7 +6,8 @@ from torch import Tensor, nn
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = W2 · relu(W1 x + b1) + b2, the same at every position (Vaswani et al., 2017, eq. 2)."""
+    """The feed-forward network FFN(x) = W2 · relu(W1 x + b1) + b2, the same at every position
+    (Vaswani et al., 2017, eq. 2)."""
 
     def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
@@ -14,5 +15,5 @@ class FeedForward(nn.Module):
         self.outer = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (..., d_model) -> (..., d_model)."""
+        """Apply the network: (..., d_model) -> (..., d_model)."""
         return self.outer(self.inner(x).relu_())  # type: ignore[no-any-return]

@@ -1,1 +1,2 @@
-"""Music Transformer (Huang et al., 2018), a Transformer without relative positions and a Performance RNN (Simon and Oore, 2017)."""
+"""Music Transformer (Huang et al., 2018), a Transformer without relative positions and a
+Performance RNN (Simon and Oore, 2017)."""

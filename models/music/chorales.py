@@ -1,6 +1,7 @@
-"""Four-part chorales as sequences of cells: soprano, alto, tenor, bass of the first sixteenth, then of the second, and so on.
+"""Four-part chorales as sequences of cells: soprano, alto, tenor and bass of the first sixteenth,
+then of the second, and so on.
 
-A cell says which pitch sounds in that voice during that sixteenth, or that none does; held and repeated notes are the same.
+A cell is the pitch of a voice during a sixteenth, or a rest; held and repeated notes are the same.
 """
 
 from __future__ import annotations
@@ -14,18 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 LOWEST, HIGHEST = 36, 81  # MIDI pitches
-SILENCE = 0  # the cell in which a voice rests; pitch p is cell p − LOWEST + 1
+SILENCE = 0  # the cell of a rest; pitch p is cell p − LOWEST + 1
 CELLS = HIGHEST - LOWEST + 2  # kinds of cell
-START = CELLS  # what stands before the first cell: read, never made
+START = CELLS  # precedes the first cell: read, never generated
 VOICES = ("soprano", "alto", "tenor", "bass")
 
 Cells = NDArray[np.int64]
 
 
 def cells_of(steps: Sequence[Sequence[float]]) -> Cells:
-    """(cell,) of sixteenths (soprano, alto, tenor, bass) as MIDI pitches, a negative one where a voice rests.
+    """Return the cells of sixteenths (soprano, alto, tenor, bass), (cell,); MIDI pitches, negative
+    for a rest.
 
-    ValueError for a pitch outside 36 … 81 or a sixteenth that has not four voices.
+    Raise ValueError for a pitch outside 36 … 81 or a sixteenth without four voices.
     """
     grid = np.asarray(steps, dtype=np.float64)
     if grid.ndim != 2 or grid.shape[1] != len(VOICES):
@@ -39,16 +41,20 @@ def cells_of(steps: Sequence[Sequence[float]]) -> Cells:
 
 
 def steps_of(cells: Cells) -> NDArray[np.int64]:
-    """The way back of `cells_of`: (sixteenth, voice) pitches, −1 where a voice rests. ValueError where the last sixteenth is not whole."""
+    """Return the pitches of cells, (sixteenth, voice), −1 for a rest: the inverse of `cells_of`.
+
+    Raise ValueError if the last sixteenth is incomplete.
+    """
     if len(cells) % len(VOICES):
         raise ValueError(f"{len(cells)} cells are no whole sixteenths of {len(VOICES)} voices")
     return np.where(cells == SILENCE, -1, cells + LOWEST - 1).reshape(-1, len(VOICES))
 
 
 def chorales(data: Path, split: str) -> tuple[Cells, ...]:
-    """The chorales of a split, whole: "train" (207), "dev" (the last 22 of the training ones), "valid" (76), or any other key of the file.
+    """Load the whole chorales of a split: "train" (207), "dev" (the last 22 of the training ones),
+    "valid" (76), or any other key of the file.
 
-    ValueError for another.
+    Raise ValueError for another split.
     """
     with gzip.open(data / "jsb" / "Jsb16thSeparated.json.gz") as file:
         splits = json.load(file)
@@ -60,9 +66,14 @@ def chorales(data: Path, split: str) -> tuple[Cells, ...]:
     return tuple(cells_of(piece) for piece in splits[split])
 
 
-def transposed(cells: Cells, semitones: int, generator: np.random.Generator) -> Cells:
-    """A chorale moved up or down by at most `semitones`: by how many is drawn among those that keep every pitch within 36 … 81."""
+def transpose(cells: Cells, semitones: int, generator: np.random.Generator) -> Cells:
+    """Transpose a chorale by at most `semitones`, drawn among the shifts that keep every pitch
+    within 36 … 81."""
     sounding = cells[cells != SILENCE]
-    lowest, highest = (int(sounding.min()), int(sounding.max())) if len(sounding) else (1, CELLS - 1)
-    by = int(generator.integers(max(-semitones, 1 - lowest), min(semitones, CELLS - 1 - highest) + 1))
+    lowest, highest = (
+        (int(sounding.min()), int(sounding.max())) if len(sounding) else (1, CELLS - 1)
+    )
+    by = int(
+        generator.integers(max(-semitones, 1 - lowest), min(semitones, CELLS - 1 - highest) + 1)
+    )
     return np.where(cells == SILENCE, SILENCE, cells + by)

@@ -1,11 +1,11 @@
-"""Music event by event, with what was read kept: keys and values, or a state."""
+"""Reading and writing music event by event, with stored keys and values or a state."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from models import sampling
+from models.decoding import sampling
 from models.music import lstm
 from models.music.lstm import PerformanceRNN
 from models.music.model import MusicTransformer
@@ -13,7 +13,7 @@ from models.music.pretrained import Network
 
 
 class Recurrent(sampling.Reader):
-    """A recurrent network keeps its state; there is no end to what it can read."""
+    """A reader with the state of a recurrent network, of any length."""
 
     def __init__(self, model: PerformanceRNN) -> None:
         self.model, self._room = model, 1 << 30
@@ -21,12 +21,21 @@ class Recurrent(sampling.Reader):
 
     @torch.no_grad()
     def read(self, before: Tensor) -> Tensor:
-        """As `models.sampling.Reader.read`."""
+        """Read events as `models.decoding.sampling.Reader.read` does."""
         logits: Tensor
         logits, self._state = self.model.go_on(before, self._state)
         return logits
 
 
-def reader(model: Network, rows: int, room: int, gains: Tensor | None = None, farthest: int | None = None) -> sampling.Reader:
-    """What reads up to `room` events. gains and farthest: as in `MusicTransformer.forward`; a recurrent network takes neither."""
-    return sampling.Reader(model, rows, room, gains, farthest) if isinstance(model, MusicTransformer) else Recurrent(model)
+def reader(
+    model: Network, rows: int, room: int, gains: Tensor | None = None, farthest: int | None = None
+) -> sampling.Reader:
+    """Return a reader of up to `room` events.
+
+    gains, farthest: as in `MusicTransformer.forward`; a recurrent network takes neither.
+    """
+    return (
+        sampling.Reader(model, rows, room, gains, farthest)
+        if isinstance(model, MusicTransformer)
+        else Recurrent(model)
+    )

@@ -1,4 +1,5 @@
-"""What crosses the border between the models of music and a page: frozen records of NumPy arrays, strings and numbers. No torch here."""
+"""The requests to the models of music and their explanations: frozen records of NumPy arrays,
+strings and numbers, without torch."""
 
 from __future__ import annotations
 
@@ -8,14 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields, folders
-from models.errors import InputError, check_models
-from models.fields import anything, choice, heads, number
+from models.checkpoints import folders
+from models.data.pixels import pack_pixels, unpack_pixels
+from models.explaining import request_fields
+from models.explaining.errors import InputError, check_models
+from models.explaining.request_fields import any_field, choice_field, heads_field, number_field
+from models.explaining.shared_records import Array as Array
+from models.explaining.shared_records import Losses as Losses
+from models.explaining.shared_records import Rereading as Rereading
 from models.music import chorales, events
-from models.pixels import packed, unpacked
-from models.results import Again as Again
-from models.results import Array as Array
-from models.results import Losses as Losses
 
 Half = NDArray[np.float16]
 Whole = NDArray[np.int32]
@@ -25,59 +27,70 @@ MODES = ("continue", "harmonise")
 MODELS = {
     "chorale": ("jsb_relative", "jsb_transformer"),
     "piano": ("relative", "transformer", "lstm"),
-}  # in the order they stand side by side
-GRID = {"chorale": 125, "piano": events.STEP}  # milliseconds of a step of the grid; a sixteenth at 120 quarters a minute
-MAX_MOTIF = {"chorale": 512, "piano": 1024}  # cells or events that may be given
-MAX_MADE = {"chorale": 512, "piano": 1024}  # cells or events that may be made
+}  # in the order of display
+# Milliseconds of a step of the grid; for chorales a sixteenth at 120 quarters a minute.
+GRID = {"chorale": 125, "piano": events.STEP}
+MAX_MOTIF = {"chorale": 512, "piano": 1024}  # the most cells or events of a motif
+MAX_MADE = {"chorale": 512, "piano": 1024}  # the most cells or events to generate
 MAX_SHIFT = 12  # semitones up or down
-STRETCH = (0.5, 2.0)  # of a motif's times
+STRETCH = (0.5, 2.0)  # factors of a motif's times
 
 
 def styles() -> tuple[str, ...]:
-    """The styles of which a trained model is there, in the order of STYLES."""
-    return tuple(style for style in STYLES if folders.trained("music", MODELS[style]))
+    """Return the styles with a trained model, in the order of STYLES."""
+    return tuple(style for style in STYLES if folders.list_trained("music", MODELS[style]))
 
 
-FIRST = (styles() or STYLES)[0]  # what a request asks for that names no style: chorales, except beside a piano model of somebody's own
+# The default style of a request: chorales, except beside a user's own piano model.
+FIRST = (styles() or STYLES)[0]
 
 
 @dataclass(frozen=True)
 class Request:
-    """A motif, what is to be made of it, and what is changed meanwhile.
+    """A request: a motif, the way to continue it, and the changes to the models.
 
-    style: "chorale" or "piano". mode: "continue", or "harmonise" where the motif is a soprano and three voices are made below it (chorale).
-    motif: what `spelled` wrote: events of piano, cells of a chorale, or, to harmonise, one cell for each sixteenth of the soprano.
-    length: cells or events to make after the motif; harmonising takes none. temperature: 0 takes the likeliest event every time.
-    silenced: (variant, layer, head) from 0. farthest: distances beyond it count as it does, 0 leaves the relative term out, −1 as trained.
-    semitones: the motif is moved by. stretch: of its times (piano).
+    style: "chorale" or "piano". mode: "continue", or "harmonise" a soprano with three lower voices
+    (chorale). motif: the output of `spell_events`: events of piano, cells of a chorale, or, to
+    harmonise, one cell for each sixteenth of the soprano. length: cells or events to generate after
+    the motif; not used by harmonise. temperature: 0 always takes the likeliest event. silenced:
+    (variant, layer, head) from 0. farthest: distances beyond it share its embedding, 0 removes the
+    relative term, −1 as trained. semitones: transposition of the motif. stretch: factor of its
+    times (piano).
     """
 
-    style: str = choice(FIRST, STYLES, en="style", zh="风格")
-    mode: str = choice("harmonise" if FIRST == "chorale" else "continue", MODES, en="mode", zh="方式")
-    motif: str = anything("")
-    length: int = number(256, 1, MAX_MADE["piano"], en="length", zh="长度")
-    seed: int = fields.seed(7)
-    temperature: float = fields.temperature(1.0)
-    silenced: tuple[tuple[str, int, int], ...] = heads([variant for variants in MODELS.values() for variant in variants])
-    farthest: int = number(-1, -1, MAX_MOTIF["piano"] + MAX_MADE["piano"], en="farthest distance", zh="最远距离")
-    semitones: int = number(0, -MAX_SHIFT, MAX_SHIFT, en="transposition", zh="移调")
-    stretch: float = number(1.0, *STRETCH, en="stretch", zh="时间伸缩")
+    style: str = choice_field(FIRST, STYLES, en="style", zh="风格")
+    mode: str = choice_field(
+        "harmonise" if FIRST == "chorale" else "continue", MODES, en="mode", zh="方式"
+    )
+    motif: str = any_field("")
+    length: int = number_field(256, 1, MAX_MADE["piano"], en="length", zh="长度")
+    seed: int = request_fields.seed_field(7)
+    temperature: float = request_fields.temperature_field(1.0)
+    silenced: tuple[tuple[str, int, int], ...] = heads_field(
+        [variant for variants in MODELS.values() for variant in variants]
+    )
+    farthest: int = number_field(
+        -1, -1, MAX_MOTIF["piano"] + MAX_MADE["piano"], en="farthest distance", zh="最远距离"
+    )
+    semitones: int = number_field(0, -MAX_SHIFT, MAX_SHIFT, en="transposition", zh="移调")
+    stretch: float = number_field(1.0, *STRETCH, en="stretch", zh="时间伸缩")
 
     def group(self) -> Hashable:
-        """Requests of one group may share a batch: the same models, the same distances."""
+        """Return the key of a batch: requests with the same models and distances may share one."""
         return (self.style, self.farthest)
 
 
 @dataclass(frozen=True)
 class Made:
-    """What one model made.
+    """The music of one model.
 
-    variant: its name. events: (event,) the motif and what was made; given: (event,) bool, which of them were given. nats: (event,) −log p
-    of what was made under the model as it ran, temperature 1; 0 for what was given.
-    notes: (note, 4) onset and end in steps of the grid, MIDI pitch, and velocity 0 … 31, or of a chorale the voice 0 … 3.
-    at: (note,) the event that begins each note. steps: of the grid, how long it lasts.
-    queries, keys: (layer, head, event, d_head); table: (layer, head, distance, d_head), E_r as far as it was needed; all of them float16
-    and empty where there is none. `weights.look` makes weights of them.
+    variant: its name. events: the motif and the generated events, (event,). given: whether an event
+    was given, (event,). nats: −log p of generated events under the model as it ran, temperature 1;
+    0 for given ones, (event,). notes: onset and end in steps of the grid, MIDI pitch, and velocity
+    0 … 31, or the voice 0 … 3 of a chorale, (note, 4). at: the event that starts each note,
+    (note,). steps: the duration in steps of the grid. queries, keys: (layer, head, event, d_head).
+    table: E_r as far as needed, (layer, head, distance, d_head). These three are float16, and empty
+    if there are none; `weights.look` computes weights from them.
     """
 
     variant: str
@@ -94,7 +107,10 @@ class Made:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One run. made: by each model that is there, in the order of MODELS. grid: milliseconds of a step."""
+    """The explanation of one run.
+
+    made: by each available model, in the order of MODELS. grid: milliseconds of a step.
+    """
 
     made: tuple[Made, ...]
     grid: int
@@ -102,7 +118,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Step:
-    """Some events made by one model. variant: its name. first: position of the first. events, nats: of them."""
+    """Events just generated by one model.
+
+    variant: its name. first: the position of the first. events, nats: of these events.
+    """
 
     variant: str
     first: int
@@ -112,7 +131,8 @@ class Step:
 
 @dataclass(frozen=True)
 class SkewSteps:
-    """Skewing step by step for one head and the first queries of a run (Huang et al., 2018, fig. 1): fields of `layers.relative.Skew`."""
+    """The steps of skewing for one head and the first queries of a run (Huang et al., 2018, fig.
+    1): fields of `layers.relative.Skew`."""
 
     product: Array
     padded: Array
@@ -122,26 +142,45 @@ class SkewSteps:
     allowed: NDArray[np.bool_]
 
 
-def spelled(values: Sequence[int] | NDArray[np.int64]) -> str:
-    """Events or cells as a request carries them: base64 of two bytes each."""
-    return packed(values, "<u2")
+def spell_events(values: Sequence[int] | NDArray[np.int64]) -> str:
+    """Return events or cells as a request carries them: base64 of two bytes each."""
+    return pack_pixels(values, "<u2")
 
 
 def read_motif(request: Request) -> NDArray[np.int64]:
-    """The motif of a request. InputError where there is none, where it is too long, or where it is no music of that style."""
+    """Return the motif of a request.
+
+    Raise InputError if it is empty, too long, or not valid music of that style.
+    """
     try:
-        values = np.frombuffer(unpacked(request.motif), "<u2").astype(np.int64)
+        values = np.frombuffer(unpack_pixels(request.motif), "<u2").astype(np.int64)
     except ValueError:
         raise InputError("motif", en="The link carries no motif.", zh="链接中没有动机。") from None
     kinds = {"chorale": chorales.CELLS, "piano": events.EVENTS}[request.style]
     most = MAX_MOTIF[request.style] // (len(chorales.VOICES) if request.mode == "harmonise" else 1)
     if len(values) > most:
-        raise InputError("too_long", en=f"The motif has {len(values):,} events; at most {most:,} can be read.", zh=_long(len(values), most))
+        raise InputError(
+            "too_long",
+            en=f"The motif has {len(values):,} events; at most {most:,} can be read.",
+            zh=_long(len(values), most),
+        )
     if len(values) and values.max() >= kinds:
-        raise InputError("motif", en=f"The motif has the event {values.max()}; there are {kinds}.", zh=_unknown(int(values.max()), kinds))
+        raise InputError(
+            "motif",
+            en=f"The motif has the event {values.max()}; there are {kinds}.",
+            zh=_unknown(int(values.max()), kinds),
+        )
     if request.mode == "harmonise" and not (values != chorales.SILENCE).any():
-        raise InputError("no_melody", en="There is no melody: play at least one note.", zh="没有旋律：请至少弹奏一个音。")
-    if request.style == "chorale" and request.mode == "continue" and len(values) % len(chorales.VOICES):
+        raise InputError(
+            "no_melody",
+            en="There is no melody: play at least one note.",
+            zh="没有旋律：请至少弹奏一个音。",
+        )
+    if (
+        request.style == "chorale"
+        and request.mode == "continue"
+        and len(values) % len(chorales.VOICES)
+    ):
         raise InputError(
             "not_whole",
             en=f"The chorale has {len(values)} cells; whole sixteenths have four voices each.",
@@ -159,8 +198,11 @@ def _unknown(event: int, kinds: int) -> str:
 
 
 def check(request: Request) -> None:
-    """InputError where an option lies outside what there is, or no model of the style is shipped."""
-    fields.check(request)
+    """Check a request.
+
+    Raise InputError if an option is out of range, or no model of the style is shipped.
+    """
+    request_fields.check_request(request)
     if request.style not in styles():
         there = ", ".join(styles()) or "–"
         raise InputError(
@@ -181,20 +223,26 @@ def check(request: Request) -> None:
 
 
 def melody(pitches: Sequence[int], sixteenths: int = 4) -> str:
-    """A soprano of notes as long as `sixteenths`, as a request carries it; 0 for a rest."""
+    """Return a soprano with notes of `sixteenths` each, as a request carries it; 0 is a rest."""
     return sung(" ".join(f"{pitch}/{sixteenths}" for pitch in pitches))
 
 
 def sung(*voices: str, again: int = 0) -> str:
-    """Voices from the highest down, as a request carries them. Notes are “pitch/sixteenths”, or “pitch” for a quarter; 0 is a rest.
+    """Return voices, from the highest down, as a request carries them.
 
-    One voice is a melody to harmonise, four are a chorale to go on with. again: so many sixteenths of the beginning stand at the end once
-    more. ValueError where voices differ in length.
+    Notes are “pitch/sixteenths”, or “pitch” for a quarter; 0 is a rest. One voice is a melody to
+    harmonise, four are a chorale to continue. again: the number of sixteenths of the beginning to
+    repeat at the end. Raise ValueError if voices differ in length.
     """
     lines = [[note.partition("/") for note in voice.split()] for voice in voices]
-    cells = [np.repeat([_cell(int(pitch)) for pitch, _, _ in line], [int(length or 4) for _, _, length in line]) for line in lines]
+    cells = [
+        np.repeat(
+            [_cell(int(pitch)) for pitch, _, _ in line], [int(length or 4) for _, _, length in line]
+        )
+        for line in lines
+    ]
     whole = np.stack(cells, 1)
-    return spelled(np.concatenate((whole, whole[:again])).reshape(-1))
+    return spell_events(np.concatenate((whole, whole[:again])).reshape(-1))
 
 
 def _cell(pitch: int) -> int:
@@ -202,28 +250,35 @@ def _cell(pitch: int) -> int:
 
 
 def motif(pitches: Sequence[int], milliseconds: int = 200, velocity: int = 72) -> str:
-    """Piano notes one after another, as a request carries them."""
-    return played([(at, 1, pitch) for at, pitch in enumerate(pitches)], milliseconds, velocity)
+    """Return consecutive piano notes as a request carries them."""
+    return spell_notes([(at, 1, pitch) for at, pitch in enumerate(pitches)], milliseconds, velocity)
 
 
-def played(notes: Sequence[tuple[int, int, int]], milliseconds: int, velocity: int = 72) -> str:
-    """Piano notes (begin, length, pitch), times in units of so many milliseconds, as a request carries them."""
+def spell_notes(
+    notes: Sequence[tuple[int, int, int]], milliseconds: int, velocity: int = 72
+) -> str:
+    """Return piano notes (begin, length, pitch) as a request carries them; times are in units of
+    `milliseconds`."""
     begin, length, pitch = (np.array(column) for column in zip(*notes, strict=True))
-    found = events.notes_of(begin * milliseconds, (begin + length) * milliseconds, pitch, np.full(len(notes), velocity))
-    return spelled(events.events_of(found))
+    found = events.notes_of(
+        begin * milliseconds, (begin + length) * milliseconds, pitch, np.full(len(notes), velocity)
+    )
+    return spell_events(events.events_of(found))
 
 
 SCALE = (60, 62, 64, 65, 67, 69, 71, 72)
 
-# Tunes in the public domain. The four voices are the first two lines of Bach's BWV 302, a piece that was held out of training, and then the
-# first notes of the first line again: what goes on with them knows what came before.
-VOM_HIMMEL_HOCH = sung("72 71 69 71 67 69 71 72 72 72 67 67 64 67 65 64/8")  # two lines of the tune of 1539
+# Tunes in the public domain. The four voices are the first two lines of Bach's BWV 302, a piece
+# that was held out of training, and then the first notes of the first line again, so that a
+# continuation can draw on the first line. The soprano is two lines of the tune of 1539.
+VOM_HIMMEL_HOCH = sung("72 71 69 71 67 69 71 72 72 72 67 67 64 67 65 64/8")
 ODE_TO_JOY = sung(
     "71 71 72 74 74 72 71 69 67 67 69 71 71/6 69/2 69/8 "  # Beethoven, 1824
     "71 71 72 74 74 72 71 69 67 67 69 71 69/6 67/2 67/8"
 )
 JASMINE = sung(
-    "69 69/2 72/2 74/2 77/4 74/2 72 72/2 74/2 72/8 69 69/2 72/2 74/2 77/4 74/2 72 72/2 74/2 72/8 "  # Mo Li Hua, 18th century
+    # Mo Li Hua, 18th century.
+    "69 69/2 72/2 74/2 77/4 74/2 72 72/2 74/2 72/8 69 69/2 72/2 74/2 77/4 74/2 72 72/2 74/2 72/8 "
     "72 72 72 69/2 72/2 74 74 72/8 69 67/2 69/2 72 69/2 67/2 65 65/2 67/2 65/8"
 )
 EIN_FESTE_BURG = sung(
@@ -233,8 +288,9 @@ EIN_FESTE_BURG = sung(
     "62/2 61/2 59 57/2 55/2 54 52 50 52 45 47 49 50/2 52/2 54 55/2 54/2 52/2 50/2 45 50",
     again=20,
 )
-HARMONIES = ((60, 64, 67, 72, 76), (60, 62, 69, 74, 77), (59, 62, 67, 74, 77), (60, 64, 67, 72, 76))  # of BWV 846, a bar each
-PRELUDE = played(
+# From BWV 846, a bar each.
+HARMONIES = ((60, 64, 67, 72, 76), (60, 62, 69, 74, 77), (59, 62, 67, 74, 77), (60, 64, 67, 72, 76))
+PRELUDE = spell_notes(
     [
         note
         for half in range(8)
@@ -247,11 +303,20 @@ PRELUDE = played(
     ],
     210,
 )
-ELISE = played(
+ELISE = spell_notes(
     [
-        *((at, 1, pitch) for at, pitch in enumerate((76, 75, 76, 75, 76, 71, 74, 72))),  # Beethoven, 1810
+        # Beethoven, 1810.
+        *((at, 1, pitch) for at, pitch in enumerate((76, 75, 76, 75, 76, 71, 74, 72))),
         *((8, 3, 69), (8, 1, 45), (9, 1, 52), (10, 1, 57), (11, 1, 60), (12, 1, 64), (13, 1, 69)),
-        *((14, 3, 71), (14, 1, 40), (15, 1, 52), (16, 1, 56), (17, 1, 64), (18, 1, 68), (19, 1, 71)),
+        *(
+            (14, 3, 71),
+            (14, 1, 40),
+            (15, 1, 52),
+            (16, 1, 56),
+            (17, 1, 64),
+            (18, 1, 68),
+            (19, 1, 71),
+        ),
         *((20, 3, 72), (20, 1, 45), (21, 1, 52), (22, 1, 57), (23, 1, 64)),
         *((24 + at, 1, pitch) for at, pitch in enumerate((76, 75, 76, 75, 76, 71, 74, 72))),
     ],
@@ -268,4 +333,5 @@ PIANO: tuple[Request, ...] = (
     Request("piano", "continue", PRELUDE, 512),
     Request("piano", "continue", ELISE, 512, seed=11),
 )
-EXAMPLES: tuple[Request, ...] = tuple(one for one in (*CHORALES, *PIANO) if one.style in styles())  # of models that are there
+# Examples with an available model.
+EXAMPLES: tuple[Request, ...] = tuple(one for one in (*CHORALES, *PIANO) if one.style in styles())

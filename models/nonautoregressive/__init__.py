@@ -1,1 +1,2 @@
-"""Translation without an order of words: all pieces at once, and again where they are least sure (Mask-Predict, Ghazvininejad 2019)."""
+"""Translation without an order of words: all pieces at once, then again the least certain ones
+(Mask-Predict, Ghazvininejad 2019)."""

@@ -1,18 +1,24 @@
-"""The trained networks as they are shipped, and their teacher: the Transformer of the translation lab, whose pieces they share."""
+"""The shipped networks and their teacher, the Transformer of the translation lab, whose pieces they
+share."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from models import checkpoint
-from models.encoder import Config
-from models.encoder_decoder import Transformer
-from models.multi30k import Translator, with_pieces
+from models.checkpoints import checkpoint
+from models.checkpoints.pretrained import (
+    build_by_variant,
+    describe_builder,
+    load_once,
+    read_checkpoint,
+)
+from models.data.multi30k import Translator, check_vocabulary
+from models.decoding.translation_search import lay_out_by_column
+from models.networks.encoder import Config
+from models.networks.encoder_decoder import Transformer
 from models.nonautoregressive.model import AllAtOnce
 from models.nonautoregressive.records import GREEDY
-from models.pretrained import by_variant, described, once, restored
-from models.searching import laid_out
 
 SLUG = "nonautoregressive"
 TEACHER = "translation"
@@ -22,11 +28,15 @@ Pretrained = Translator[Any]
 
 
 def read(where: Path, on: str | None = None) -> Pretrained:
-    """As `models.pretrained.Read`: an `AllAtOnce`, or a Transformer where the variant is autoregressive."""
-    build = by_variant(described(AllAtOnce, Config), dict.fromkeys((GREEDY, "base"), described(Transformer, Config)))
-    found = with_pieces(restored(where, build, on), PIECES)
-    laid_out(found.model)
+    """Read a network as `models.checkpoints.pretrained.CheckpointReader` does: an `AllAtOnce`, or a
+    Transformer if the variant is autoregressive."""
+    build = build_by_variant(
+        describe_builder(AllAtOnce, Config),
+        dict.fromkeys((GREEDY, "base"), describe_builder(Transformer, Config)),
+    )
+    found = check_vocabulary(read_checkpoint(where, build, on), PIECES)
+    lay_out_by_column(found.model)
     return found
 
 
-load, teacher = once(SLUG, read, "cmlm_distilled"), once(TEACHER, read)
+load, teacher = load_once(SLUG, read, "cmlm_distilled"), load_once(TEACHER, read)

@@ -1,7 +1,7 @@
-"""The trained networks as they are shipped."""
+"""The shipped networks."""
 
-from models.pretrained import described, loader
+from models.checkpoints.pretrained import describe_builder, make_loader
 from models.reformer.model import Config, Reformer
 
 SLUG = "reformer"
-read, load = loader(SLUG, described(Reformer, Config), "lsh_4")
+read, load = make_loader(SLUG, describe_builder(Reformer, Config), "lsh_4")

@@ -1,4 +1,5 @@
-"""What crosses the border between the models with attention by hashing and a page: frozen records of NumPy arrays, strings and numbers."""
+"""The requests to the models with attention by hashing and their explanations: frozen records of
+NumPy arrays, strings and numbers."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields
-from models.errors import InputError, check_models
-from models.fields import characters, choice, heads, number
+from models.explaining import request_fields
+from models.explaining.batching import Apart
+from models.explaining.errors import InputError, check_models, name_character
+from models.explaining.request_fields import choice_field, heads_field, number_field, text_field
 from models.reformer.letters import LETTERS, WORD
-from models.turns import Apart
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
@@ -20,45 +21,56 @@ Byte = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
 
 MODES = ("word", "text")
-MODELS = {"word": ("lsh_4", "full", "lsh_2", "lsh_1"), "text": ("text",)}  # in the order they stand side by side
-MAX_TEXT = 1023  # characters that can be read
+# In the order of display.
+MODELS = {"word": ("lsh_4", "full", "lsh_2", "lsh_1"), "text": ("text",)}
+MAX_TEXT = 1023  # the most characters to read
 MAX_ROUNDS = 16
 MAX_BUCKETS = 256
 MAX_CHUNK = 256
-FULL = 0  # in place of rounds: attention without hashing
+FULL = 0  # instead of rounds: attention without hashing
 
 
 @dataclass(frozen=True)
 class Request(Apart):
-    """A word to say twice, or a text to read, and how the models hash meanwhile.
+    """A request: a word to repeat, or a text to read, and the settings of hashing.
 
-    mode: "word" or "text". text: 1 … 128 of LETTERS, or 1 … 1,023 characters. rounds: of hashing, 1 … 16, 0 for attention without it, −1 as
-    each model was trained. buckets: an even number 2 … 256, 0 as trained. chunk: places 1 … 256, 0 as trained. seed: of the rotations.
-    silenced: (variant, layer, head) from 0.
+    mode: "word" or "text". text: 1 … 128 of LETTERS, or 1 … 1,023 characters. rounds: of hashing, 1
+    … 16, 0 for attention without it, −1 as each model was trained. buckets: an even number 2 … 256,
+    0 as trained. chunk: places 1 … 256, 0 as trained. seed: of the rotations. silenced: (variant,
+    layer, head) from 0.
     """
 
-    mode: str = choice("word", MODES, en="task", zh="任务")
-    text: str = characters("locality sensitive hashing", MAX_TEXT)
-    rounds: int = number(-1, -1, MAX_ROUNDS, en="number of rounds", zh="轮数")
-    buckets: int = number(0, 0, MAX_BUCKETS, en="number of buckets", zh="桶数")
-    chunk: int = number(0, 0, MAX_CHUNK, en="chunk", zh="块长")
-    seed: int = fields.seed(1)
-    silenced: tuple[tuple[str, int, int], ...] = heads([variant for mode in MODES for variant in MODELS[mode]])
+    mode: str = choice_field("word", MODES, en="task", zh="任务")
+    text: str = text_field("locality sensitive hashing", MAX_TEXT)
+    rounds: int = number_field(-1, -1, MAX_ROUNDS, en="number of rounds", zh="轮数")
+    buckets: int = number_field(0, 0, MAX_BUCKETS, en="number of buckets", zh="桶数")
+    chunk: int = number_field(0, 0, MAX_CHUNK, en="chunk", zh="块长")
+    seed: int = request_fields.seed_field(1)
+    silenced: tuple[tuple[str, int, int], ...] = heads_field(
+        [variant for mode in MODES for variant in MODELS[mode]]
+    )
+
+    @property
+    def plain_text(self) -> str:
+        """The text as the models read it."""
+        return request_fields.read_text(self.text)
 
 
 @dataclass(frozen=True)
 class Read:
-    """What one model made of it.
+    """The result of one model.
 
-    variant: its name. answer: (letter,) the likeliest token at each wanted place, everything before it given; said: the same as text.
-    nats: (letter,) −log p of what was wanted there. correct: share of right ones.
-    queries: (layer, head, position, d_head), the shared queries; buckets: (layer, head, round, position), no rounds without hashing.
+    variant: its name. answer: the likeliest token at each target, given everything before it,
+    (letter,). said: the same as text. right: whether it is the target, (letter,). nats: −log p of
+    the target, (letter,). correct: the share of right ones. queries: the shared queries, (layer,
+    head, position, d_head). buckets: (layer, head, round, position), no rounds without hashing.
     chunk, kinds: places of a chunk, and buckets, as it ran.
     """
 
     variant: str
     answer: Short
     said: str
+    right: Flags
     nats: Array
     correct: float
     queries: Half
@@ -69,9 +81,10 @@ class Read:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One run. tokens: (position,) what was read, as text for each position; wanted: (letter,) positions whose next token is wanted.
+    """The explanation of one run.
 
-    read: by each model that is there, in the order of MODELS.
+    tokens: the tokens read, as text for each position, (position,). wanted: positions whose next
+    token is a target, (letter,). read: by each available model, in the order of MODELS.
     """
 
     tokens: tuple[str, ...]
@@ -84,9 +97,10 @@ class Explanation:
 class Hashing:
     """One round of one head, step by step.
 
-    rotated: (position, half) q_i R / |q_i|, of which the largest size, with its sign, is the bucket. buckets: (position,). order:
-    (place,) positions sorted by (bucket, position); a chunk is `chunk` places.
-    seen: (query, key) bool, what a query may attend to in this round, its future left out. weights: (query, key) of this round alone.
+    rotated: q_i R / |q_i|, (position, half); the entry of largest size, with its sign, is the
+    bucket. buckets: (position,). order: positions sorted by (bucket, position), (place,); a chunk
+    is `chunk` places. seen: whether a query may attend to a key in this round, without its future,
+    (query, key). weights: of this round alone, (query, key).
     """
 
     rotated: Array
@@ -99,20 +113,21 @@ class Hashing:
 
 @dataclass(frozen=True)
 class Hashings:
-    """Every round of every head of a run's first model: (layer, head, round)."""
+    """Every round of every head of a run's first model, (layer, head, round)."""
 
     rounds: tuple[tuple[tuple[Hashing, ...], ...], ...]
 
 
 @dataclass(frozen=True)
 class Missed:
-    """What hashing misses of one head's attention.
+    """The attention of one head that hashing misses.
 
-    log_full: (query, key) the logarithm of the weights of everything before, 0 where a query may not look. kinds: numbers of buckets.
-    table, pairs: (round, kind) mean lost weight, and share of the pairs of a query and an earlier key that met, both in per cent, after
-    1, 2, … MAX_ROUNDS rounds with so many buckets.
-    first: (query, key) the round from 1 on in which a pair first met with `chosen` buckets; 0 where none of MAX_ROUNDS lets it meet, and
-    for the query itself and its future.
+    log_full: the logarithm of the weights of full attention, 0 where a query may not attend,
+    (query, key). kinds: numbers of buckets. table, pairs: mean lost weight, and the share of pairs
+    of a query and an earlier key that met, both in per cent, after 1, 2, … MAX_ROUNDS rounds with
+    each number of buckets, (round, kind). first: the round, from 1, in which a pair first met with
+    `chosen` buckets; 0 if it meets in none of MAX_ROUNDS, and for the query itself and its future,
+    (query, key).
     """
 
     log_full: Array
@@ -125,10 +140,11 @@ class Missed:
 
 @dataclass(frozen=True)
 class Rewound:
-    """Inputs of layers computed again from the outputs of the last, on the run's own sequence.
+    """The inputs of layers, recomputed from the outputs of the last on the run's own sequence.
 
-    Each (layer,): the largest difference to what had gone in, in single and in double precision. forward, again: (layer, position) norm of
-    what went into each layer, and of what came back, in single precision.
+    Each (layer,): the largest difference from the original input, in single and in double
+    precision. forward, again: the norm of each layer's original and recomputed input, in single
+    precision, (layer, position).
     """
 
     single: NDArray[np.float64]
@@ -139,7 +155,8 @@ class Rewound:
 
 @dataclass(frozen=True)
 class InChunks:
-    """A feed-forward network in `chunks` parts: largest difference to the whole, and bytes of inner values that stand at once for each."""
+    """A feed-forward network in `chunks` parts: for each number, the largest difference from the
+    whole, and the bytes of inner values in memory at once."""
 
     chunks: tuple[int, ...]
     difference: tuple[float, ...]
@@ -148,7 +165,7 @@ class InChunks:
 
 @dataclass(frozen=True)
 class Backwards:
-    """A model's layers forward and back, and one layer's feed-forward network in parts."""
+    """The layers of a model forward and back, and one layer's feed-forward network in parts."""
 
     rewound: Rewound
     parts: InChunks
@@ -156,7 +173,10 @@ class Backwards:
 
 @dataclass(frozen=True)
 class Place(Apart):
-    """A head of one model in a run. layer, head: from 0. number: a round from 0, or buckets, whichever is asked about."""
+    """A head of one model in a run.
+
+    layer, head: from 0. number: a round from 0, or buckets, depending on the request.
+    """
 
     request: Request
     variant: str
@@ -166,16 +186,19 @@ class Place(Apart):
 
 
 def check(request: Request) -> None:
-    """InputError where an option lies outside what there is, or the text cannot be read."""
-    fields.check(request)
+    """Check a request.
+
+    Raise InputError if an option is out of range or the text cannot be read.
+    """
+    request_fields.check_request(request)
     if not request.text:
         raise InputError("empty", en="Type at least one letter.", zh="请至少输入一个字母。")
     if request.mode == "word":
         if len(request.text) > WORD:
-            raise fields.too_long(request.text, WORD)
-        other = sorted({letter for letter in request.text if letter not in LETTERS})
+            raise request_fields.refuse_long_text(request.text, WORD)
+        other = sorted({letter for letter in request.plain_text if letter not in LETTERS})
         if other:
-            shown = " ".join(letter if letter.isprintable() else "?" for letter in other[:8])
+            shown = " ".join(map(name_character, other[:8]))
             raise InputError(
                 "letters",
                 en=f"The models read a to z, the space and .,-! only, and so not {shown}.",
@@ -184,7 +207,10 @@ def check(request: Request) -> None:
     if request.buckets % 2:
         raise InputError(
             "buckets",
-            en=f"The number of buckets is {request.buckets}; it must be even, since each direction has its mirror image.",
+            en=(
+                f"The number of buckets is {request.buckets}; it must be even, since each direction"
+                " has its mirror image."
+            ),
             zh=f"桶数为 {request.buckets}；它必须是偶数，因为每个方向都有其镜像。",
         )
     check_models(request.silenced, MODELS[request.mode])
@@ -193,6 +219,8 @@ def check(request: Request) -> None:
 EXAMPLES: tuple[Request, ...] = (
     Request(),
     Request(text="to be, or not to be, that is the question", rounds=1),
-    Request(text="the quick brown fox jumps over the lazy dog, and the lazy dog sleeps on", rounds=2),
+    Request(
+        text="the quick brown fox jumps over the lazy dog, and the lazy dog sleeps on", rounds=2
+    ),
     Request(text="tweedledum and tweedledee agreed to have a battle", rounds=4, buckets=4),
 )

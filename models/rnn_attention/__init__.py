@@ -1,1 +1,2 @@
-"""A recurrent encoder and decoder that translate English captions into German, with attention (Bahdanau et al., 2015) and without."""
+"""A recurrent encoder and decoder that translate English captions into German, with attention
+(Bahdanau et al., 2015) and without."""

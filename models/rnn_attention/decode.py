@@ -1,4 +1,5 @@
-"""The decoder one token at a time, under what is changed, for a search or for a translation that is there."""
+"""The decoder, one token at a time, under the changes of a request, for a search or for a finished
+translation."""
 
 from __future__ import annotations
 
@@ -8,15 +9,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from models.beam import NEVER, Hypothesis, beam_steps, finished
-from models.multi30k import PAD, padded
+from models.data.multi30k import PAD, pad_rows
+from models.decoding.beam import NEVER, Hypothesis, finish_search, search_in_steps
 from models.rnn_attention.model import Held, Memory, RecurrentTranslator, Step
 from models.rnn_attention.records import CONTEXTS
 
 
 class Changes(NamedTuple):
-    """What is unlike training, for each row of a batch. words: (row, source), the weights that stand in place of α; at: (row, output) bool,
-    where they do; context: (row,), index into CONTEXTS."""
+    """The changes for each row of a batch.
+
+    words: the weights that replace α, (row, source). at: whether they do, (row, output). context:
+    index into CONTEXTS, (row,).
+    """
 
     words: Tensor
     at: Tensor
@@ -24,9 +28,14 @@ class Changes(NamedTuple):
 
 
 class Decoder:
-    """Rows of a batch that have all read the same number of tokens. steps: what was seen of each."""
+    """A decoder of a batch whose rows have all read the same number of tokens.
 
-    def __init__(self, model: RecurrentTranslator, memory: Memory, changes: Changes | None = None) -> None:
+    steps: the recorded steps.
+    """
+
+    def __init__(
+        self, model: RecurrentTranslator, memory: Memory, changes: Changes | None = None
+    ) -> None:
         self._model, self._memory, self._changes = model, memory, changes
         self._state = model.start(memory.last)
         self._first: Tensor | None = None  # the weights of the first output
@@ -34,25 +43,34 @@ class Decoder:
         self.steps: list[Step] = []
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Read one token per row (row,) and return log p of what follows, (row, vocabulary); what no translation contains has p = 0."""
+        """Read one token per row, (row,), and return log p of the next, (row, vocabulary); tokens
+        outside translations have p = 0."""
         model = self._model
         words = model.words(tokens)
-        seen = model.step(self._state, model.fixed(words), self._memory, self._held())
+        seen = model.step(
+            self._state, model.project_words(words), self._memory, self._find_fixed_weights()
+        )
         self._first = seen.weights if self._first is None else self._first
         self.steps.append(seen)
         self._state, self.position = seen.state, self.position + 1
-        logits = model.readout(model.said(seen.state, seen.context, words)).float()
+        logits = model.readout(model.combine_readout(seen.state, seen.context, words)).float()
         never = torch.zeros_like(logits[0])
         never[list(NEVER)] = -torch.inf
         return (logits + never).log_softmax(-1)
 
-    def _held(self) -> Held | None:
-        """What stands in place of α in this step."""
+    def _find_fixed_weights(self) -> Held | None:
+        """Return the weights that replace α in this step."""
         changes, allowed = self._changes, self._memory.allowed
         if changes is None:
             return None
-        uniform, frozen, zero = (changes.context == CONTEXTS.index(name) for name in ("uniform", "frozen", "zero"))
-        weights = torch.where(uniform[:, None], allowed / allowed.sum(1, keepdim=True), torch.zeros_like(changes.words))
+        uniform, frozen, zero = (
+            changes.context == CONTEXTS.index(name) for name in ("uniform", "frozen", "zero")
+        )
+        weights = torch.where(
+            uniform[:, None],
+            allowed / allowed.sum(1, keepdim=True),
+            torch.zeros_like(changes.words),
+        )
         where = uniform | zero
         if self._first is not None:
             weights, where = torch.where(frozen[:, None], self._first, weights), where | frozen
@@ -60,17 +78,21 @@ class Decoder:
         return Held(where | moved, torch.where(moved[:, None], changes.words, weights))
 
     def choose(self, rows: Tensor, sentences_change: bool = True) -> None:
-        """Go on with these rows (n,) of the batch, in this order; one may come twice."""
+        """Continue with these rows of the batch, in this order, (n,); a row may occur twice."""
         self._state = self._state.index_select(0, rows)
         if sentences_change:
             self._memory = Memory(*(one.index_select(0, rows) for one in self._memory))
-            self._changes = None if self._changes is None else Changes(*(one.index_select(0, rows) for one in self._changes))
+            self._changes = (
+                None
+                if self._changes is None
+                else Changes(*(one.index_select(0, rows) for one in self._changes))
+            )
             self._first = None if self._first is None else self._first.index_select(0, rows)
 
 
-def encoded(model: RecurrentTranslator, sentences: Sequence[Sequence[int]]) -> Memory:
-    """What the encoder leaves of some sentences, tokens each."""
-    tokens = padded(sentences).to(model.embedding.weight.device)
+def encode_sentences(model: RecurrentTranslator, sentences: Sequence[Sequence[int]]) -> Memory:
+    """Encode sentences, given as tokens, for the decoder."""
+    tokens = pad_rows(sentences).to(model.embedding.weight.device)
     return model.encode(model.words(tokens), tokens != PAD)
 
 
@@ -83,7 +105,8 @@ def search(
     alphas: Sequence[float],
     changes: Changes | None = None,
 ) -> list[list[Hypothesis]]:
-    """For every sentence at most `beam` hypotheses, best first; as `beam_steps` of `models.beam`."""
+    """Return at most `beam` hypotheses for every sentence, best first, as `search_in_steps`
+    of `models.decoding.beam` does."""
 
     def begin(wide: int) -> Decoder:
         index = torch.arange(len(limits), device=memory.last.device).repeat_interleave(wide)
@@ -91,4 +114,4 @@ def search(
         opened.choose(index)
         return opened
 
-    return finished(beam_steps(begin, limits, beam, alphas, memory.last.device))
+    return finish_search(search_in_steps(begin, limits, beam, alphas, memory.last.device))

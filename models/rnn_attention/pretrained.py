@@ -1,23 +1,26 @@
-"""The trained networks as they are shipped, with the pieces of the translation lab."""
+"""The shipped networks, with the pieces of the translation lab."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from models import checkpoint
-from models.multi30k import Translator, with_pieces
-from models.pretrained import described, once, restored
+from models.checkpoints import checkpoint
+from models.checkpoints.pretrained import describe_builder, load_once, read_checkpoint
+from models.data.multi30k import Translator, check_vocabulary
 from models.rnn_attention.model import Config, RecurrentTranslator
 
 SLUG = "rnn_attention"
-PIECES = checkpoint.ASSETS / "translation/base/tokenizer.json"  # the same pieces as the Transformer's
+# the same pieces as the Transformer's
+PIECES = checkpoint.ASSETS / "translation/base/tokenizer.json"
 
 Pretrained = Translator[RecurrentTranslator]
 
 
 def read(where: Path, on: str | None = None) -> Pretrained:
-    """As `models.pretrained.Read`."""
-    return with_pieces(restored(where, described(RecurrentTranslator, Config), on), PIECES)
+    """Read a network as `models.checkpoints.pretrained.CheckpointReader` does."""
+    return check_vocabulary(
+        read_checkpoint(where, describe_builder(RecurrentTranslator, Config), on), PIECES
+    )
 
 
-load = once(SLUG, read, "additive")
+load = load_once(SLUG, read, "additive")

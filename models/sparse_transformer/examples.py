@@ -1,4 +1,4 @@
-"""What is shipped beside the models: held-out digits to begin with, and the stored first example."""
+"""The assets beside the models: held-out digits for examples, and the stored first example."""
 
 from __future__ import annotations
 
@@ -7,31 +7,37 @@ from pathlib import Path
 
 import numpy as np
 
-from models import checkpoint
-from models.pretrained import store_first
+from models.checkpoints import checkpoint
+from models.checkpoints.pretrained import store_first
 from models.sparse_transformer.data import digits
 from models.sparse_transformer.records import EXAMPLES
 
 COUNT = 20  # held-out digits, two of each kind
-LOOKED_AT = 200  # test digits among which they are found
+LOOKED_AT = 200  # test digits from which they are chosen
 
 
 def choose(data: Path, path: Path) -> None:
-    """Write the held-out digits: the first two of each kind in the test set, binarised, kinds in turn; nobody looked at them.
+    """Write the held-out digits: the first two of each kind in the test set, binarised, kinds in
+    turn, without a selection by eye.
 
-    FileNotFoundError where the data are missing.
+    Raise FileNotFoundError if the data are missing.
     """
     found = digits(data, "test")
     kinds = found.kinds[:LOOKED_AT]
-    chosen = [int(np.flatnonzero(kinds == kind)[turn]) for turn in range(COUNT // 10) for kind in range(10)]
+    chosen = [
+        int(np.flatnonzero(kinds == kind)[turn])
+        for turn in range(COUNT // 10)
+        for kind in range(10)
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(path, pixels=found.pixels[chosen], kinds=kinds[chosen])
 
 
 def examples() -> Path:
-    """Store the first example's explanation, with the time it took once the models were there; returns the file.
+    """Store the first example's explanation with its time, without that of loading the models;
+    return the file.
 
-    Where the held-out digits are not there yet they are chosen first, from the data in $EXPLORER_DATA.
+    If the held-out digits are missing, choose them first from the data in $EXPLORER_DATA.
     """
     from models.sparse_transformer.explain import explain
 

@@ -1,6 +1,8 @@
-"""A decoder over symbols, pixels of a binarised digit or characters of a book, with sparse attention (Child et al., 2019).
+"""A decoder over symbols, pixels of a binarised digit or characters of a book, with sparse
+attention (Child et al., 2019).
 
-p(x) = Π_i p(x_i | x_<i). x ← x + Sublayer(LayerNorm(x)) around every sublayer, and a last LayerNorm before the readout.
+p(x) = Π_i p(x_i | x_<i). Every sublayer is x ← x + Sublayer(LayerNorm(x)), and a last LayerNorm
+precedes the readout.
 """
 
 from __future__ import annotations
@@ -12,54 +14,65 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from models import decoder
-from models.decoder import Decoder, Past, quiet_start
+from models.explaining.trace import OFF, Trace
 from models.layers.dropout import Dropout
 from models.layers.patterns import Pattern
 from models.layers.sparse import sparse_attention
-from models.trace import OFF, Trace
+from models.networks import decoder
+from models.networks.decoder import Decoder, Past, initialise_quietly
 
 
 @dataclass(frozen=True)
 class Config:
-    """What the network is."""
+    """The sizes and the pattern of a network."""
 
-    symbols: int  # kinds of symbol; one more, with the number `symbols`, stands before the first
+    symbols: int  # kinds of symbol; the additional number `symbols` precedes the first
     kind: str  # of pattern: full, strided or fixed
     stride: int = 28  # of the pattern, positions: a row of the picture
-    summary: int = 4  # columns at the end of each block that later blocks see, of the fixed pattern
-    use: str = "merged"  # of the two factors: interleaved by layer, merged in every head, split over heads
+    summary: int = 4  # columns at the end of each block that later blocks see, in the fixed pattern
+    # Use of the two factors: interleaved by layer, merged in every head, or split over heads.
+    use: str = "merged"
     length: int = 784  # positions
-    width: int = 28  # positions in a row of the table that tells places, whatever the stride
-    letters: str = ""  # the alphabet, where symbols are characters
+    width: int = 28  # positions in a row of the position table, whatever the stride
+    letters: str = ""  # the alphabet, if symbols are characters
     d_model: int = 128  # width of a position
     d_ff: int = 512  # width inside the feed-forward sublayer
     n_heads: int = 4  # attention heads of each layer
     n_layers: int = 4  # layers
-    dropout: float = 0.0  # of the input and of what each sublayer adds
+    dropout: float = 0.0  # of the input and of the output of each sublayer
 
     @property
     def pattern(self) -> Pattern:
-        """The pattern that it is trained with."""
+        """The pattern of training."""
         return Pattern(self.kind, self.stride, self.summary)
 
 
 class Layer(decoder.Layer):
-    """Sparse self-attention."""
+    """A layer with sparse self-attention."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(config.d_model, config.d_ff, config.n_heads, config.dropout)
         self.use = config.use
 
     def attend(  # type: ignore[override]
-        self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, *, pattern: Pattern
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        number: int,
+        gain: Tensor | None,
+        trace: Trace,
+        *,
+        pattern: Pattern,
     ) -> Tensor:
-        """As `sparse_attention`; past its first positions, one at a time."""
-        return sparse_attention(query, key, value, pattern.of_heads(self.use, number, query.shape[1]), gain, trace)
+        """Return `sparse_attention`; after the first positions, one position at a time."""
+        return sparse_attention(
+            query, key, value, pattern.assign_heads(self.use, number, query.shape[1]), gain, trace
+        )
 
 
 class SparseTransformer(Decoder):
-    """The network; with the full pattern, its dense twin."""
+    """A decoder with sparse attention, or with the full pattern as its dense twin."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -67,29 +80,37 @@ class SparseTransformer(Decoder):
         self.symbol = nn.Embedding(config.symbols + 1, config.d_model)
         self.row = nn.Embedding(-(-config.length // config.width), config.d_model)
         self.column = nn.Embedding(config.width, config.d_model)
-        self.stack((Layer(config) for _ in range(config.n_layers)), config.d_model, config.symbols)
+        self.build_layers(
+            (Layer(config) for _ in range(config.n_layers)), config.d_model, config.symbols
+        )
         self.dropout = Dropout(config.dropout)
-        quiet_start((self.symbol, self.row, self.column), *([layer] for layer in self.layers))
+        initialise_quietly(
+            (self.symbol, self.row, self.column), *([layer] for layer in self.layers)
+        )
 
     @property
     def start(self) -> int:
-        """The symbol that stands before the first."""
+        """The symbol before the first."""
         return self.config.symbols
 
-    def embedded(self, before: Tensor, first: int = 0) -> Tensor:
-        """E[x_(i−1)] + R[⌊i / width⌋] + C[i mod width], (batch, position, d_model): where a symbol is to come is told by learned tables.
+    def embed_symbols(self, before: Tensor, first: int = 0) -> Tensor:
+        """Return E[x_(i−1)] + R[⌊i / width⌋] + C[i mod width], (batch, position, d_model): learned
+        tables encode the place of the next symbol.
 
-        before: (batch, position) symbols, the first of them what stands before position `first`. ValueError beyond the last position.
+        before: symbols, (batch, position); the first of them precedes position `first`. Raise
+        ValueError beyond the last position.
         """
         end = first + before.shape[1]
         if end > self.config.length:
             raise ValueError(f"position {end:,}: the network has places for {self.config.length:,}")
         place = torch.arange(first, end, device=before.device)
         width = self.config.width
-        return self.dropout(self.symbol(before) + self.row(place // width) + self.column(place % width))  # type: ignore[no-any-return]
+        return self.dropout(  # type: ignore[no-any-return]
+            self.symbol(before) + self.row(place // width) + self.column(place % width)
+        )
 
     def step(self, cache: Any, *how: Any) -> None:
-        """None: each position sees keys of its own."""
+        """Return None, because each position sees its own keys."""
 
     def forward(
         self,
@@ -100,14 +121,22 @@ class SparseTransformer(Decoder):
         pattern: Pattern | None = None,
         trace: Trace = OFF,
     ) -> Tensor:
-        """Logits (batch, position, symbol) of what comes after each symbol of `before`, (batch, position), `start` at the beginning.
+        """Return the logits of the symbol after each position, (batch, position, symbol).
 
-        first: position that the first logits speak of; past: what was read before it, and then `before` holds one symbol.
-        gains: (layer, batch, head). pattern: another one than that of training. Taps `<layer>/self/queries` and `<layer>/self/keys`.
+        before: symbols, `start` at the beginning, (batch, position). first: the position that the
+        first logits predict. past: the symbols read earlier; `before` then holds one symbol. gains:
+        (layer, batch, head). pattern: another than that of training. The taps are
+        `<layer>/self/queries` and `<layer>/self/keys`.
         """
-        x = self.through(self.embedded(before, first), past, gains, trace, pattern=pattern or self.config.pattern)
+        x = self.run_layers(
+            self.embed_symbols(before, first),
+            past,
+            gains,
+            trace,
+            pattern=pattern or self.config.pattern,
+        )
         return self.readout(x)  # type: ignore[no-any-return]
 
     def after(self, symbols: Tensor) -> Tensor:
-        """What stands before each symbol: (batch, position) -> (batch, position), `start` first."""
+        """Return the symbol before each symbol, `start` first, (batch, position)."""
         return torch.cat((symbols.new_full((len(symbols), 1), self.start), symbols[:, :-1]), 1)

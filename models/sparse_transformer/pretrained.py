@@ -1,9 +1,9 @@
-"""The trained networks as they are shipped."""
+"""The shipped networks."""
 
-from models.pretrained import described, loader
+from models.checkpoints.pretrained import describe_builder, make_loader
 from models.sparse_transformer.model import Config, SparseTransformer
 
 SLUG = "sparse_transformer"
 
 
-read, load = loader(SLUG, described(SparseTransformer, Config), "strided")
+read, load = make_loader(SLUG, describe_builder(SparseTransformer, Config), "strided")

@@ -1,1 +1,2 @@
-"""Transformer-XL on characters of books: segments, a memory of the segments before, and positions told by distance (Dai et al., 2019)."""
+"""Transformer-XL on characters of books: segments, a memory of earlier segments, and relative
+positions (Dai et al., 2019)."""

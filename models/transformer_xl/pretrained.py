@@ -1,8 +1,8 @@
-"""The trained networks as they are shipped."""
+"""The shipped networks."""
 
 from __future__ import annotations
 
-from models.pretrained import Build, by_variant, described, loader
+from models.checkpoints.pretrained import Build, build_by_variant, describe_builder, make_loader
 from models.transformer_xl import absolute, model
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.model import TransformerXL
@@ -12,5 +12,8 @@ ABSOLUTE = "absolute"  # the variant without a memory
 
 Network = TransformerXL | AbsoluteTransformer
 
-EMPTY: Build[Network] = by_variant(described(TransformerXL, model.Config), {ABSOLUTE: described(AbsoluteTransformer, absolute.Config)})
-read, load = loader(SLUG, EMPTY, "xl")
+EMPTY: Build[Network] = build_by_variant(
+    describe_builder(TransformerXL, model.Config),
+    {ABSOLUTE: describe_builder(AbsoluteTransformer, absolute.Config)},
+)
+read, load = make_loader(SLUG, EMPTY, "xl")

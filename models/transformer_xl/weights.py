@@ -1,4 +1,4 @@
-"""Scores and attention of a reading, from its queries and keys, without running a model again. No torch here."""
+"""Scores and attention weights computed from a reading's stored queries and keys, without torch."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.looking import Overview as Overview
-from models.looking import Tally, by_place, softmax, within
+from models.explaining.attention_pooling import Overview as Overview
+from models.explaining.attention_pooling import Tally, align_by_distance, check_indices, softmax
 from models.transformer_xl.records import Array, Reading, TermMaps
 
 
 def places(reading: Reading, segment: int) -> NDArray[np.int64]:
-    """(key,) which keys a segment sees: those of its memory, the farthest first, then its own. IndexError for no such segment."""
+    """Return the keys that a segment sees, (key,): those of its memory, the farthest first, then
+    its own.
+
+    Raise IndexError if there is no such segment.
+    """
     length = reading.queries.shape[2]
     if not 0 <= segment < len(reading.remembered):
         raise IndexError(f"segments 0 … {len(reading.remembered) - 1}, not {segment}")
@@ -25,9 +29,10 @@ def places(reading: Reading, segment: int) -> NDArray[np.int64]:
 
 
 def terms(reading: Reading, layer: int, head: int, segment: int) -> TermMaps:
-    """The four terms of a segment's scores for one head, their sum and the weights.
+    """Return the four terms of a segment's scores for one head, their sum and the weights.
 
-    IndexError where there is no such layer, head or segment. Without distances the content is all there is, and the rest is 0.
+    Without distances, the content is the only term, and the others are 0. Raise IndexError if there
+    is no such layer, head or segment.
     """
     seen = places(reading, segment)
     first = segment * reading.segment
@@ -45,18 +50,22 @@ def terms(reading: Reading, layer: int, head: int, segment: int) -> TermMaps:
         global_content = np.broadcast_to(reading.u[layer, head] @ key.T, content.shape)
         global_position = (reading.v[layer, head] @ table.T)[index]
     content, position, global_content, global_position = (
-        np.where(hidden, 0, part * scale).astype(np.float32) for part in (content, position, global_content, global_position)
+        np.where(hidden, 0, part * scale).astype(np.float32)
+        for part in (content, position, global_content, global_position)
     )
     scores = content + position + global_content + global_position
-    return TermMaps(content, position, global_content, global_position, scores, softmax(scores, ~hidden), seen)
+    return TermMaps(
+        content, position, global_content, global_position, scores, softmax(scores, ~hidden), seen
+    )
 
 
 def look(reading: Reading, layer: int, head: int, rows: Sequence[int]) -> Array:
-    """Attention of a few positions: (row, key) float32 over all keys of the reading, 0 for those that a position does not see.
+    """Return the attention of a few positions over all keys of the reading, (row, key), float32, 0
+    for keys that a position does not see.
 
-    rows: positions, from 0. IndexError where there is no such layer, head or position.
+    rows: positions, from 0. Raise IndexError if there is no such layer, head or position.
     """
-    within(reading.queries.shape, layer, head, rows)
+    check_indices(reading.queries.shape, layer, head, rows)
     found = np.zeros((len(rows), reading.keys.shape[2]), np.float32)
     wanted = np.array(rows, np.int64)
     for number in np.unique(wanted // reading.segment).tolist():
@@ -67,7 +76,11 @@ def look(reading: Reading, layer: int, head: int, rows: Sequence[int]) -> Array:
 
 
 def overview(reading: Reading, most: int = 256) -> Overview:
-    """Pooled maps of at most `most` blocks on a side, and how far each head looks; what goes to another book's memory is in no block."""
+    """Return pooled maps of at most `most` blocks on a side, and the weight by distance of each
+    head.
+
+    Weights on another book's memory are in no block.
+    """
     layers, heads, length = reading.queries.shape[:3]
     tally = Tally(layers, heads, length, reading.memory + reading.segment, most)
     for number in range(len(reading.remembered)):
@@ -75,12 +88,16 @@ def overview(reading: Reading, most: int = 256) -> Overview:
         keys = np.where(seen < length, seen, tally.blocks * tally.by)
         for layer in range(layers):
             weights = _weights(reading, number, seen, layer)
-            tally.add(layer, weights, number * reading.segment + np.arange(weights.shape[1]), keys)
-    return tally.overview()
+            tally.add_weights(
+                layer, weights, number * reading.segment + np.arange(weights.shape[1]), keys
+            )
+    return tally.summarise()
 
 
-def _weights(reading: Reading, segment: int, seen: NDArray[np.int64], layer: int, head: slice = slice(None)) -> Array:
-    """(head, query, key) the weights of a segment, which sees these keys."""
+def _weights(
+    reading: Reading, segment: int, seen: NDArray[np.int64], layer: int, head: slice = slice(None)
+) -> Array:
+    """Return the weights of a segment that sees the given keys, (head, query, key)."""
     first = segment * reading.segment
     query: Any = reading.queries[layer, head, first : first + reading.segment].astype(np.float32)
     key = reading.keys[layer, head][:, seen].astype(np.float32)
@@ -88,17 +105,21 @@ def _weights(reading: Reading, segment: int, seen: NDArray[np.int64], layer: int
     if reading.table.size:
         table = reading.table[layer, head][:, :keys].astype(np.float32)
         scores = (query + reading.u[layer, head][:, None]) @ key.swapaxes(1, 2)
-        scores += by_place((query + reading.v[layer, head][:, None]) @ table.swapaxes(1, 2), keys)
+        scores += align_by_distance(
+            (query + reading.v[layer, head][:, None]) @ table.swapaxes(1, 2), keys
+        )
     else:
         scores = query @ key.swapaxes(1, 2)
     earlier = np.arange(keys - rows, keys)[:, None] >= np.arange(keys)
     return softmax(scores * np.float32(1 / math.sqrt(query.shape[2])), earlier)
 
 
-def travelled(length: int, segment: int, memory: int, layers: int) -> NDArray[np.int64]:
-    """(layer + 1, position) the earliest character that a position can know of after so many layers, 0 of them in the first row.
+def find_farthest_known(length: int, segment: int, memory: int, layers: int) -> NDArray[np.int64]:
+    """Return the earliest character that can affect a position after each number of layers, from 0,
+    (layer + 1, position).
 
-    Each layer reaches one memory farther: information travels layers × memory characters at most, and no state is computed twice.
+    Each layer reaches one memory farther: information travels at most layers × memory characters,
+    and no state is computed twice.
     """
     position = np.arange(length)
     first_key = np.maximum(0, position // segment * segment - memory)

@@ -1,4 +1,4 @@
-"""What crosses the border between the model and the page about a translation that a visitor wrote. No torch here."""
+"""The requests to score a user's translation and their results, without torch."""
 
 from __future__ import annotations
 
@@ -17,26 +17,30 @@ FAVOURITES = 5  # pieces listed at each position
 
 @dataclass(frozen=True)
 class Reading:
-    """A sentence and a translation of it that is read, not searched for. german None: what greedy search finds."""
+    """A sentence and a translation of it to score without a search.
+
+    german: None stands for the greedy translation.
+    """
 
     sentence: str
     german: str | None = None
 
     def group(self) -> Hashable:
-        """Requests of one group may share a batch."""
+        """Return the key of a batch: requests of one group may share one."""
         return ()
 
 
 @dataclass(frozen=True)
 class Forced:
-    """How likely the model holds a translation, piece by piece: at each position it had read the given pieces before, whatever it
-    would have said itself.
+    """The likelihood of a translation, piece by piece, each given the pieces before it, whatever
+    the model itself predicts.
 
-    source, target: pieces as shown; the last of target is "</s>". source_space, target_space: a space stands before the piece.
-    german: the text that was read; own: what greedy search makes of the sentence; own_log_probability: nats, own_length: its pieces.
-    log_probabilities: (target,), nats. ranks: (target,), 1 where the given piece is the model's favourite.
-    favourites: (target, FAVOURITES) pieces as shown, likeliest first; probabilities: (target, FAVOURITES).
-    cross: (layer, head, target, source), row i belongs to the step that was to produce target[i].
+    source, target: pieces as displayed; the last of target is "</s>". source_space, target_space:
+    whether a space precedes the piece. german: the text. own: the greedy translation of the
+    sentence. own_log_probability: nats. own_length: its pieces. log_probabilities: nats, (target,).
+    ranks: 1 if the given piece is the likeliest, (target,). favourites: pieces as displayed,
+    likeliest first, (target, FAVOURITES). probabilities: (target, FAVOURITES). cross: row i belongs
+    to the step that predicts target[i], (layer, head, target, source).
     """
 
     source: tuple[str, ...]

@@ -1,4 +1,5 @@
-"""What one head computed with on one run: what a page asks, and what it gets. Frozen records of NumPy arrays and strings; no torch here."""
+"""The computation of one head in a run: requests and results as frozen records of NumPy arrays and
+strings, without torch."""
 
 from __future__ import annotations
 
@@ -10,7 +11,10 @@ from models.translation.records import Array, Request
 
 @dataclass(frozen=True)
 class Look:
-    """One head of one run. kind: one of records.KINDS; layer, head: from 0."""
+    """A head of a run.
+
+    kind: one of records.KINDS. layer, head: from 0.
+    """
 
     request: Request
     kind: str
@@ -18,19 +22,20 @@ class Look:
     head: int
 
     def group(self) -> Hashable:
-        """Looks of one group may share a batch."""
+        """Return the key of a batch: requests of one group may share one."""
         return self.request.group()
 
 
 @dataclass(frozen=True)
 class Head:
-    """Queries (query, d_head), keys and values (key, d_head) of one head, read-only; with them come its weights and its output.
+    """The queries (query, d_head), keys and values (key, d_head) of one head, read-only, with its
+    weights and output.
 
-    weights = softmax(queries · keysᵀ / √d_head), undivided where not `scaled`, without the keys behind a query where `causal`, and without
-    the keys that are `hidden`; output = weights · values.
-    Positions as in an Explanation: those of the decoder's rows belong to the pieces they produce, those of its own keys to "<s>" and
-    the pieces before. query_pieces, key_pieces: as shown; query_space, key_space: True where a space stood before the piece.
-    layers, heads: how many of each the attention has.
+    weights = softmax(queries · keysᵀ / √d_head), undivided unless `scaled`, without later keys if
+    `causal`, and without `hidden` keys; output = weights · values. Positions are those of an
+    Explanation: the decoder's rows belong to the pieces that they predict, its keys to "<s>" and
+    the pieces before. query_pieces, key_pieces: as displayed. query_space, key_space: whether a
+    space precedes the piece. layers, heads: the numbers in this attention.
     """
 
     queries: Array

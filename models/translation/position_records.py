@@ -1,4 +1,5 @@
-"""What the model tells a page about word order: frozen records of NumPy arrays, strings and numbers. No torch here."""
+"""The requests about word order and their results: frozen records of NumPy arrays, strings and
+numbers, without torch."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields
+from models.explaining import request_fields
 
 Array = NDArray[np.float32]
 
@@ -18,13 +19,18 @@ TEXTBOOK = (32, 128)  # positions and dimensions of the picture that texts on th
 
 @dataclass(frozen=True)
 class Shuffle:
-    """A sentence that is read in its own order and in another one. sentence: English text. seed: of the other order, 1 to MAX_SEED."""
+    """A sentence to read in its own order and in another one.
 
-    sentence: str = fields.anything("")
-    seed: int = fields.number(1, 1, MAX_SEED, en="number of the order", zh="打乱方式的编号")
+    sentence: English text. seed: of the other order, 1 to MAX_SEED.
+    """
+
+    sentence: str = request_fields.any_field("")
+    seed: int = request_fields.number_field(
+        1, 1, MAX_SEED, en="number of the order", zh="打乱方式的编号"
+    )
 
     def group(self) -> Hashable:
-        """Requests of one group may share a batch."""
+        """Return the key of a batch: requests of one group may share one."""
         return ()
 
 
@@ -32,9 +38,10 @@ class Shuffle:
 class TwoOrders:
     """One sentence in two orders, read by the same encoder.
 
-    distances: (piece,), how far the vector that the encoder gives piece i of the shuffled sentence lies from the one that it gave the same
-    piece before, Euclidean. largest: the largest difference of any single number of these vectors.
-    before, after: the translations of the sentence in its own order and shuffled, greedy.
+    distances: the Euclidean distance between the encoder's vectors of piece i in the shuffled
+    sentence and of the same piece before, (piece,). largest: the largest difference of any single
+    number in these vectors. before, after: the greedy translations of the sentence in its own order
+    and shuffled.
     """
 
     distances: Array
@@ -45,12 +52,13 @@ class TwoOrders:
 
 @dataclass(frozen=True)
 class Positions:
-    """What tells the model where a word stands, and what is left of order without it.
+    """The effect of the position signal, and of its removal, on a shuffled sentence.
 
-    source, source_space: the pieces as shown, True where a space stood before the piece. order: piece i of the shuffled sentence stood at
-    order[i]. size: mean Euclidean length of the encoder's vectors. signal, silence: with and without the sinusoids added to the encoder's
-    embeddings; the decoder keeps its own in both.
-    own: (position, d_model), the sinusoids of this model as far as a sentence may reach; textbook: (32, 128), the same formula.
+    source, source_space: the pieces as displayed, and whether a space precedes each. order: piece i
+    of the shuffled sentence comes from order[i]. size: the mean Euclidean length of the encoder's
+    vectors. signal, silence: with and without sinusoids in the encoder's embeddings; the decoder
+    keeps its own in both. own: the sinusoids of this model up to the longest sentence, (position,
+    d_model). textbook: the same formula, (32, 128).
     """
 
     source: tuple[str, ...]

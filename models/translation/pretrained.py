@@ -1,15 +1,20 @@
-"""The trained models as they are shipped."""
+"""The shipped models."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from models import checkpoint
-from models.encoder import Config
-from models.encoder_decoder import Transformer
-from models.multi30k import Translator, with_pieces
-from models.pretrained import by_variant, described, once, restored
-from models.searching import laid_out
+from models.checkpoints import checkpoint
+from models.checkpoints.pretrained import (
+    build_by_variant,
+    describe_builder,
+    load_once,
+    read_checkpoint,
+)
+from models.data.multi30k import Translator, check_vocabulary
+from models.decoding.translation_search import lay_out_by_column
+from models.networks.encoder import Config
+from models.networks.encoder_decoder import Transformer
 from models.translation.ablation import Ablated, AblatedConfig
 from models.translation.path_records import NETWORKS
 
@@ -19,17 +24,20 @@ Pretrained = Translator[Transformer]
 
 
 def pieces(where: Path) -> Path:
-    """The vocabulary of a model: its own, or that of the shipped one."""
+    """Return the vocabulary of a model: its own, or that of the shipped one."""
     own = where / "tokenizer.json"
-    return own if own.is_file() else checkpoint.folder(SLUG) / own.name
+    return own if own.is_file() else checkpoint.find_folder(SLUG) / own.name
 
 
 def read(where: Path, on: str | None = None) -> Pretrained:
-    """As `models.pretrained.Read`."""
-    build = by_variant(described(Transformer, Config), dict.fromkeys(NETWORKS, described(Ablated, AblatedConfig)))
-    found = with_pieces(restored(where, build, on), pieces(where))
-    laid_out(found.model)
+    """Read a model as `models.checkpoints.pretrained.CheckpointReader` does."""
+    build = build_by_variant(
+        describe_builder(Transformer, Config),
+        dict.fromkeys(NETWORKS, describe_builder(Ablated, AblatedConfig)),
+    )
+    found = check_vocabulary(read_checkpoint(where, build, on), pieces(where))
+    lay_out_by_column(found.model)
     return found
 
 
-load = once(SLUG, read)
+load = load_once(SLUG, read)

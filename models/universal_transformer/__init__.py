@@ -1,1 +1,1 @@
-"""The Universal Transformer: one block over depth, and every position stops by itself."""
+"""The Universal Transformer: one block over depth, in which each position stops by itself."""

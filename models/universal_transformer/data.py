@@ -1,7 +1,9 @@
-"""What the Universal Transformer learns from: generators of copies, reversals and sums on characters. Stories are in stories.py.
+"""Training data of the Universal Transformer: generators of copies, reversals and sums on
+characters.
 
-An input is a row of characters, a sign "=" and as many places for the answer as it has characters. Input and answer count their places
-from the same number, as an encoder and a decoder would; a random number is added to all of them while training.
+Stories are in stories.py. An input is a row of characters, a sign "=" and one place for each
+character of the answer. Places of input and answer start at the same number, as in an encoder and a
+decoder; training adds a random number to all of them.
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models import hashing
-from models.pondering import Rows
-from models.thinking import added
-from models.windows import NONE as NONE
+from models.adaptive_computation.batching import InputRows
+from models.adaptive_computation.records import add_digits
+from models.data import splits
+from models.data.windows import NONE as NONE
 
 Ints = NDArray[np.int64]
 
@@ -26,11 +28,15 @@ DIGIT, LETTER = 4, 14  # tokens of "0" and "a"
 CHARACTERS = ("", "_", "=", "+", *"0123456789", *"abcdefghijklmnopqrstuvwxyz")
 TOKEN = {character: token for token, character in enumerate(CHARACTERS) if character}
 LONGEST = 20  # characters of an input in training
-TESTED = 40  # and where it is tested beyond
+TESTED = 40  # and in tests beyond training
 
 
 class Batch(NamedTuple):
-    """tokens: (batch, position, word); places, alive: (batch, position); targets: (batch, position), NONE where no answer is wanted."""
+    """A batch of inputs.
+
+    tokens: (batch, position, word). places, alive: (batch, position). targets: NONE where no answer
+    is due, (batch, position).
+    """
 
     tokens: Tensor
     places: Tensor
@@ -39,8 +45,11 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inputs(Rows):
-    """Inputs with their answers, NumPy throughout. difficulty: (batch,), what the ponder is looked at against."""
+class Inputs(InputRows):
+    """Inputs with their answers as NumPy arrays.
+
+    difficulty: for comparison with the ponder cost, (batch,).
+    """
 
     tokens: Ints
     places: Ints
@@ -49,18 +58,30 @@ class Inputs(Rows):
     difficulty: Ints
 
     def batch(self, offset: Ints | None = None) -> Batch:
-        """As tensors. offset: (batch,), what is added to every place."""
+        """Return the inputs as tensors.
+
+        offset: the number to add to every place, (batch,).
+        """
         places = self.places if offset is None else self.places + offset[:, None]
-        return Batch(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (self.tokens, places, self.alive, self.targets)))
+        return Batch(
+            *(
+                torch.from_numpy(np.ascontiguousarray(a))
+                for a in (self.tokens, places, self.alive, self.targets)
+            )
+        )
 
 
 def columns(width: int) -> int:
-    """Columns of the longest sum that has at most so many characters: two numbers and a sign."""
+    """Return the columns of the longest sum with at most `width` characters: two numbers and a
+    sign."""
     return (width - 1) // 2
 
 
 def words(letters: Ints, backwards: bool) -> Inputs:
-    """letters: (batch, n), from 0 -> inputs whose answers are the same letters, or the same backwards. Difficulty: n."""
+    """Return inputs whose answers are the same letters, forwards or backwards; the difficulty is n.
+
+    letters: from 0, (batch, n).
+    """
     count, n = letters.shape
     asked = letters + LETTER
     answer = asked[:, ::-1] if backwards else asked
@@ -71,14 +92,25 @@ def words(letters: Ints, backwards: bool) -> Inputs:
 
 
 def sums(first: Ints, second: Ints) -> Inputs:
-    """first, second: (batch, column) digits, the highest first -> inputs whose answers are the digits of the sum, one more than columns.
+    """Return inputs whose answers are the digits of the sum, one more than columns; the difficulty
+    is the carries.
 
-    Digits of one column have the same place, as on paper; the answer's additional digit has place 0. Difficulty: carries.
+    first, second: digits, the highest first, (batch, column). Digits of one column have the same
+    place, as on paper; the answer's additional digit has place 0.
     """
     count, width = first.shape
-    digits, carries = added(first[:, ::-1], second[:, ::-1])
+    digits, carries = add_digits(first[:, ::-1], second[:, ::-1])
     sign = np.ones((count, 1), np.int64)
-    tokens = np.concatenate((first + DIGIT, sign * PLUS, second + DIGIT, sign * EQUALS, np.full((count, width + 1), SLOT)), 1)
+    tokens = np.concatenate(
+        (
+            first + DIGIT,
+            sign * PLUS,
+            second + DIGIT,
+            sign * EQUALS,
+            np.full((count, width + 1), SLOT),
+        ),
+        1,
+    )
     targets = np.concatenate((np.full((count, 2 * width + 2), NONE), digits[:, ::-1] + DIGIT), 1)
     column = np.arange(1, width + 1)
     places = np.concatenate((column, [0], column, [0], np.arange(width + 1)))
@@ -87,27 +119,40 @@ def sums(first: Ints, second: Ints) -> Inputs:
 
 def _inputs(tokens: Ints, places: Ints, targets: Ints, difficulty: Ints) -> Inputs:
     alive = np.ones(tokens.shape, np.bool_)
-    return Inputs(tokens[..., None], np.broadcast_to(places, tokens.shape).astype(np.int64), alive, targets, difficulty)
+    return Inputs(
+        tokens[..., None],
+        np.broadcast_to(places, tokens.shape).astype(np.int64),
+        alive,
+        targets,
+        difficulty,
+    )
 
 
-def characters(task: str, generator: np.random.Generator, count: int, length: int, split: str = "train") -> Inputs:
-    """`count` inputs of one length: of "copy" and "reverse", `length` letters; of "addition", the longest sum of so many characters.
+def characters(
+    task: str, generator: np.random.Generator, count: int, length: int, split: str = "train"
+) -> Inputs:
+    """Draw `count` inputs of one length: `length` letters for "copy" and "reverse", the longest sum
+    of that many characters for "addition".
 
-    split: which inputs may come, "train", "val" or "test", told by the hash of the input alone. LookupError where a split has none of a
-    length: there are but 26 words of one letter.
+    split: "train", "val" or "test"; the hash of an input alone decides its split. Raise LookupError
+    if a split has no input of a length: there are only 26 words of one letter.
     """
     tries = count + count // 2 if split == "train" else 24 * count
-    chosen = hashing.drawn(lambda many: _drawn(task, generator, many, length), count, tries, split)
-    return sums(chosen[:, 0], chosen[:, 1]) if task == "addition" else words(chosen, task == "reverse")
+    chosen = splits.draw_inputs(
+        lambda many: _draw_inputs(task, generator, many, length), count, tries, split
+    )
+    return (
+        sums(chosen[:, 0], chosen[:, 1]) if task == "addition" else words(chosen, task == "reverse")
+    )
 
 
-def _drawn(task: str, generator: np.random.Generator, count: int, length: int) -> Ints:
-    """Letters (count, length), or the digits of two numbers (count, 2, column)."""
+def _draw_inputs(task: str, generator: np.random.Generator, count: int, length: int) -> Ints:
+    """Draw letters, (count, length), or the digits of two numbers, (count, 2, column)."""
     if task != "addition":
         return generator.integers(0, 26, (count, length))
-    return hashing.digits(generator, count, columns(length))
+    return splits.draw_digits(generator, count, columns(length))
 
 
 def lengths(task: str, longest: int = LONGEST) -> list[int]:
-    """The lengths that are trained on, in characters of the input."""
+    """Return the lengths of training, in characters of the input."""
     return list(range(3, longest + 1, 2)) if task == "addition" else list(range(1, longest + 1))

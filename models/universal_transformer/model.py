@@ -1,11 +1,19 @@
-"""The Universal Transformer: one block over depth, and every position stops by itself (Dehghani et al., 2019).
+"""The Universal Transformer: one block repeated over depth, in which each position stops by itself
+(Dehghani et al., 2019).
 
-At step t every position that has not stopped does  u = s + P + T_t;  A = LayerNorm(u + MultiHead(u, u, u));  s ← LayerNorm(A + FFN(A))
-(eqs. 4 and 5), with P the sinusoids of its place and T_t those of the step (eqs. 6 and 7). One that has stopped keeps the u that it would
-have begun its next step with: nothing of it is computed any more, and the others still attend to it. The paper adds T_t to stopped
-positions too, at every further step, so that their keys and values change with it: `forward` does that where it is asked to (`refreshed`).
+At step t, every position that has not stopped computes (eqs. 4 and 5)
 
-There is one stack for input and answer: an answer has places of its own behind the input, and all of them are filled at once.
+    u = s + P + T_t
+    A = LayerNorm(u + MultiHead(u, u, u))
+    s ← LayerNorm(A + FFN(A))
+
+P are the sinusoids of its place and T_t those of the step (eqs. 6 and 7). A stopped position keeps
+the u of its next step: it is not computed further, and the others still attend to it. The paper
+adds T_t to stopped positions too, at every further step, so that their keys and values change with
+it; `forward` does so if `refreshed`.
+
+One stack serves input and answer: the answer has its own places after the input, and all of them
+are filled at once.
 """
 
 from __future__ import annotations
@@ -17,58 +25,65 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.layers.act import Halting, Pondered, Stop, ponder, ponder_gathered, taken
+from models.explaining.trace import OFF, Trace
+from models.layers.act import Halting, Pondered, Stop, ponder, ponder_gathered, take_rows
 from models.layers.attention import MultiHeadAttention, attend
 from models.layers.feedforward import FeedForward
-from models.layers.masks import keys_allowed
+from models.layers.masks import broadcast_key_mask
 from models.layers.positional import sinusoids
-from models.trace import OFF, Trace
 
 
 @dataclass(frozen=True)
 class Config:
-    """What the network is."""
+    """The sizes and limits of a network."""
 
-    vocabulary: int  # tokens, the padding included
+    vocabulary: int  # tokens, padding included
     words: int = 1  # tokens of one position: 1 character, or the words of a sentence
     d_model: int = 96  # width of a position
     d_ff: int = 192  # width inside the feed-forward sublayer
     n_heads: int = 4  # attention heads
-    max_places: int = 128  # places for which sinusoids are kept
-    limit: int = 8  # steps at most, M
-    epsilon: float = 0.01  # ε: a position stops once 1 − ε is used up
-    steps: int = 0  # a number of steps that all positions take; 0 where each stops by itself
+    max_places: int = 128  # places with sinusoids
+    limit: int = 8  # the most steps, M
+    epsilon: float = 0.01  # ε: a position stops once its halting probabilities sum to 1 − ε
+    steps: int = 0  # steps of all positions; 0 if each stops by itself
 
 
 @dataclass(frozen=True)
 class OrdinaryConfig:
-    """What an ordinary Transformer is."""
+    """The sizes of an ordinary Transformer."""
 
-    vocabulary: int  # tokens, the padding included
+    vocabulary: int  # tokens, padding included
     words: int = 1  # tokens of one position
     d_model: int = 56  # width of a position
     d_ff: int = 112  # width inside the feed-forward sublayer
     n_heads: int = 4  # attention heads of a layer
-    n_layers: int = 3  # layers, each with parameters of its own
-    max_places: int = 128  # places for which sinusoids are kept
+    n_layers: int = 3  # layers, each with its own parameters
+    max_places: int = 128  # places with sinusoids
 
 
 class Embedding(nn.Module):
-    """Σ_j m_j ∘ E[w_j] over the words of a position, m learned (Sukhbaatar et al., 2015); token 0 is padding."""
+    """The sum Σ_j m_j ∘ E[w_j] over the words of a position, with learned m (Sukhbaatar et al.,
+    2015); token 0 is padding."""
 
     def __init__(self, vocabulary: int, words: int, d_model: int) -> None:
         super().__init__()
         self.table = nn.Embedding(vocabulary, d_model)
-        self.masks = nn.Parameter(torch.ones(words, d_model) + (0.3 * torch.randn(words, d_model) if words > 1 else 0.0))
+        self.masks = nn.Parameter(
+            torch.ones(words, d_model) + (0.3 * torch.randn(words, d_model) if words > 1 else 0.0)
+        )
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """tokens: (batch, position, word) -> (batch, position, d_model)."""
+        """Return the embeddings, (batch, position, d_model).
+
+        tokens: (batch, position, word).
+        """
         found = self.table(tokens) * (tokens != 0)[..., None]
         return (found * self.masks[: tokens.shape[2]]).sum(2)  # type: ignore[no-any-return]
 
 
 class Block(nn.Module):
-    """Self-attention, then feed-forward, each with residual and layer normalisation behind it (eqs. 4 and 5)."""
+    """Self-attention, then feed-forward, each followed by the residual sum and layer normalisation
+    (eqs. 4 and 5)."""
 
     def __init__(self, d_model: int, d_ff: int, n_heads: int) -> None:
         super().__init__()
@@ -77,30 +92,44 @@ class Block(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(2))
 
     def after(self, u: Tensor, attended: Tensor) -> Tensor:
-        """The rest of a step, given what attention has brought: both (…, d_model)."""
+        """Return the rest of a step after attention, (…, d_model).
+
+        u, attended: (…, d_model).
+        """
         a = self.norms[0](u + attended)
         return self.norms[1](a + self.feed_forward(a))  # type: ignore[no-any-return]
 
-    def forward(self, u: Tensor, mask: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF) -> Tensor:
-        """u: (batch, position, d_model); mask as in `attend`; gain: (batch, head). Taps `weights`."""
+    def forward(
+        self, u: Tensor, mask: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF
+    ) -> Tensor:
+        """Return the states after one step.
+
+        u: (batch, position, d_model). mask: as in `attend`. gain: (batch, head). The tap is
+        `weights`.
+        """
         return self.after(u, self.attention(u, mask=mask, gain=gain, trace=trace))
 
 
 @dataclass(frozen=True)
 class Thought:
-    """What a pass gives. logits: (batch, position, vocabulary); pondered: None where nothing decides when to stop."""
+    """The result of a pass.
+
+    logits: (batch, position, vocabulary). pondered: the halting record; None if the number of steps
+    is fixed.
+    """
 
     logits: Tensor
     pondered: Pondered | None
 
     @property
     def cost(self) -> Tensor | None:
-        """(batch, position) N + R, the ponder cost; None where nothing decides when to stop."""
-        return None if self.pondered is None else self.pondered.cost
+        """The ponder cost N + R, (batch, position); None if the number of steps is fixed."""
+        return None if self.pondered is None else self.pondered.ponder_cost
 
 
 class UniversalTransformer(nn.Module):
-    """p(answer at a position) = softmax(W Σ p_n s_n), the states refined by one block until each position stops."""
+    """A network for p(answer at a position) = softmax(W Σ p_n s_n); one block refines the states
+    until each position stops."""
 
     places: Tensor
     signals: Tensor
@@ -112,17 +141,22 @@ class UniversalTransformer(nn.Module):
         self.layers = nn.ModuleList([Block(config.d_model, config.d_ff, config.n_heads)])
         self.halting = None if config.steps else Halting(config.d_model)
         self.readout = nn.Linear(config.d_model, config.vocabulary)
-        self.register_buffer("places", sinusoids(config.max_places, config.d_model), persistent=False)
-        self.register_buffer("signals", sinusoids(4 * config.limit, config.d_model), persistent=False)
+        self.register_buffer(
+            "places", sinusoids(config.max_places, config.d_model), persistent=False
+        )
+        self.register_buffer(
+            "signals", sinusoids(4 * config.limit, config.d_model), persistent=False
+        )
 
     def stop(self) -> Stop:
-        """When positions stop, as trained."""
+        """Return the stopping rule as trained."""
         return Stop(self.config.epsilon, self.config.limit)
 
-    def _signal(self, step: int, told: Tensor | None) -> Tensor:
-        """T_t: (d_model,), or (batch, 1, d_model) where some requests are not told the step."""
+    def _signal(self, step: int, step_signal: Tensor | None) -> Tensor:
+        """Return T_t, (d_model,), or (batch, 1, d_model) if some requests go without the step
+        signal."""
         signal = self.signals[min(step, len(self.signals) - 1)]
-        return signal if told is None else signal * told[:, None, None]
+        return signal if step_signal is None else signal * step_signal[:, None, None]
 
     def forward(
         self,
@@ -130,26 +164,28 @@ class UniversalTransformer(nn.Module):
         places: Tensor,
         alive: Tensor,
         stop: Stop | None = None,
-        told: Tensor | None = None,
+        step_signal: Tensor | None = None,
         gain: Tensor | None = None,
         trace: Trace = OFF,
         refreshed: bool = False,
     ) -> Thought:
-        """Everything computed at every step, stopped positions masked; with gradients.
+        """Compute every position at every step, with stopped positions masked; gradients flow.
 
-        tokens: (batch, position, word); places: (batch, position); alive: (batch, position), False at padding. stop: as trained where None.
-        told: (batch,), 1 where the step signal is added and 0 where not. gain: (batch, head) of attention, at every step.
-        refreshed: stopped positions are attended to with the signal of the present step, as in the paper, not of the step after their last.
-        Taps as in `ponder`, and `step/<n>/weights`.
+        tokens: (batch, position, word). places: (batch, position). alive: False at padding, (batch,
+        position). stop: the stopping rule, as trained if None. step_signal: 1 where the step signal
+        is added, otherwise 0, (batch,). gain: of attention, at every step, (batch, head).
+        refreshed: the keys of stopped positions carry the signal of the present step, as in the
+        paper, instead of the step after their last. The taps are those of `ponder`, and
+        `step/<n>/weights`.
         """
         block: Block = self.layers[0]  # type: ignore[assignment]
-        where, mask = self.places[places], keys_allowed(alive)
+        where, mask = self.places[places], broadcast_key_mask(alive)
         u = torch.zeros_like(where)
         ran = alive
 
         def advance(state: Tensor, running: Tensor, step: int) -> Tensor:
             nonlocal u, ran
-            begun = state + where + self._signal(step, told)
+            begun = state + where + self._signal(step, step_signal)
             u = begun if refreshed else torch.where(ran[..., None], begun, u)
             ran = running
             return block(u, mask, gain, trace.within("step", step))  # type: ignore[no-any-return]
@@ -164,16 +200,34 @@ class UniversalTransformer(nn.Module):
         return Thought(self.readout(pondered.output), pondered)
 
     @torch.no_grad()
-    def gathered(self, tokens: Tensor, places: Tensor, alive: Tensor, stop: Stop | None = None, told: Tensor | None = None) -> Thought:
-        """What `forward` gives, without gradients and without computing what has stopped. ValueError where all take the same steps."""
+    def run_gathered(
+        self,
+        tokens: Tensor,
+        places: Tensor,
+        alive: Tensor,
+        stop: Stop | None = None,
+        step_signal: Tensor | None = None,
+    ) -> Thought:
+        """Return the result of `forward` without gradients and without computing stopped positions.
+
+        Raise ValueError if all positions take the same number of steps.
+        """
         if self.halting is None:
-            raise ValueError("all positions take the same number of steps: there is nothing to gather")
-        advance = self.running_only(places, alive, told)
-        pondered = ponder_gathered(advance, self.embedding(tokens), self.halting, stop or self.stop(), alive)
+            raise ValueError(
+                "all positions of this model take the same number of steps; run_gathered needs"
+                " positions that stop on their own"
+            )
+        advance = self.running_only(places, alive, step_signal)
+        pondered = ponder_gathered(
+            advance, self.embedding(tokens), self.halting, stop or self.stop(), alive
+        )
         return Thought(self.readout(pondered.output), pondered)
 
-    def running_only(self, places: Tensor, alive: Tensor, told: Tensor | None = None) -> Callable[[Tensor, Tensor, int], Tensor]:
-        """The block as `ponder_gathered` wants it: keys and values of stopped positions are kept, and only those that go on ask.
+    def running_only(
+        self, places: Tensor, alive: Tensor, step_signal: Tensor | None = None
+    ) -> Callable[[Tensor, Tensor, int], Tensor]:
+        """Return the block as `ponder_gathered` needs it: it keeps the keys and values of stopped
+        positions, and only running positions are queries.
 
         places, alive: (batch, position).
         """
@@ -184,25 +238,33 @@ class UniversalTransformer(nn.Module):
         where = self.places[places].view(-1, d_model)
         allowed = None if bool(alive.all()) else alive
         keys, values = where.new_zeros(2, batch * length, d_model).unbind(0)  # of every position
-        written: tuple[Tensor, Tensor] | None = None  # what ran last, and the states it came to
+        written: tuple[Tensor, Tensor] | None = None  # the last running positions, and their states
 
-        def begun(state: Tensor, rows: Tensor, step: int) -> Tensor:
-            signal = self._signal(step, told)
-            return state + taken(where, rows) + (signal if told is None else signal[rows // length, 0])
+        def begin_step(state: Tensor, rows: Tensor, step: int) -> Tensor:
+            signal = self._signal(step, step_signal)
+            return (
+                state
+                + take_rows(where, rows)
+                + (signal if step_signal is None else signal[rows // length, 0])
+            )
 
         def advance(state: Tensor, rows: Tensor, step: int) -> Tensor:
             nonlocal written
-            u = begun(state, rows, step)
+            u = begin_step(state, rows, step)
             if written is None or len(written[0]) == len(rows):
                 mine, changed = rows, u
             else:
-                mine, changed = written[0], begun(written[1], written[0], step)
-            both = F.linear(changed, attention.project_in.weight[d_model:], attention.project_in.bias[d_model:])
+                mine, changed = written[0], begin_step(written[1], written[0], step)
+            both = F.linear(
+                changed, attention.project_in.weight[d_model:], attention.project_in.bias[d_model:]
+            )
             for kept, new in zip((keys, values), both.chunk(2, dim=-1), strict=True):
                 kept.copy_(new) if len(mine) == len(kept) else kept.index_copy_(0, mine, new)
-            query = F.linear(u, attention.project_in.weight[:d_model], attention.project_in.bias[:d_model])
+            query = F.linear(
+                u, attention.project_in.weight[:d_model], attention.project_in.bias[:d_model]
+            )
             source = keys.view(batch, length, -1), values.view(batch, length, -1)
-            attended = attention.project_out(_asked(query, rows, *source, allowed, attention))
+            attended = attention.project_out(_attend_some(query, rows, *source, allowed, attention))
             state = block.after(u, attended)
             written = (rows, state)
             return state
@@ -210,11 +272,19 @@ class UniversalTransformer(nn.Module):
         return advance
 
 
-def _asked(query: Tensor, rows: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, attention: MultiHeadAttention) -> Tensor:
-    """Attention of some positions of a batch: query (n_running, d_model), rows (n_running,) their places counted flat and ascending,
-    key and value (batch, position, d_model) of all -> (n_running, d_model).
+def _attend_some(
+    query: Tensor,
+    rows: Tensor,
+    key: Tensor,
+    value: Tensor,
+    allowed: Tensor | None,
+    attention: MultiHeadAttention,
+) -> Tensor:
+    """Return the attention of some positions of a batch, (n_running, d_model).
 
-    The running positions of each sequence are set side by side, as many as the sequence with the most of them has.
+    query: (n_running, d_model). rows: their flat indices, ascending, (n_running,). key, value: of
+    all positions, (batch, position, d_model). The running positions of each sequence are placed
+    side by side, padded to the sequence with the most of them.
     """
     batch, length, _ = key.shape
     if len(rows) == batch * length:
@@ -234,14 +304,17 @@ def _asked(query: Tensor, rows: Tensor, key: Tensor, value: Tensor, allowed: Ten
         if len(chosen) < batch:
             key, value = key.index_select(0, chosen), value.index_select(0, chosen)
             allowed = None if allowed is None else allowed[chosen]
-    mask = None if allowed is None else keys_allowed(allowed)
-    heads = attend(attention.split(asked), attention.split(key), attention.split(value), mask)
+    mask = None if allowed is None else broadcast_key_mask(allowed)
+    heads = attend(
+        attention.split_heads(asked), attention.split_heads(key), attention.split_heads(value), mask
+    )
     found = heads.transpose(1, 2).reshape(-1, query.shape[1])
     return found if cells is None else found.index_select(0, cells)
 
 
 class OrdinaryTransformer(nn.Module):
-    """The same with a stack of layers, each with parameters of its own (Vaswani et al., 2017); the place is told once, at the bottom."""
+    """The same network as a stack of layers with their own parameters (Vaswani et al., 2017);
+    places are added once, below the first layer."""
 
     places: Tensor
 
@@ -249,13 +322,28 @@ class OrdinaryTransformer(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = Embedding(config.vocabulary, config.words, config.d_model)
-        self.layers = nn.ModuleList(Block(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_layers))
+        self.layers = nn.ModuleList(
+            Block(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_layers)
+        )
         self.readout = nn.Linear(config.d_model, config.vocabulary)
-        self.register_buffer("places", sinusoids(config.max_places, config.d_model), persistent=False)
+        self.register_buffer(
+            "places", sinusoids(config.max_places, config.d_model), persistent=False
+        )
 
-    def forward(self, tokens: Tensor, places: Tensor, alive: Tensor, gain: Tensor | None = None, trace: Trace = OFF) -> Thought:
-        """tokens: (batch, position, word); places, alive: (batch, position). Taps `step/<layer, from 1>/weights`."""
-        mask, x = keys_allowed(alive), self.embedding(tokens) + self.places[places]
+    def forward(
+        self,
+        tokens: Tensor,
+        places: Tensor,
+        alive: Tensor,
+        gain: Tensor | None = None,
+        trace: Trace = OFF,
+    ) -> Thought:
+        """Return the logits.
+
+        tokens: (batch, position, word). places, alive: (batch, position). The taps are
+        `step/<layer, from 1>/weights`.
+        """
+        mask, x = broadcast_key_mask(alive), self.embedding(tokens) + self.places[places]
         for i, layer in enumerate(self.layers):
             x = layer(x, mask, gain, trace.within("step", i + 1))
         return Thought(self.readout(x), None)

@@ -1,15 +1,23 @@
-"""The trained networks as they are shipped."""
+"""The shipped networks."""
 
 from __future__ import annotations
 
-from models.pretrained import Build, by_variant, described, loader
-from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
+from models.checkpoints.pretrained import Build, build_by_variant, describe_builder, make_loader
+from models.universal_transformer.model import (
+    Config,
+    OrdinaryConfig,
+    OrdinaryTransformer,
+    UniversalTransformer,
+)
 
 SLUG = "universal_transformer"
-ORDINARY = "_ordinary"  # what the name of a variant with a stack of layers ends in
-FIXED = "_fixed"  # and of one whose positions all take the same number of steps
+ORDINARY = "_ordinary"  # the ending of the name of a variant with a stack of layers
+FIXED = "_fixed"  # the ending for a fixed number of steps
 
 Model = UniversalTransformer | OrdinaryTransformer
 
-EMPTY: Build[Model] = by_variant(described(UniversalTransformer, Config), {ORDINARY: described(OrdinaryTransformer, OrdinaryConfig)})
-read, load = loader(SLUG, EMPTY, "stories")
+EMPTY: Build[Model] = build_by_variant(
+    describe_builder(UniversalTransformer, Config),
+    {ORDINARY: describe_builder(OrdinaryTransformer, OrdinaryConfig)},
+)
+read, load = make_loader(SLUG, EMPTY, "stories")

@@ -1,4 +1,7 @@
-"""What a visitor has typed, as inputs: words, sums, stories with a question. Whatever cannot be read is said in one sentence."""
+"""Validation of typed inputs: words, sums, and stories with a question.
+
+Each error is one sentence.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,20 @@ import re
 
 import numpy as np
 
-from models import fields
-from models.errors import InputError
-from models.fields import shown
-from models.thinking import read_sum
+from models.adaptive_computation.records import read_sum
+from models.explaining import request_fields
+from models.explaining.errors import InputError
+from models.explaining.request_fields import clean_for_sentence
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories, vocabulary
 from models.universal_transformer.data import Inputs
-from models.universal_transformer.records import MAX_CHARACTERS, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, Request
+from models.universal_transformer.records import (
+    MAX_CHARACTERS,
+    MAX_DIGITS,
+    MAX_FACTS,
+    MAX_LETTERS,
+    Request,
+)
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
 
 _SENTENCES = re.compile(r"[.!?。！？;\n]+")
@@ -21,8 +30,11 @@ _WORD = re.compile(r"[^\s,，]+")
 
 
 def check(request: Request) -> None:
-    """InputError where a field lies outside its range, or text and question together are too long."""
-    fields.check(request)
+    """Check a request.
+
+    Raise InputError if a field is out of range, or if text and question together are too long.
+    """
+    request_fields.check_request(request)
     given = len(request.text) + len(request.question)
     if given > MAX_CHARACTERS:
         raise InputError(
@@ -33,16 +45,26 @@ def check(request: Request) -> None:
 
 
 def read_word(text: str) -> str:
-    """The letters of a word to copy or reverse, small. InputError for anything but a to z, for nothing, and for too many."""
-    word = re.sub(r"\s+", "", text).lower()
+    """Return the letters of a word to copy or reverse, in lower case.
+
+    Raise InputError for an empty word, too many letters, or other characters than a to z.
+    """
+    word = re.sub(r"\s+", "", request_fields.read_text(text)).lower()
     if not word:
-        raise InputError("empty", en="There is no word: type letters from a to z.", zh="没有单词：请输入 a 到 z 的字母。")
+        raise InputError(
+            "empty",
+            en="There is no word: type letters from a to z.",
+            zh="没有单词：请输入 a 到 z 的字母。",
+        )
     wrong = next((c for c in word if not ("a" <= c <= "z")), None)
     if wrong is not None:
         raise InputError(
             "not_letters",
-            en=f"“{shown(wrong)}” is no letter that this network knows: it reads a to z.",
-            zh=f"该网络不认识“{shown(wrong)}”：它只读 a 到 z。",
+            en=(
+                f"“{clean_for_sentence(wrong)}” is no letter that this network knows: it reads a"
+                " to z."
+            ),
+            zh=f"该网络不认识“{clean_for_sentence(wrong)}”：它只读 a 到 z。",
         )
     if len(word) > MAX_LETTERS:
         raise InputError(
@@ -54,14 +76,14 @@ def read_word(text: str) -> str:
 
 
 def read_story(text: str, question: str) -> tuple[tuple[Fact, ...], str]:
-    """The facts of a story, and whom or what the question is about.
+    """Return the facts of a story and the subject of the question.
 
-    A question may also stand at the end of the story. InputError where a word is unknown, a sentence is none that the network knows, there
-    is no question, no fact, or there are too many.
+    A question may also stand at the end of the story. Raise InputError if a word or sentence is
+    unknown, if there is no question or no fact, or if there are too many facts.
     """
-    sentences = [_words(part) for part in _SENTENCES.split(text)]
+    sentences = [_words(part) for part in _SENTENCES.split(request_fields.read_text(text))]
     sentences = [words for words in sentences if words]
-    asked = _words(_SENTENCES.sub(" ", question))
+    asked = _words(_SENTENCES.sub(" ", request_fields.read_text(question)))
     if not asked and sentences and sentences[-1][0] == "where":
         asked = sentences.pop()
     if not sentences:
@@ -76,12 +98,20 @@ def read_story(text: str, question: str) -> tuple[tuple[Fact, ...], str]:
             en="The story has no question: ask, for example, “where is mary?”",
             zh="这个故事没有问题：请提问，例如“where is mary?”",
         )
-    unknown = [word for words in [*sentences, asked] for word in words if word not in stories.TOKEN or word == vocabulary.NOBODY]
+    unknown = [
+        word
+        for words in [*sentences, asked]
+        for word in words
+        if word not in stories.TOKEN or word == vocabulary.NOBODY
+    ]
     if unknown:
-        listed = ", ".join(dict.fromkeys(map(shown, unknown[:5])))
+        listed = ", ".join(dict.fromkeys(map(clean_for_sentence, unknown[:5])))
         raise InputError(
             "unknown_words",
-            en=f"The network does not know {listed}: it reads the words that are listed beside the story.",
+            en=(
+                f"The network does not know {listed}: it reads the words that are listed beside the"
+                " story."
+            ),
             zh=f"该网络不认识 {listed}：它只读故事旁列出的单词。",
         )
     if len(sentences) > MAX_FACTS:
@@ -100,17 +130,27 @@ def _words(part: str) -> tuple[str, ...]:
 def _fact(words: tuple[str, ...]) -> Fact:
     things, holders = (*vocabulary.THINGS, *vocabulary.CONTAINERS), vocabulary.CONTAINERS
     match words:
-        case (who, "went", "to", "the", place) if who in vocabulary.PEOPLE and place in vocabulary.PLACES:
+        case (who, "went", "to", "the", place) if (
+            who in vocabulary.PEOPLE and place in vocabulary.PLACES
+        ):
             return Fact(WENT, who, place)
         case (who, "took", "the", what) if who in vocabulary.PEOPLE and what in things:
             return Fact(TOOK, who, what)
-        case (who, "put", "the", what, "in", "the", into) if who in vocabulary.PEOPLE and what in vocabulary.THINGS and into in holders:
+        case (who, "put", "the", what, "in", "the", into) if (
+            who in vocabulary.PEOPLE and what in vocabulary.THINGS and into in holders
+        ):
             return Fact(PUT, who, what, into)
-    given = shown(" ".join(words))
+    given = clean_for_sentence(" ".join(words))
     raise InputError(
         "sentence",
-        en=f"“{given}” is no sentence that this network knows: somebody went to the …, took the …, or put the … in the ….",
-        zh=f"该网络不认识这样的句子：“{given}”；句式有 somebody went to the …、took the …、put the … in the …。",
+        en=(
+            f"“{given}” is no sentence that this network knows: somebody went to the …, took the …,"
+            " or put the … in the …."
+        ),
+        zh=(
+            f"该网络不认识这样的句子：“{given}”；句式有 somebody went to the …、took the …、put the"
+            " … in the …。"
+        ),
     )
 
 
@@ -120,18 +160,22 @@ def _about(words: tuple[str, ...]) -> str:
             return who
         case ("where", "is", "the", what) if what in (*vocabulary.THINGS, *vocabulary.CONTAINERS):
             return what
-    given = shown(" ".join(words))
+    given = clean_for_sentence(" ".join(words))
     raise InputError(
         "question",
-        en=f"“{given}” is no question that this network knows: ask where is, then a person, or the and a thing.",
+        en=(
+            f"“{given}” is no question that this network knows: ask where is, then a person, or the"
+            " and a thing."
+        ),
         zh=f"该网络不认识这样的问题：“{given}”；请用 where is 加人名，或 where is the 加物品。",
     )
 
 
 def inputs_of(request: Request) -> tuple[Inputs, tuple[str, ...], tuple[int, ...], str]:
-    """(inputs of one row, what stands at each position, the positions of the facts that the answer needs, the right answer).
+    """Return inputs of one row, the text at each position, the positions of the facts that the
+    answer needs, and the right answer.
 
-    InputError where it cannot be read.
+    Raise InputError if the request cannot be read.
     """
     check(request)
     if request.task == "stories":
@@ -142,7 +186,10 @@ def inputs_of(request: Request) -> tuple[Inputs, tuple[str, ...], tuple[int, ...
     if request.task == "addition":
         first, second = read_sum(request.text, MAX_DIGITS)
         width = max(len(first), len(second))
-        rows = [np.array([[int(digit) for digit in number.rjust(width, "0")]]) for number in (first, second)]
+        rows = [
+            np.array([[int(digit) for digit in number.rjust(width, "0")]])
+            for number in (first, second)
+        ]
         inputs, right = texts.sums(rows[0], rows[1]), str(int(first) + int(second))
     else:
         word = read_word(request.text)

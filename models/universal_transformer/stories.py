@@ -1,8 +1,10 @@
-"""Short stories of people, places and things, and a question that needs one, two or three of their facts.
+"""Short stories of people, places and things, and a question that needs one, two or three of their
+facts.
 
-A fact is a sentence; time passes from one to the next. People walk ("mary went to the garden"), take things ("mary took the key") and put
-things into containers ("mary put the key in the box"); whoever has taken a container carries what is inside. What was said last of somebody
-or something holds. The answer is a place, or "nobody" (nobody knows) where the story does not tell.
+A fact is a sentence; time passes from one to the next. People walk ("mary went to the garden"),
+take things ("mary took the key") and put things into containers ("mary put the key in the box"); a
+person with a container carries its contents. The last fact about a person or thing holds. The
+answer is a place, or "nobody" (nobody knows) if the story does not tell.
 """
 
 from __future__ import annotations
@@ -12,24 +14,43 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.hashing import belongs
+from models.data.splits import belongs_to_split
 from models.universal_transformer.data import NONE, Inputs
 from models.universal_transformer.vocabulary import CONTAINERS, NOBODY, PEOPLE, PLACES, THINGS
 
 Ints = NDArray[np.int64]
 
-WORDS = ("", *PEOPLE, *PLACES, *THINGS, *CONTAINERS, NOBODY, "went", "to", "the", "took", "put", "in", "where", "is")
+WORDS = (
+    "",
+    *PEOPLE,
+    *PLACES,
+    *THINGS,
+    *CONTAINERS,
+    NOBODY,
+    "went",
+    "to",
+    "the",
+    "took",
+    "put",
+    "in",
+    "where",
+    "is",
+)
 TOKEN = {word: token for token, word in enumerate(WORDS) if word}
 LONGEST = 10  # facts of a story
 LEAST = 2
 SENTENCE = 7  # words of the longest sentence
 WENT, TOOK, PUT = 0, 1, 2  # kinds of fact
-UNKNOWN = 0  # facts that the answer "nobody" needs
+UNKNOWN = 0  # facts needed for the answer "nobody"
 
 
 @dataclass(frozen=True)
 class Fact:
-    """kind: WENT (who, a place), TOOK (who, a thing or container) or PUT (who, a thing, a container); words as in the vocabulary."""
+    """A fact of a story.
+
+    kind: WENT (who, a place), TOOK (who, a thing or container) or PUT (who, a thing, a container).
+    words: as in the vocabulary.
+    """
 
     kind: int
     who: str
@@ -37,7 +58,7 @@ class Fact:
     into: str = ""
 
     def words(self) -> tuple[str, ...]:
-        """The sentence."""
+        """Return the words of the sentence."""
         if self.kind == WENT:
             return (self.who, "went", "to", "the", self.what)
         if self.kind == TOOK:
@@ -46,12 +67,13 @@ class Fact:
 
 
 def question(about: str) -> tuple[str, ...]:
-    """The question, as in "where is mary" and "where is the key"."""
+    """Return the words of a question, for example "where is mary" or "where is the key"."""
     return ("where", "is", about) if about in PEOPLE else ("where", "is", "the", about)
 
 
 def answer(facts: list[Fact] | tuple[Fact, ...], about: str) -> tuple[str, tuple[int, ...]]:
-    """Where somebody or something is, and the facts that say so, in the order in which they are needed; "nobody" and none where none do."""
+    """Return the place of a person or thing, and the facts that determine it, in the order of need;
+    "nobody" and no facts if there are none."""
     used: list[int] = []
     now = about
     while True:
@@ -66,7 +88,7 @@ def answer(facts: list[Fact] | tuple[Fact, ...], about: str) -> tuple[str, tuple
 
 
 def _last(facts: list[Fact] | tuple[Fact, ...], about: str) -> int | None:
-    """The last fact that says where somebody or something is."""
+    """Return the last fact that tells the place of a person or thing."""
     for i in range(len(facts) - 1, -1, -1):
         fact = facts[i]
         if (fact.kind == WENT and fact.who == about) or (fact.kind != WENT and fact.what == about):
@@ -75,28 +97,39 @@ def _last(facts: list[Fact] | tuple[Fact, ...], about: str) -> int | None:
 
 
 def _fact(generator: np.random.Generator, kind: int) -> Fact:
-    def one(words: tuple[str, ...]) -> str:
+    def choose_word(words: tuple[str, ...]) -> str:
         return words[int(generator.integers(len(words)))]
 
     if kind == WENT:
-        return Fact(WENT, one(PEOPLE), one(PLACES))
+        return Fact(WENT, choose_word(PEOPLE), choose_word(PLACES))
     if kind == TOOK:
-        return Fact(TOOK, one(PEOPLE), one(CONTAINERS if generator.random() < 0.5 else THINGS))
-    return Fact(PUT, one(PEOPLE), one(THINGS), one(CONTAINERS))
+        return Fact(
+            TOOK,
+            choose_word(PEOPLE),
+            choose_word(CONTAINERS if generator.random() < 0.5 else THINGS),
+        )
+    return Fact(PUT, choose_word(PEOPLE), choose_word(THINGS), choose_word(CONTAINERS))
 
 
 def story(generator: np.random.Generator, needed: int) -> tuple[tuple[Fact, ...], str]:
-    """A story and what is asked for, so that the answer needs so many facts: 1, 2, 3, or UNKNOWN."""
+    """Draw a story and the subject of its question, so that the answer needs `needed` facts: 1, 2,
+    3, or UNKNOWN."""
     while True:
         count = int(generator.integers(max(LEAST, needed), LONGEST + 1))
-        facts = [_fact(generator, int(kind)) for kind in generator.choice(3, count, p=(0.5, 0.3, 0.2))]
-        if needed:  # a chain of facts at random places, in any order, the rest around them
-            who, container, thing = (pool[int(generator.integers(len(pool)))] for pool in (PEOPLE, CONTAINERS, THINGS))
+        facts = [
+            _fact(generator, int(kind)) for kind in generator.choice(3, count, p=(0.5, 0.3, 0.2))
+        ]
+        if needed:  # a chain of facts at random places, in any order, among the other facts
+            who, container, thing = (
+                pool[int(generator.integers(len(pool)))] for pool in (PEOPLE, CONTAINERS, THINGS)
+            )
             place = PLACES[int(generator.integers(len(PLACES)))]
             carried = container if needed == 3 or generator.random() < 0.3 else thing
             chain = [Fact(WENT, who, place), Fact(TOOK, who, carried)]
             if needed == 3:
-                chain.append(Fact(PUT, PEOPLE[int(generator.integers(len(PEOPLE)))], thing, container))
+                chain.append(
+                    Fact(PUT, PEOPLE[int(generator.integers(len(PEOPLE)))], thing, container)
+                )
             for at, fact in zip(generator.permutation(count)[:needed], chain[:needed], strict=True):
                 facts[int(at)] = fact
             about = {1: who, 2: carried, 3: thing}[needed]
@@ -108,8 +141,13 @@ def story(generator: np.random.Generator, needed: int) -> tuple[tuple[Fact, ...]
             return tuple(facts), about
 
 
-def encoded(facts: tuple[Fact, ...], about: str, length: int = LONGEST + 1) -> tuple[Ints, int]:
-    """(length, SENTENCE) tokens: a row for each fact, then the question, then padding; and how many rows are no padding."""
+def encode_story(
+    facts: tuple[Fact, ...], about: str, length: int = LONGEST + 1
+) -> tuple[Ints, int]:
+    """Return the tokens of a story, (length, SENTENCE), and the number of rows without padding.
+
+    There is one row for each fact, then the question, then padding.
+    """
     rows = np.zeros((length, SENTENCE), np.int64)
     sentences = [*(fact.words() for fact in facts), question(about)]
     for i, words in enumerate(sentences):
@@ -118,25 +156,35 @@ def encoded(facts: tuple[Fact, ...], about: str, length: int = LONGEST + 1) -> t
 
 
 def inputs(stories: list[tuple[tuple[Fact, ...], str]]) -> Inputs:
-    """Stories with their questions as inputs; the answer is wanted at the question. Difficulty: the facts that it needs."""
-    made = [encoded(facts, about) for facts, about in stories]
+    """Return stories with their questions as inputs; the answer is due at the question, and the
+    difficulty is the number of facts that it needs."""
+    made = [encode_story(facts, about) for facts, about in stories]
     used = [answer(facts, about) for facts, about in stories]
     tokens, sizes = np.stack([rows for rows, _ in made]), np.array([size for _, size in made])
     width = int(sizes.max())
     place = np.broadcast_to(np.arange(width), (len(made), width)).astype(np.int64)
     targets = np.full((len(made), width), NONE, np.int64)
     targets[np.arange(len(made)), sizes - 1] = [TOKEN[found] for found, _ in used]
-    return Inputs(tokens[:, :width], place, place < sizes[:, None], targets, np.array([len(facts) for _, facts in used]))
+    return Inputs(
+        tokens[:, :width],
+        place,
+        place < sizes[:, None],
+        targets,
+        np.array([len(facts) for _, facts in used]),
+    )
 
 
-def drawn(generator: np.random.Generator, count: int, split: str = "train") -> Inputs:
-    """`count` stories: a quarter each needs one, two and three facts, and a quarter does not tell.
+def draw_stories(generator: np.random.Generator, count: int, split: str = "train") -> Inputs:
+    """Draw `count` stories: one quarter each needs one, two and three facts, and one quarter does
+    not tell.
 
-    split: which may come, "train", "val" or "test", told by the hash of story and question alone.
+    split: "train", "val" or "test"; the hash of story and question alone decides it.
     """
     kept: list[tuple[tuple[Fact, ...], str]] = []
     while len(kept) < count:
-        more = [story(generator, (len(kept) + i) % 4) for i in range(16 if split == "train" else 64)]
-        rows = np.stack([encoded(*one)[0].reshape(-1) for one in more])
-        kept += [one for one, fits in zip(more, belongs(rows, split), strict=True) if fits]
+        more = [
+            story(generator, (len(kept) + i) % 4) for i in range(16 if split == "train" else 64)
+        ]
+        rows = np.stack([encode_story(*one)[0].reshape(-1) for one in more])
+        kept += [one for one, fits in zip(more, belongs_to_split(rows, split), strict=True) if fits]
     return inputs(kept[:count])

@@ -1,4 +1,5 @@
-"""The words of the stories, by what they stand for. No torch here: a page shows them before any model is loaded."""
+"""The words of the stories by meaning, without torch, so that a page can show them before a model
+is loaded."""
 
 from __future__ import annotations
 

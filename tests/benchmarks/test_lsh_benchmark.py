@@ -1,4 +1,5 @@
-"""The explicit peer of attention by hashing says the same as the fused one, and needs the memory of all scores at once."""
+"""The explicit peer of attention by hashing says the same as the fused one, and needs the memory of
+all scores at once."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from benchmarks.measure import peak_bytes
 CPU = torch.device("cpu")
 
 
-def test_explicit_attention_is_fused_attention_with_every_score_in_memory() -> None:
+def test_explicit_and_fused_attention_agree() -> None:
     results, peaks = {}, {}
     for way in ("explicit", "dense"):
         torch.manual_seed(1)

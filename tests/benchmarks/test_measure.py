@@ -11,14 +11,16 @@ import torch
 
 from benchmarks import __main__ as command
 from benchmarks import family
-from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio, threads
+from benchmarks.measure import Bound, Report, median, peak_bytes, ratio, threads, time_in_turns
 
 CPU = torch.device("cpu")
 
 
-def test_sides_are_measured_in_alternation_and_neither_always_first() -> None:
+def test_sides_are_measured_in_alternation() -> None:
     calls: list[str] = []
-    seconds = interleaved({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, CPU, calls=2, rounds=5)
+    seconds = time_in_turns(
+        {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, CPU, calls=2, rounds=5
+    )
     assert len(seconds["a"]) == len(seconds["b"]) == 5
     assert "".join(calls[4:12]) == "abbabaab"  # after two unmeasured calls of each
 
@@ -30,7 +32,8 @@ def test_a_ratio_is_the_median_of_the_ratios_within_rounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bound", "figure", "reached"), [(Bound(1.2), 1.2, True), (Bound(1.2), 1.3, False), (Bound(6, at_least=True), 5, False)]
+    ("bound", "figure", "reached"),
+    [(Bound(1.2), 1.2, True), (Bound(1.2), 1.3, False), (Bound(6, at_least=True), 5, False)],
 )
 def test_a_bound_says_which_way_it_goes(bound: Bound, figure: float, reached: bool) -> None:
     assert bound.holds(figure) is reached
@@ -71,7 +74,9 @@ def test_the_command_prints_one_json_object_last(
     }
 
 
-def test_a_device_that_is_not_there_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_device_that_is_not_there_is_refused_in_one_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         command.main(["trace", "--device", "gpu"])
     assert "there is no device gpu: cpu, cuda or cuda:1" in capsys.readouterr().err
@@ -81,8 +86,8 @@ def test_the_claims_of_the_readme_can_be_measured() -> None:
     assert {"trace", "decode"} <= set(command.names())
 
 
-def test_every_attention_of_the_family_runs_and_its_memory_is_counted() -> None:
+def test_every_attention_has_its_memory() -> None:
     for kind in family.KINDS:
-        found = family.measured(kind, longest=256)
+        found = family.measure_kind(kind, longest=256)
         assert set(found) == {f"{kind}_256_ms", f"{kind}_256_mb"} and found[f"{kind}_256_ms"] > 0
         assert found[f"{kind}_256_mb"] * 1e6 >= 256 * family.HEADS * family.D_HEAD * 4, kind

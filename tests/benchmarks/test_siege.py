@@ -9,7 +9,11 @@ from threading import Thread
 
 import pytest
 
-from benchmarks.siege import SENDERS, half_sent, made_up
+from benchmarks.siege import SENDERS, half_sent, made_up, send_brackets
+from explorer.labs import LABS
+from tests.support.visitors.bare import flooding_bare
+from tests.support.visitors.recording import asking, events_of
+from tests.support.visitors.visitor import Visitor
 
 
 @pytest.fixture
@@ -44,6 +48,29 @@ def test_half_sent_requests_shut_nobody_out(site: str) -> None:
 def test_made_up_hosts_shut_nobody_out(site: str) -> None:
     waits, opened = asyncio.run(made_up(site, clients=2, seconds=0.3))
     assert not waits.refused and waits.seconds and opened
+
+
+def test_bare_events_shut_nobody_out(site: str) -> None:
+    numbers = [events_of(site + lab.path)["ask"] for lab in LABS]
+
+    async def beside() -> list[str]:
+        states = []
+        async with flooding_bare(site, numbers):
+            for number in numbers:
+                visitor = Visitor(site, asking(number), "127.0.0.3")
+                visitor.name()
+                heard = await visitor.wish({"query": ""})
+                bar = next(one for one in heard.values() if one and "state" in one)
+                states.append(bar["state"])
+                visitor.leave()
+        return states
+
+    assert set(asyncio.run(beside())) <= {"stored", "live", "remembered"}
+
+
+def test_bodies_of_brackets_shut_nobody_out(site: str) -> None:
+    waits, sent = asyncio.run(send_brackets(site, senders=2, seconds=0.3))
+    assert not waits.refused and waits.seconds and sent
 
 
 def test_a_server_that_refuses_is_told_of(shut: str) -> None:

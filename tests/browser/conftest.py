@@ -12,7 +12,8 @@ from tests.browser.staged import Picture
 
 @pytest.fixture(scope="module")
 def site(request: pytest.FixtureRequest) -> str:
-    """The address of the bench pages that a file names in PAGES; of the running site where it names none."""
+    """The address of the bench pages that a file names in PAGES; of the running site where it names
+    none."""
     if (pages := getattr(request.module, "PAGES", None)) is None:
         return str(request.getfixturevalue("running").url)
     return str(request.getfixturevalue("bench").put(request.module.__name__, pages))

@@ -1,4 +1,5 @@
-"""A picture on the stage as a visitor uses it: what its pen drew, where it is pressed, what is taken along of it."""
+"""A picture on the stage as a visitor uses it: what its pen drew, where it is pressed, what is
+taken along of it."""
 
 from __future__ import annotations
 
@@ -15,44 +16,60 @@ import gradio as gr
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from explorer.lab import Lab
-from explorer.widgets.base import asset
-from explorer.widgets.folded import Question
-from explorer.widgets.stage import stage
+from explorer.components.base import write_frontend_address
+from explorer.components.folded import Question
+from explorer.components.stage import place_picture
+from explorer.contract.lab import Lab
 from tests.bench import Place
 from tests.browser.waiting import becomes
 
 NEW = Callable[..., tuple[Page, Any]]
-AT_ONCE: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}  # how our pages wire events
+# how our pages wire events
+AT_ONCE: dict[str, Any] = {
+    "show_progress": "hidden",
+    "trigger_mode": "multiple",
+    "api_visibility": "private",
+}
 
-# Every mark of a kind and style, those of groups too, where they stand in the picture; as text, which Playwright hands over at once.
+# Every mark of a kind and style, those of groups too, where they stand in the picture; as text,
+# which Playwright hands over at once.
 MARKS = """([name, kind, style]) => {
-    const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks, x + one.x, y + one.y)
-        : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x, top: (one.y ?? one.box?.y0 ?? 0) + y }]));
+    const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group"
+        ? flat(one.marks, x + one.x, y + one.y)
+        : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x,
+            top: (one.y ?? one.box?.y0 ?? 0) + y }]));
     const wanted = Object.entries(style).map(([key, value]) => [key, JSON.stringify(value)]);
-    return JSON.stringify(flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0).filter((one) =>
-        (!kind || one.kind === kind) && wanted.every(([key, value]) => JSON.stringify(one[key] ?? null) === value))); }"""
+    return JSON.stringify(flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0)
+        .filter((one) => (!kind || one.kind === kind) && wanted.every(([key, value]) =>
+            JSON.stringify(one[key] ?? null) === value))); }"""
 
-# What can be pointed at, the topmost first, and looks at this, or at nothing that is in view: the middle of it, and what it is.
+# What can be pointed at, the topmost first, and looks at this, or at nothing that is in view: the
+# middle of it, and what it is.
 BOXES = """([name, wanted]) => {
-    const root = document.querySelector(`.tfe-${name}`), spots = [], say = (one) => `${one ?? null}`;
+    const root = document.querySelector(`.tfe-${name}`), spots = [],
+        say = (one) => `${one ?? null}`;
     const shown = Object.fromEntries(root.dataset.drawn.split(" ").map((one) => one.split("=")));
-    const other = ([key, it]) => it && ![shown[key], ...(shown[key] ?? "").split(",")].includes(say(it));
-    const fits = ({ look }) => look && Object.entries(wanted ?? look).every(wanted ? ([key, it]) => say(look[key]) === say(it) : other);
+    const other = ([key, it]) => it && ![shown[key], ...(shown[key] ?? "").split(",")]
+        .includes(say(it));
+    const fits = ({ look }) => look && Object.entries(wanted ?? look)
+        .every(wanted ? ([key, it]) => say(look[key]) === say(it) : other);
     let found = null;
     for (const box of root.querySelector("canvas").boxes.toReversed().filter(({ x0 }) => x0 >= 0)) {
-        const { x0, y0, x1, y1 } = box, [x, y, step] = box.at ? [x0 + 1, y0 + 1, 1] : [(x0 + x1) / 2, (y0 + y1) / 2, Infinity];
+        const { x0, y0, x1, y1 } = box, [x, y, step] = box.at ? [x0 + 1, y0 + 1, 1]
+            : [(x0 + x1) / 2, (y0 + y1) / 2, Infinity];
         for (let top = y; top < y1; top += step)
             for (let left = x; left < x1; left += step) {
                 const here = box.at ? box.at(left, top) : box;
-                if (!here || !fits(here) || (spots.length && say(here.look.pos) !== say(found.look.pos))) continue;
+                if (!here || !fits(here)
+                    || (spots.length && say(here.look.pos) !== say(found.look.pos))) continue;
                 spots.push([left, top]);
                 found = here;
             }
         if (found) break;
     }
     const middle = (at) => spots.reduce((sum, spot) => sum + spot[at], 0) / spots.length;
-    return found && { left: middle(0), top: middle(1), look: found.look, tells: Boolean(found.card?.()) }; }"""
+    return found && { left: middle(0), top: middle(1), look: found.look,
+        tells: Boolean(found.card?.()) }; }"""
 
 
 @dataclass(frozen=True)
@@ -69,19 +86,27 @@ class Picture:
     def open(self, address: str) -> Picture:
         """Opens its page, and waits until it is drawn."""
         self.page.goto(address)
-        self.page.wait_for_selector(f".tfe-{self.name}[data-drawn]:not([data-drawn$=waits])", state="attached")
+        self.page.wait_for_selector(
+            f".tfe-{self.name}[data-drawn]:not([data-drawn$=waits])", state="attached"
+        )
         self.page.wait_for_selector(".tfe-shell-bar")  # whose keys act on the view too
         return self
 
     def drawn(self, what: str) -> None:
-        """Waits until it shows "head=4.3 pos=5", perhaps with more after it, and nothing of that is on its way."""
-        shown = f".tfe-{self.name}:is([data-drawn='{what}'], [data-drawn^='{what} ']):not([data-drawn$=waits])"
+        """Waits until it shows "head=4.3 pos=5", perhaps with more after it, and nothing of that is
+        on its way."""
+        shown = (
+            f".tfe-{self.name}:is([data-drawn='{what}'], [data-drawn^='{what}"
+            " ']):not([data-drawn$=waits])"
+        )
         self.page.wait_for_selector(shown, state="attached")
 
     def stands(self, *what: str) -> Picture:
         """Waits until these keys and values are in view, "head=3.4"."""
         shown = f".tfe-{self.name}" + "".join(f"[data-drawn~='{one}']" for one in what)
-        self.page.wait_for_selector(f"{shown}[data-drawn]:not([data-drawn$=waits])", state="attached")
+        self.page.wait_for_selector(
+            f"{shown}[data-drawn]:not([data-drawn$=waits])", state="attached"
+        )
         return self
 
     def shown(self) -> str:
@@ -105,7 +130,8 @@ class Picture:
             self.page.keyboard.press(key)
 
     def walks(self, shows: str, keys: str) -> None:
-        """Presses keys one after the other, "ArrowRight 2.1 170, End 2.1 202": after each it shows what follows it, in the places of {}."""
+        """Presses keys one after the other, "ArrowRight 2.1 170, End 2.1 202": after each it shows
+        what follows it, in the places of {}."""
         for one in keys.split(", "):
             key, *there = one.split()
             self.press(key)
@@ -121,7 +147,9 @@ class Picture:
 
     def marks(self, kind: str = "", **style: Any) -> list[dict[str, Any]]:
         """What the pen drew of a kind, in this style."""
-        found: list[dict[str, Any]] = json.loads(self.page.evaluate(MARKS, [self.name, kind, style]))
+        found: list[dict[str, Any]] = json.loads(
+            self.page.evaluate(MARKS, [self.name, kind, style])
+        )
         return found
 
     def texts(self, **style: Any) -> list[str]:
@@ -134,17 +162,23 @@ class Picture:
 
     def spot(self, text: str | dict[str, Any]) -> tuple[float, float]:
         """Where a text, or another mark, stands on the screen; what is out of it is scrolled to."""
-        mark = text if isinstance(text, dict) else next(one for one in self.marks("text") if one["whole"] == text)
+        mark = (
+            text
+            if isinstance(text, dict)
+            else next(one for one in self.marks("text") if one["whole"] == text)
+        )
         found = self.find("canvas").evaluate(
             """(canvas, [x, y]) => { const there = () => canvas.getBoundingClientRect();
-                if (there().top + y < 80 || there().top + y > innerHeight - 80) scrollBy(0, there().top + y - innerHeight / 2);
+                if (there().top + y < 80 || there().top + y > innerHeight - 80)
+                    scrollBy(0, there().top + y - innerHeight / 2);
                 return [there().left + x, there().top + y]; }""",
             [mark["left"], mark["top"]],
         )
         return found[0], found[1]
 
     def box(self, **look: object) -> dict[str, Any]:
-        """Something that can be pointed at and looks at this; of no given look, the first that is not in view."""
+        """Something that can be pointed at and looks at this; of no given look, the first that is
+        not in view."""
         found: dict[str, Any] | None = self.page.evaluate(BOXES, [self.name, look or None])
         assert found, f"nothing there looks at {look or 'anything else'}"
         return found
@@ -165,7 +199,9 @@ class Picture:
 
     def rows(self) -> list[dict[str, str]]:
         """The table that its menu saves."""
-        return list(csv.DictReader(io.StringIO(self.saved("CSV")[1].decode("utf-8-sig"), newline="")))
+        return list(
+            csv.DictReader(io.StringIO(self.saved("CSV")[1].decode("utf-8-sig"), newline=""))
+        )
 
     def arrays(self) -> dict[str, Any]:
         """The numbers that its menu saves."""
@@ -179,18 +215,30 @@ class Picture:
     def fits(self) -> None:
         """Nothing runs out of the page or of the picture."""
         page = self.page
-        assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("document.documentElement.clientWidth")
-        width, height = page.evaluate(
-            "(name) => { const it = document.querySelector(`.tfe-${name} canvas`); return [it.clientWidth, it.clientHeight]; }", self.name
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate(
+            "document.documentElement.clientWidth"
         )
-        outside = [one["text"] for one in self.marks("text") if not (-1 <= one["left"] <= width + 1 and 0 <= one["top"] <= height)]
+        width, height = page.evaluate(
+            "(name) => { const it = document.querySelector(`.tfe-${name} canvas`); return"
+            " [it.clientWidth, it.clientHeight]; }",
+            self.name,
+        )
+        outside = [
+            one["text"]
+            for one in self.marks("text")
+            if not (-1 <= one["left"] <= width + 1 and 0 <= one["top"] <= height)
+        ]
         assert outside == []
 
 
 def numbers(page: Page) -> dict[str, tuple[str, str]]:
     """Of each model in the picture of a change its signed number, and from what to what it goes."""
     texts = Picture(page, "change").marks("text")
-    return {texts[at - 1]["whole"]: (one["whole"], texts[at + 1]["whole"]) for at, one in enumerate(texts) if one.get("face") == "title"}
+    return {
+        texts[at - 1]["whole"]: (one["whole"], texts[at + 1]["whole"])
+        for at, one in enumerate(texts)
+        if one.get("face") == "title"
+    }
 
 
 def opening(name: str, slug: str = "trial", query: str = "lang=en") -> Callable[..., Picture]:
@@ -203,10 +251,16 @@ def opening(name: str, slug: str = "trial", query: str = "lang=en") -> Callable[
 
 
 def alone(name: str, value: Any, texts: Any = None, picture: str = "", **others: Any) -> Place:
-    """A page of one picture, of a value or of what makes it; a button of each other name asks for another one."""
+    """A page of one picture, of a value or of what makes it; a button of each other name asks for
+    another one."""
 
     def page(lab: Lab, engine: object) -> None:
-        place = stage(name, value() if callable(value) else value, texts=texts or {}, **({"picture": picture} if picture else {}))
+        place = place_picture(
+            name,
+            value() if callable(value) else value,
+            texts=texts or {},
+            **({"picture": picture} if picture else {}),
+        )
         for id_, answer in others.items():
             gr.Button(id_, elem_id=id_).click(answer, None, place, **AT_ONCE)
 
@@ -220,7 +274,7 @@ def answering(*panels: tuple[Callable[[], Any], Callable[[Question], Any]]) -> P
         for place, answer in panels:
 
             def told(event: gr.EventData, answer: Callable[[Question], Any] = answer) -> Any:
-                return answer(Question.of(event._data))
+                return answer(Question.from_event(event._data))
 
             panel = place()
             panel.ask(told, None, panel, **AT_ONCE)
@@ -229,17 +283,20 @@ def answering(*panels: tuple[Callable[[], Any], Callable[[Question], Any]]) -> P
 
 
 def bare(page: Page, site: str) -> Page:
-    """A page with nothing on it that may load our scripts, for what one of them works out without a picture."""
+    """A page with nothing on it that may load our scripts, for what one of them works out without a
+    picture."""
     page.goto(urljoin(site, "/bench/bench.js"))
     return page
 
 
 def listen(page: Page, event: str) -> None:
-    """From now on the page writes down what its views tell each other by this name; window.bus and window.view are theirs."""
+    """From now on the page writes down what its views tell each other by this name; window.bus and
+    window.view are theirs."""
     page.evaluate(
         """async ([address, event]) => { const { bus, view } = await import(address);
-            Object.assign(window, { bus, view, heard: [] }); bus.on(event, (detail) => window.heard.push(detail)); }""",
-        [asset("lib/state.js"), event],
+            Object.assign(window, { bus, view, heard: [] });
+            bus.on(event, (detail) => window.heard.push(detail)); }""",
+        [write_frontend_address("lib/state.js"), event],
     )
 
 

@@ -1,4 +1,5 @@
-"""The lab of adaptive computation time as a visitor meets it: a sum and bits of one's own, steps scrubbed, updates forced."""
+"""The lab of adaptive computation time as a visitor meets it: a sum and bits of one's own, steps
+scrubbed, updates forced."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.labs.act_rnn.page import LAB
+from explorer.labs.act_rnn.lab import LAB
 from tests.browser.visiting import answer, finished, settled
 from tests.browser.waiting import addressed, prepared
 from tests.visits import Visit
 
-pytestmark = pytest.mark.xdist_group("act_rnn walk", 2)  # on the page of the promises that hold for every lab
+# on the page of the promises that hold for every lab
+pytestmark = pytest.mark.xdist_group("act_rnn walk", 2)
 
 
 def ask(page: Page, text: str, task: str = "A sum") -> None:
@@ -35,14 +37,15 @@ def knob(page: Page, field: str) -> Any:
     return page.locator(f".tfe-change input[data-field={field}]")
 
 
-def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(page: Page) -> None:
+def test_a_forced_update_breaks_a_sum(page: Page) -> None:
     ask(page, "6789+543")
     finished(page)
     expect(answer(page)).to_have_text("7332")
     addressed(page, text="6789+543")
 
     chips, count = page.locator(".tfe-ponder-chip"), page.locator(".tfe-ponder .tfe-stage-count")
-    expect(chips.last).to_contain_text("7332")  # the mechanism draws a result once its numbers are here, after the answer stands
+    # the mechanism draws a result once its numbers are here, after the answer stands
+    expect(chips.last).to_contain_text("7332")
     last = chips.count()
     assert last >= 3
     expect(count).to_contain_text(f"{last} of {last}")
@@ -53,7 +56,9 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(page:
     assert number(page) < -20, "points of accuracy on held-out sums"
     expect(answer(page)).not_to_have_text("7332")
     expect(page.locator(".tfe-ask-mark")).to_contain_text("7332")
-    expect(page.locator(".tfe-change-sentence")).to_contain_text("With exactly 1 update for every input, “7332” becomes")
+    expect(page.locator(".tfe-change-sentence")).to_contain_text(
+        "With exactly 1 update for every input, “7332” becomes"
+    )
     expect(chips).to_have_count(1)
     addressed(page, forced="1", _step="2")  # what was locked stays locked
     page.keyboard.press("b")
@@ -70,7 +75,7 @@ def test_bits_of_ones_own_are_counted(page: Page) -> None:
     addressed(page, task="parity")
 
 
-def test_the_run_before_a_change_of_an_example_is_fetched_without_the_queue(visit: Visit) -> None:
+def test_the_run_before_a_change_is_fetched(visit: Visit) -> None:
     prepared(visit.site, LAB.slug)
     page = visit(f"{LAB.path}?v=1&text=99999%2B1&forced=1")
     assert number(page) < 0
@@ -81,4 +86,6 @@ def test_the_run_before_a_change_of_an_example_is_fetched_without_the_queue(visi
     expect(page.locator(".tfe-ponder .tfe-units").first).to_contain_text("updates of each input")
     page.keyboard.press("b")
     expect(answer(page)).not_to_have_text("100000")
-    assert [address for address in visit.faults.requests if "/queue/join" in address] == asked_before
+    assert [
+        address for address in visit.faults.requests if "/queue/join" in address
+    ] == asked_before

@@ -1,4 +1,5 @@
-"""The input bar and the panel of changes in a real browser, on a lab of a few lines: typed, asked, changed, taken off, shown as before."""
+"""The input bar and the panel of changes in a real browser, on a lab of a few lines: typed, asked,
+changed, taken off, shown as before."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.widgets.base import asset
+from explorer.components.base import write_frontend_address
 from tests.browser.staged import NEW, bare, heard, listen
 from tests.browser.visiting import answer, badge, chip, turn
 from tests.browser.waiting import addressed, unfolded
@@ -22,7 +23,7 @@ LIVE = re.compile(r"^live · |^remembered$")
 COMPOSING = {"key": "Escape", "isComposing": True}  # closes the list of an input method
 
 
-PAGES = {"trial": PROGRAM.place}
+PAGES = {"trial": PROGRAM.place_page}
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,7 @@ def moved(page: Page, field: str, value: str) -> None:
     turn(page, field, value, within="")
 
 
-def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page: Page) -> None:
+def test_each_task_has_its_own_line(page: Page) -> None:
     expect(badge(page)).to_have_text("stored")
     expect(line(page)).to_have_value("ab")
     line(page).fill("cde")
@@ -78,7 +79,7 @@ def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page: Page
     expect(bits).to_have_count(0)
 
 
-def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(page: Page) -> None:
+def test_a_change_shows_until_escape(page: Page) -> None:
     expect(chip(page)).to_be_hidden()
     moved(page, "times", "1")
     expect(chip(page)).to_have_text("changed: said 1 timesEsc")
@@ -103,10 +104,13 @@ def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(
     addressed(page, times=None)
 
 
-def test_b_shows_the_run_before_while_it_is_held_and_a_tap_switches(page_watch: Page, site: str) -> None:
+def test_b_shows_the_run_before(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&text=unseen&times=1")
+    expect(chip(page)).to_be_visible()
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
     page.keyboard.press("b")
-    expect(view(page)).to_have_text("It says unseenunseen.")  # which was never in view before: it is asked for
+    # which was never in view before: it is asked for
+    expect(view(page)).to_have_text("It says unseenunseen.")
     opened(page, site)
     moved(page, "times", "3")
     expect(answer(page)).to_have_text("ababab")
@@ -154,40 +158,23 @@ def test_a_run_can_be_stopped_and_the_knobs_go_back(page: Page) -> None:
     expect(answer(page)).to_have_text("okok")
 
 
-def test_what_was_asked_without_a_connection_is_answered_once_it_is_back_and_nothing_is_reloaded(new_page: NEW, site: str) -> None:
-    page, faults = new_page()
-    opened(page, site)
-    page.evaluate("window.still = true")
-    page.context.set_offline(True)
-    line(page).fill("there")
-    line(page).press("Enter")
-    expect(badge(page)).to_have_text("no connection")
-    expect(page.locator(".tfe-ask-note")).to_have_text(
-        "The connection to the server is lost. Your input is sent again as soon as it is back."
-    )
-    expect(page.get_by_test_id("toast-body")).to_be_hidden()
-    page.context.set_offline(False)
-    expect(answer(page)).to_have_text("therethere")
-    expect(page.locator(".tfe-ask-note")).to_be_hidden()
-    assert page.evaluate("window.still")
-    faults.console.clear()  # what the browser and Gradio say of what could not be reached
-    faults.errors.clear()
-
-
 def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(page_watch: Page, site: str) -> None:
     told = bare(page_watch, site).evaluate(
         """async ([asking, stored]) => {
-            const [{ asking: wishes }, { mount }] = await Promise.all([import(asking), import(stored)]);
+            const [{ asking: wishes }, { mount }] = await Promise.all([import(asking),
+                import(stored)]);
             const props = { value: null }, sent = [], drawn = [];
             let ask = null;
-            const wish = wishes({ emit: { ask: (detail) => ask(detail) }, first: "", noLink: {}, paint() {} });
+            const wish = wishes({ emit: { ask: (detail) => ask(detail) }, first: "", noLink: {},
+                paint() {} });
             let arrive = null;
             const widget = (root, own, emit, watch) => {
                 ask = emit.run;
                 watch("value", () => wish.receive(own.value) && drawn.push(own.value.text));
             };
             const run = (detail) => sent.push(detail.wished);
-            mount("trial", { mount: widget }, document.body, props, { run }, (_, draw) => (arrive = draw));
+            mount("trial", { mount: widget }, document.body, props, { run },
+                (_, draw) => (arrive = draw));
             const answer = (text, wished) => {
                 props.value = { text, wished };
                 arrive();
@@ -200,7 +187,10 @@ def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(page_watch: Page, 
             answer("of no wish", undefined);
             return drawn;
         }""",
-        [asset("lib/asking.js"), asset("lib/stored.js")],
+        [
+            write_frontend_address("lib/request_lifecycle.js"),
+            write_frontend_address("lib/stored.js"),
+        ],
     )
     assert told == ["answer to the newer", "once more", "of no wish"]
 
@@ -208,7 +198,8 @@ def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(page_watch: Page, 
 MOUNTED = """async ([address, answers]) => {
     const { mount } = await import(address);
     const props = { value: null }, drawn = [], heard = [];
-    const module = { mount: (root, props, emit, watch) => watch("value", () => drawn.push(props.value.text)) };
+    const module = { mount: (root, props, emit, watch) =>
+        watch("value", () => drawn.push(props.value.text)) };
     mount("trial", module, document.body, props, {}, (names, draw) => heard.push(draw));
     for (const answer of answers) {
         props.value = answer;
@@ -218,9 +209,12 @@ MOUNTED = """async ([address, answers]) => {
 }"""
 
 
-def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(page_watch: Page, site: str) -> None:
+def test_a_widget_drops_older_answers(page_watch: Page, site: str) -> None:
     page = bare(page_watch, site)
-    answers = [{"text": text, "wished": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
+    answers = [
+        {"text": text, "wished": order}
+        for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))
+    ]
     more = (("begun", 1, 1), ("done", 1, 2), ("done", 1, 2), ("next", 2, 1))
     again = [{"text": text, "wished": order, "said": said} for text, order, said in more]
     for told, drawn in (
@@ -229,7 +223,10 @@ def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(pag
         (again, ["begun", "done", "next"]),
         ([answers[1], {"text": "a look"}], ["newer", "a look"]),
     ):
-        assert page.evaluate(MOUNTED, [asset("lib/stored.js"), told]) == {"drawn": drawn, "kept": drawn[-1]}
+        assert page.evaluate(MOUNTED, [write_frontend_address("lib/stored.js"), told]) == {
+            "drawn": drawn,
+            "kept": drawn[-1],
+        }
 
 
 def test_what_is_refused_is_said_and_nothing_else_changes(page: Page) -> None:
@@ -240,7 +237,9 @@ def test_what_is_refused_is_said_and_nothing_else_changes(page: Page) -> None:
     expect(answer(page)).to_have_text("abab")
     line(page).fill("x" * 41)
     line(page).press("Enter")
-    expect(page.locator(".tfe-ask-error")).to_have_text("Your text has 41 characters; at most 40 can be read.")
+    expect(page.locator(".tfe-ask-error")).to_have_text(
+        "Your text has 41 characters; at most 40 can be read."
+    )
     line(page).fill("ab")
     moved(page, "times", "9")
     expect(page.locator(".tfe-change-error")).to_have_text("Nine is too much.")
@@ -260,7 +259,9 @@ def test_what_is_typed_is_never_markup(page: Page) -> None:
     assert page.locator(".tfe-main :is(img[src=x], script)").count() == 0
 
 
-def test_words_of_a_story_are_put_where_the_caret_stands_and_asked_with_its_question(page: Page) -> None:
+def test_story_words_go_to_the_caret(
+    page: Page,
+) -> None:
     expect(page.locator(".tfe-ask-vocabulary")).to_be_hidden()
     page.get_by_role("radio", name="A story").click()
     story, question = page.locator(".tfe-ask-story"), page.get_by_label("Question", exact=True)
@@ -300,7 +301,7 @@ def test_what_is_typed_while_an_answer_is_on_its_way_stays(page: Page) -> None:
     expect(badge(page)).to_have_text("not run yet")
 
 
-def test_a_default_that_stands_for_a_number_of_the_task_is_shown_as_that_number(page: Page) -> None:
+def test_a_default_is_shown_as_its_number(page: Page) -> None:
     knob = page.locator("input[data-field=most]")
     expect(knob).to_have_value("4")
     moved(page, "most", "1")
@@ -314,7 +315,7 @@ def test_a_default_that_stands_for_a_number_of_the_task_is_shown_as_that_number(
     expect(knob).to_have_value("8")
 
 
-def test_answer_and_change_are_taken_along_and_a_knob_without_effect_says_why(page_watch: Page, site: str) -> None:
+def test_exports_and_knobs_without_effect(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&text=xyz&times=1")
     expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
     with page.expect_download() as caught:
@@ -333,7 +334,12 @@ def test_answer_and_change_are_taken_along_and_a_knob_without_effect_says_why(pa
         "held out, share, %: 100.0 → 25.0 (−75.0)",
     ]
     assert files["TXT"][-1].startswith("Trial")
-    assert files["CSV"][1:] == ["answer,xyzxyz,xyz,", "right,1,0,-1", "share,1,0.25,-0.75", "inputs,200,200,0"]
+    assert files["CSV"][1:] == [
+        "answer,xyzxyz,xyz,",
+        "right,1,0,-1",
+        "share,1,0.25,-0.75",
+        "inputs,200,200,0",
+    ]
     cut = page.locator("input[data-field=cut]")
     expect(cut).to_be_disabled()
     expect(cut).to_have_attribute("title", "only as trained")
@@ -347,16 +353,23 @@ def table(page: Page) -> list[list[str]]:
     return [[cell.inner_text().strip() for cell in row.locator("th, td").all()] for row in rows]
 
 
-def test_an_answer_is_set_against_the_one_before_sign_by_sign_and_a_long_one_has_its_own_lines(page_watch: Page, site: str) -> None:
+def test_answers_are_compared_sign_by_sign(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&text=a1&loud=1")
     expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
-    assert table(page) == [["own"], ["answer", "a1a1 ✓", "A1A1 ✗", "another"], ["held out"], ["share, %", "100.0", "25.0", "−75.0"]]
+    assert table(page) == [
+        ["own"],
+        ["answer", "a1a1 ✓", "A1A1 ✗", "another"],
+        ["held out"],
+        ["share, %", "100.0", "25.0", "−75.0"],
+    ]
     expect(page.locator(".tfe-change-table .is-changed")).to_have_text(["A", "A"])
     line(page).fill("abcdefghi")
     line(page).press("Enter")
     expect(chip(page)).to_be_hidden()
     moved(page, "times", "1")
-    expect(page.locator(".tfe-change-sentence")).to_have_text("With said 1 times, it says abcdefghi.")
+    expect(page.locator(".tfe-change-sentence")).to_have_text(
+        "With said 1 times, it says abcdefghi."
+    )
     assert table(page)[1:4] == [
         ["answer before", "abcdefghiabcdefghi ✓"],
         ["answer after", "abcdefghi ✗"],
@@ -364,7 +377,7 @@ def test_an_answer_is_set_against_the_one_before_sign_by_sign_and_a_long_one_has
     ]
 
 
-def test_on_a_phone_the_words_of_a_story_unfold_and_nothing_is_too_small(new_page: NEW, site: str) -> None:
+def test_on_a_phone_the_story_words_unfold(new_page: NEW, site: str) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark")
     opened(page, site, "lang=en&v=1&task=story&text=john+took+it.&question=where")
     expect(page.get_by_role("button", name="apple")).to_be_hidden()

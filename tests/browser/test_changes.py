@@ -1,4 +1,5 @@
-"""What changes if …, in a real browser: knobs, pictures and strips of texts before and after, the number, files, phones, languages."""
+"""What changes if …, in a real browser: knobs, pictures and strips of texts before and after, the
+number, files, phones, languages."""
 
 from __future__ import annotations
 
@@ -7,21 +8,32 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from explorer.widgets.base import asset
+from explorer.components.base import write_frontend_address
 from tests.browser.staged import Picture, numbers
 from tests.browser.visiting import change_opened as opened
 from tests.browser.visiting import turn
 from tests.browser.waiting import addressed, asked, becomes
-from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TOO_FAR, TOO_MUCH, pair, side
+from tests.explorer.small_drawer import (
+    COUNT,
+    GIVEN,
+    HOSTILE,
+    PROGRAM,
+    READ,
+    TOO_FAR,
+    TOO_MUCH,
+    pair,
+    side,
+)
 
 OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
 
 
 # Where arrow keys lead in a text whose first places are not drawn.
-INSIDE = """async (address) => { const { positions } = (await import(address)).KINDS, bounds = { count: 9, first: 4 };
+INSIDE = """async (address) => { const { positions } = (await import(address)).KINDS,
+    bounds = { count: 9, first: 4 };
     return [positions.move([], 1, bounds), positions.move([4], -1, bounds)]; }"""
 
-PAGES = {"trial": PROGRAM.place}
+PAGES = {"trial": PROGRAM.place_page}
 
 
 def knob(page: Page, field: str) -> Any:
@@ -44,10 +56,10 @@ def strips(page: Page) -> list[dict[str, Any]]:
     return [one["box"] for one in Picture(page, "change").marks("rect", fill="paper")]
 
 
-# ---- pictures ----------------------------------------------------------------------------------------------------------------------
+# ---- pictures
 
 
-def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(page: Page) -> None:
+def test_numbers_as_trained_lie_inside(page: Page) -> None:
     expect(page.locator(".tfe-change-picture")).to_be_hidden()
     expect(knob(page, "memory")).to_be_hidden()  # it changes models of texts
     says(page, "stride", "28 positions · as trained")
@@ -57,13 +69,25 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
     says(page, "stride", "7 positions")
     costs = pair("fixed", 1.25, True).numbers
     name = f"fixed {HOSTILE}"
-    becomes(page, lambda: numbers(page).get(name), (f"+{costs[1] - costs[0]:.2f}", f"80.25 → {costs[1]:.2f}"))
+    becomes(
+        page,
+        lambda: numbers(page).get(name),
+        (f"+{costs[1] - costs[0]:.2f}", f"80.25 → {costs[1]:.2f}"),
+    )
     picture = Picture(page, "change")
-    assert [text for text in picture.texts() if "±" in text] == ["diff. ±255", "nats ±1.25"] * 2, "one symmetric scale for all models"
+    assert [text for text in picture.texts() if "±" in text] == [
+        "diff. ±255",
+        "nats ±1.25",
+    ] * 2, "one symmetric scale for all models"
     expect(page.locator(".tfe-change .tfe-words .tfe-key")).to_have_text("7")
     boxes = [mark["box"] for mark in (*picture.marks("pixels"), *picture.marks("cells"))]
-    assert len(boxes) == 8 and len({round(box["x1"] - box["x0"], 3) for box in boxes}) == 1, "four equal pictures of each"
-    assert {(mark["low"], mark["high"]) for mark in picture.marks("cells")} == {(-255, 255), (-1.25, 1.25)}
+    assert len(boxes) == 8 and len({round(box["x1"] - box["x0"], 3) for box in boxes}) == 1, (
+        "four equal pictures of each"
+    )
+    assert {(mark["low"], mark["high"]) for mark in picture.marks("cells")} == {
+        (-255, 255),
+        (-1.25, 1.25),
+    }
     assert page.locator(".tfe-change img").count() == 0
     turn(page, "stride", TOO_FAR - 1)
     expect(page.locator(".tfe-ask-error")).to_have_text(f"So much is refused. {HOSTILE}")
@@ -73,7 +97,7 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
     expect(page.locator(".tfe-change-picture")).to_be_hidden()
 
 
-def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page: Page) -> None:
+def test_summary_columns_fit_the_stride(page: Page) -> None:
     turn(page, "stride", 2, rest=False)
     says(page, "summary", "3 of each block · all that “stride” allows")
     expect(knob(page, "summary").locator(".tfe-knob-barred")).to_be_visible()
@@ -91,16 +115,23 @@ def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page: Pag
     says(page, "summary", "4 of each block · as trained")
 
 
-def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watch: Page, site: str) -> None:
-    page, picture = opened(page_watch, site, "lang=en&_model=dense&_head=1.4"), Picture(page_watch, "change")
+def test_a_pattern_and_a_silenced_head(page_watch: Page, site: str) -> None:
+    page, picture = (
+        opened(page_watch, site, "lang=en&_model=dense&_head=1.4"),
+        Picture(page_watch, "change"),
+    )
     knob(page, "silenced").get_by_role("button", name="Silence head 1·4 of dense").click()
     addressed(page, silenced="dense.0.3")
     chips = knob(page, "silenced").locator(".tfe-knob-chip")
     expect(chips).to_have_text("head 1·4 of dense×")
     becomes(page, lambda: len(numbers(page)), 2)
     arrays = picture.arrays()
-    assert arrays["fixed.more"].shape == (28, 28) and arrays["fixed.more"][20, 20] == np.float32(-1.25)
-    assert arrays["strided.nats"][0] == 80.25 and np.array_equal(arrays["strided.before"], pair("strided", 0.6, True).before)
+    assert arrays["fixed.more"].shape == (28, 28) and arrays["fixed.more"][20, 20] == np.float32(
+        -1.25
+    )
+    assert arrays["strided.nats"][0] == 80.25 and np.array_equal(
+        arrays["strided.before"], pair("strided", 0.6, True).before
+    )
     knob(page, "pattern").locator("[data-key='']").press("ArrowRight")
     addressed(page, silenced="dense.0.3", pattern="full")
     expect(knob(page, "pattern").locator("[data-key=full]")).to_be_focused()
@@ -109,24 +140,28 @@ def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watc
     expect(chips).to_have_count(0)
 
 
-# ---- texts -------------------------------------------------------------------------------------------------------------------------
+# ---- texts
 
 
-def test_a_shorter_memory_gives_three_strips_on_one_scale_and_one_number(page_watch: Page, site: str) -> None:
+def test_a_shorter_memory_gives_three_strips(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, OF_TEXT)
     expect(page.locator(".tfe-change-picture")).to_be_hidden()
     expect(knob(page, "stride")).to_be_hidden()
     says(page, "memory", "512 characters · as trained")
     turn(page, "memory", 2, rest=False)
     says(page, "memory", "64 characters")
-    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")  # it asks when it comes to rest
+    # it asks when it comes to rest
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
     addressed(page, memory=None)
     turn(page, "memory", 2)
     addressed(page, memory="64")
     costs = side("xl", 0.4, 1)
     was, became = (float(nats[:GIVEN].mean() / np.log(2)) for nats in (costs.before, costs.after))
     painted(page, {"Transformer-XL": (f"+{became - was:.2f}", f"{was:.2f} → {became:.2f}")})
-    assert len(strips(page)) == 3 and len({round(box["y1"] - box["y0"], 3) for box in strips(page)}) == 1, "three equal pictures"
+    assert (
+        len(strips(page)) == 3
+        and len({round(box["y1"] - box["y0"], 3) for box in strips(page)}) == 1
+    ), "three equal pictures"
     words, under = page.locator(".tfe-change .tfe-words"), page.locator(".tfe-changed-below")
     expect(under).to_contain_text("Absolute positions · It has no memory.")
     expect(words.locator(".tfe-key")).to_have_text("64 states")
@@ -138,7 +173,9 @@ def test_a_shorter_memory_gives_three_strips_on_one_scale_and_one_number(page_wa
     painted(page, {"Transformer-XL": ("0.00", f"{was:.2f} → {was:.2f}")})
     says(page, "memory", "768 characters · beyond training")
     assert strips(page) == []
-    expect(under).to_contain_text(f"Transformer-XL · The change does not reach it: {was:.2f} bits per character, as before.")
+    expect(under).to_contain_text(
+        f"Transformer-XL · The change does not reach it: {was:.2f} bits per character, as before."
+    )
 
 
 def test_a_choice_asks_at_once_and_two_models_share_a_switch(page_watch: Page, site: str) -> None:
@@ -170,7 +207,10 @@ def test_the_knobs_stand_where_the_request_in_view_says(page_watch: Page, site: 
     assert TOO_MUCH == 1024
     expect(page.locator(".tfe-ask-error")).to_have_text(f"So much is refused. {HOSTILE}")
     says(page, "memory", "200 characters")
-    for back in (lambda: knob(page, "memory").locator("input").press("Escape"), page.locator(".tfe-change-restore").click):
+    for back in (
+        lambda: knob(page, "memory").locator("input").press("Escape"),
+        page.locator(".tfe-change-restore").click,
+    ):
         turn(page, "memory", 3)
         addressed(page, memory="128")
         expect(page.locator(".tfe-change-picture")).to_be_visible()
@@ -181,9 +221,12 @@ def test_the_knobs_stand_where_the_request_in_view_says(page_watch: Page, site: 
     expect(page.locator(".tfe-ask-error")).to_be_hidden()
 
 
-def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: Page, site: str) -> None:
+def test_spans_are_forced_by_head_or_layer(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, f"{OF_TEXT}&_head=2.3")
-    slider, chips = knob(page, "spans").locator("input"), knob(page, "spans").locator(".tfe-knob-chip")
+    slider, chips = (
+        knob(page, "spans").locator("input"),
+        knob(page, "spans").locator(".tfe-knob-chip"),
+    )
     expect(slider).to_have_attribute("aria-valuetext", "as trained")
     turn(page, "spans", 8)
     addressed(page, spans="-1.-1.16%2E0")
@@ -204,23 +247,38 @@ def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: 
     expect(chips).to_have_text(["all heads: 16×", "2·3: 12.5×"])
 
 
-def test_the_comparison_is_taken_along_and_the_marked_character_is_shared_with_the_page(page_watch: Page, site: str) -> None:
-    page, picture = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open"), Picture(page_watch, "change")
+def test_the_comparison_is_exported(page_watch: Page, site: str) -> None:
+    page, picture = (
+        opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open"),
+        Picture(page_watch, "change"),
+    )
     rows = picture.find(".tfe-stage-table tbody tr")
     expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
     expect(rows.nth(9).locator("td").last).to_have_text("0.31")
-    html, told, lines, arrays = picture.saved("HTML")[1], picture.saved("TXT")[1].decode(), picture.rows(), picture.arrays()
+    html, told, lines, arrays = (
+        picture.saved("HTML")[1],
+        picture.saved("TXT")[1].decode(),
+        picture.rows(),
+        picture.arrays(),
+    )
     assert f"<p>{HOSTILE}".encode() not in html
-    assert told.startswith("Transformer-XL, bits per character: +0.31 (") and told.splitlines()[-1].startswith("Trial")
+    assert told.startswith("Transformer-XL, bits per character: +0.31 (") and told.splitlines()[
+        -1
+    ].startswith("Trial")
     assert [line["character"] for line in lines] == list(READ)
-    np.testing.assert_allclose(arrays["xl.after_bits"], side("xl", 0.4, 1).after / np.log(2), rtol=1e-5)
+    np.testing.assert_allclose(
+        arrays["xl.after_bits"], side("xl", 0.4, 1).after / np.log(2), rtol=1e-5
+    )
     assert int(arrays["xl.given"]) == GIVEN
 
     def through(colour: str) -> int:
-        return sum(one["d"].startswith("M") and "L" in one["d"] for one in picture.marks("path", line=colour))
+        return sum(
+            one["d"].startswith("M") and "L" in one["d"]
+            for one in picture.marks("path", line=colour)
+        )
 
     becomes(page, lambda: through("query"), 3)  # the telling one, in every strip
-    assert page.evaluate(INSIDE, asset("lib/looking.js")) == [[4], [4]]
+    assert page.evaluate(INSIDE, write_frontend_address("lib/selection.js")) == [[4], [4]]
     picture.says(f"{list(READ)[640]}·640")
     box = strips(page)[0]
     middle = picture.spot({"left": (box["x0"] + box["x1"]) / 2, "top": box["y0"] + 20})

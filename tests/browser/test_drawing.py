@@ -1,4 +1,5 @@
-"""A digit in the input bar, in a real browser: digits of ours, by hand, from files; a text in its place, keys, phones."""
+"""A digit in the input bar, in a real browser: digits of ours, by hand, from files; a text in its
+place, keys, phones."""
 
 from __future__ import annotations
 
@@ -10,14 +11,26 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer import permalink, uploads
-from models.sparse_transformer.records import read_drawing, spelled
-from tests.browser.visiting import LIVE, badge, error, finer, go, opened, picture_file, requested, row_of, stroke
+from explorer.contract import permalink
+from models.media.pictures import picture
+from models.sparse_transformer.records import read_drawing, spell_pixels
+from tests.browser.visiting import (
+    LIVE,
+    badge,
+    error,
+    finer,
+    go,
+    opened,
+    picture_file,
+    requested,
+    row_of,
+    stroke,
+)
 from tests.browser.visiting import turn as knob
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.small_drawer import EXAMPLES, HOSTILE, PROGRAM, SIDE, Ask, rings
 
-PAGES = {"trial": PROGRAM.place}
+PAGES = {"trial": PROGRAM.place_page}
 
 
 def run(page: Page) -> Ask:
@@ -76,7 +89,7 @@ def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page: Page) -> 
     assert read_drawing(asked(page).drawing)[20].any(), "from nothing a digit may be made"
 
 
-def test_a_file_comes_to_the_size_of_digits_and_what_was_done_to_it_is_said(page: Page) -> None:
+def test_a_file_becomes_a_digit_of_our_size(page: Page) -> None:
     page.locator(".tfe-ask [data-key=text]").click()
     chooser = page.locator(".tfe-ask input[type=file]")
     page.locator(".tfe-ask [data-key=digit]").click()
@@ -86,17 +99,21 @@ def test_a_file_comes_to_the_size_of_digits_and_what_was_done_to_it_is_said(page
     pixels = read_drawing(asked(page).drawing)
     rows, columns = (np.flatnonzero(pixels.any(axis)) for axis in (1, 0))
     assert (rows[0], rows[-1]) == (4, 23), "20 pixels long, in the middle"
-    assert 6 <= columns[-1] - columns[0] + 1 <= 9 and columns[0] + columns[-1] == pytest.approx(27, abs=1)
-    notice = uploads.picture(photo(), SIDE, 1).notice
+    assert 6 <= columns[-1] - columns[0] + 1 <= 9 and columns[0] + columns[-1] == pytest.approx(
+        27, abs=1
+    )
+    notice = picture(photo(), SIDE, 1).notice
     assert notice is not None and "inverted" in notice["en"]
     expect(page.locator(".tfe-ask-note")).to_contain_text(notice["en"])
     expect(page.locator(".tfe-ask-note")).to_contain_text("It was shrunk to the size of the digits")
     expect(page.get_by_role("radio", name="Your digit")).to_have_attribute("aria-checked", "true")
 
 
-def test_a_link_brings_the_drawing_and_the_controls_back_and_an_example_takes_their_place(page_watch: Page, site: str) -> None:
+def test_a_link_restores_the_drawing(page_watch: Page, site: str) -> None:
     pixels = np.random.default_rng(2).integers(0, 2, (SIDE, SIDE)).astype(np.uint8)
-    request = Ask(drawing=spelled(pixels), keep=21, seed=8, temperature=0.7, pattern="fixed", summary=2)
+    request = Ask(
+        drawing=spell_pixels(pixels), keep=21, seed=8, temperature=0.7, pattern="fixed", summary=2
+    )
     page = opened(page_watch, site, f"lang=en&{permalink.encode(request)}")
     expect(badge(page)).to_have_text(LIVE)
     expect(page.get_by_role("radio", name="Your digit")).to_have_attribute("aria-checked", "true")
@@ -116,7 +133,9 @@ def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: s
     turn(page, "length", 1000)
     expect(page.locator(".tfe-ask-count")).to_have_text("37 given + 1,000 to write, of 1,024")
     go(page).click()
-    expect(error(page)).to_have_text("The text has 37 characters and 1,000 are to be written; 1,024 together are the most.")
+    expect(error(page)).to_have_text(
+        "The text has 37 characters and 1,000 are to be written; 1,024 together are the most."
+    )
     turn(page, "length", 0)
     box.press("Control+Enter")
     addressed(page, task="text", _pos=None, _model=None)
@@ -131,4 +150,6 @@ def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: s
     page.locator(".tfe-ask [data-key=digit]").click()
     run(page)
     addressed(page, task=None)
-    assert asked(page) == replace(EXAMPLES[0], seed=EXAMPLES[3].seed), "of the text nothing is left in it"
+    assert asked(page) == replace(EXAMPLES[0], seed=EXAMPLES[3].seed), (
+        "of the text nothing is left in it"
+    )

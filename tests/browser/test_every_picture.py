@@ -1,4 +1,5 @@
-"""Every picture and every input bar on a phone: nothing runs out of it; projected, a picture stands alone and large."""
+"""Every picture and every input bar on a phone: nothing runs out of it; projected, a picture stands
+alone and large."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from tests.browser.staged import NEW, Picture
 from tests.browser.waiting import becomes, exact, looked, note, noted, unfolded
 from tests.fitting import assert_fits, misfits
 
-# Each page, by the file of tests that makes it, with its picture as it is found there, and what of its address unfolds it.
+# Each page, by the file of tests that makes it, with its picture as it is found there, and what of
+# its address unfolds it.
 PICTURES = {
     "attention": ("attention", "longest", "attention", "_kind=cross"),
     "digits": ("digits", "three", "digits", ""),
@@ -40,11 +42,15 @@ PICTURES = {
     "terms": ("terms", "trial", "terms .tfe-asked", "_terms=open"),
 }
 CHINESE = re.compile("[一-鿿]")
-MORE = {"story", "parity"}  # another run of a picture: it is laid out in its own way, and used as the other
+# another run of a picture: it is laid out in its own way, and used as the other
+MORE = {"story", "parity"}
 ONE = {"heads": ("ArrowRight",)}  # of a few heads the others come back to the same
-KEYS = ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft")  # to another place also where one stands at the last
-FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"  # what the last key asks for is drawn
-BOTTOM = """(name) => Math.max(...[...document.querySelectorAll(`.tfe-${name} :is(canvas, .tfe-words)`)]
+# to another place also where one stands at the last
+KEYS = ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft")
+# what the last key asks for is drawn
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+BOTTOM = """(name) =>
+    Math.max(...[...document.querySelectorAll(`.tfe-${name} :is(canvas, .tfe-words)`)]
     .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().bottom))"""
 
 
@@ -63,9 +69,11 @@ def page_of(file: str, page: str = "trial") -> Place:
     return found
 
 
-SEEN = """((it) => [it.dataset.state, it.querySelector(".tfe-words").textContent, it.querySelector(".tfe-stage-paper").offsetHeight,
+SEEN = """((it) => [it.dataset.state, it.querySelector(".tfe-words").textContent,
+    it.querySelector(".tfe-stage-paper").offsetHeight,
     it.querySelector(".tfe-stage-board").scrollTop])(document.querySelector(".tfe-NAME"))"""
-# Pictures of what is made step by step, and what is looked at when all is there: as before where the run is the same so far.
+# Pictures of what is made step by step, and what is looked at when all is there: as before where
+# the run is the same so far.
 GROWING = {
     "digits": "model=strided head=2.3 pos=783",
     "still": "pattern=local_2d head=4.2 pos=529 whole",
@@ -74,14 +82,14 @@ GROWING = {
     "roll": "model=jsb_relative head=2.2 note=20",
 }
 
-PAGES = {slug: page_of(*picture[:2]) for slug, picture in PICTURES.items()} | {bar: page_of(bar) for bar in BARS}
+PAGES = {slug: page_of(*picture[:2]) for slug, picture in PICTURES.items()} | {
+    bar: page_of(bar) for bar in BARS
+}
 PAGES["still"] = page_of("spans", "still")
 
 
 @pytest.mark.parametrize("slug", PICTURES)
-def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one_takes_along(
-    new_page: NEW, site: str, slug: str, tmp_path: Path
-) -> None:
+def test_it_fits_phone_and_projector(new_page: NEW, site: str, slug: str, tmp_path: Path) -> None:
     page, faults = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
     (*_, name, query), keys = PICTURES[slug], ONE.get(slug, KEYS)
     picture = Picture(page, name).open(f"{site}/{slug}?lang=zh&{query}")
@@ -95,7 +103,11 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
     page.set_viewport_size({"width": 1280, "height": 900})
     picture.press("p")
     expect(page.locator(".tfe-projector-title")).to_have_text(CHINESE)
-    expect(picture.find(".tfe-stage-take, .tfe-stage-transport, .tfe-stage-choices").filter(visible=True)).to_have_count(0)
+    expect(
+        picture.find(".tfe-stage-take, .tfe-stage-transport, .tfe-stage-choices").filter(
+            visible=True
+        )
+    ).to_have_count(0)
     becomes(page, lambda: [one["text"] for one in picture.marks("text") if one["size"] < 20], [])
     becomes(page, lambda: page.evaluate(BOTTOM, name) <= 900, True)
     page.keyboard.press("Escape")
@@ -104,7 +116,8 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
     if slug in MORE:
         return
 
-    # Keys are its own while it has the focus; what they lead to stands in the address, which restores it, until Escape lets go of it.
+    # Keys are its own while it has the focus; what they lead to stands in the address, which
+    # restores it, until Escape lets go of it.
     page.evaluate("document.activeElement.blur()")
     before = picture.shown()
     for key in keys:
@@ -130,7 +143,9 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
             expect(picture.find("> .tfe-hover")).to_be_visible()
         assert looked(page) == before
         page.mouse.click(*at)
-        becomes(page, lambda: looked(page) != before and not picture.shown().endswith("waits"), True)
+        becomes(
+            page, lambda: looked(page) != before and not picture.shown().endswith("waits"), True
+        )
         picture.press("Escape")
 
     # What is saved is whole; a saved page says the same and is as alive.
@@ -153,7 +168,9 @@ def test_it_fits_a_phone_and_the_projector_has_its_keys_its_address_and_what_one
 
 
 @pytest.mark.parametrize("slug", BARS)
-def test_a_bar_is_used_with_a_finger_whichever_way_one_begins(new_page: NEW, site: str, slug: str) -> None:
+def test_a_bar_is_used_with_a_finger_whichever_way_one_begins(
+    new_page: NEW, site: str, slug: str
+) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark", has_touch=True)
     page.goto(f"{site}/{slug}?lang=en")
     unfolded(page)
@@ -173,8 +190,16 @@ def test_what_is_made_is_seen_to_grow_in_place(page_watch: Page, site: str, slug
     page.click("#grow")
     page.wait_for_selector(f".tfe-{name}[data-state=live]", state="attached")
     picture.stands(*GROWING[slug].split())
-    told = [(re.search(r"([\d,]+)(?:st|nd|rd|th)? of [\d,]+", words), *where) for state, words, *where in noted(page) if state == "running"]
-    far, heights, tops = zip(*[(int(found[1].replace(",", "")), *where) for found, *where in told if found], strict=True)
+    told = [
+        (re.search(r"([\d,]+)(?:st|nd|rd|th)? of [\d,]+", words), *where)
+        for state, words, *where in noted(page)
+        if state == "running"
+    ]
+    far, heights, tops = zip(
+        *[(int(found[1].replace(",", "")), *where) for found, *where in told if found], strict=True
+    )
     assert list(far) == sorted(far) and len(set(far)) > 1, far  # a busy machine leaves some out
     assert len(set(heights)) == 1, "nothing jumps"
-    assert list(tops) == sorted(tops) and (slug != "reading" or tops[-1] > 0), "what is high follows what is made"
+    assert list(tops) == sorted(tops) and (slug != "reading" or tops[-1] > 0), (
+        "what is high follows what is made"
+    )

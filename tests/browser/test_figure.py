@@ -1,4 +1,5 @@
-"""The figure widget in a real browser; a folded panel is not done while what stands in it answers an older question."""
+"""The figure widget in a real browser; a folded panel is not done while what stands in it answers
+an older question."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, Route, expect
 
-from explorer.widgets.figure import opened
-from explorer.widgets.folded import Question, shown
+from explorer.components.figure import place_folded_figures
+from explorer.components.folded import Question, show_answer
 from tests.browser.attending import page_of
 from tests.browser.staged import Picture, answering
 from tests.browser.waiting import stands
@@ -20,11 +21,14 @@ TITLE = {"en": "Which position?", "zh": "哪个位置？"}
 
 def answer(question: Question) -> Any:
     """Words that name the position that is asked about."""
-    at = question.number("pos")
-    return shown(question, heading={"en": f"position {at}", "zh": f"位置 {at}"})
+    at = question.read_number("pos")
+    return show_answer(question, heading={"en": f"position {at}", "zh": f"位置 {at}"})
 
 
-PAGES = {"figures": page_of("figures"), "trial": answering((lambda: opened("place", TITLE, asks=("pos",)), answer))}
+PAGES = {
+    "figures": page_of("figures"),
+    "trial": answering((lambda: place_folded_figures("place", TITLE, asks=("pos",)), answer)),
+}
 
 
 def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, site: str) -> None:
@@ -38,10 +42,12 @@ def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, s
     assert list(rows[0]) == ["epoch", "loss", "held out"] and rows[4]["held out"] == "1"
     np.testing.assert_allclose(part.arrays()["column_1"], [6, 3, 2, 1.5, 1.2])
     page.evaluate("document.body.classList.toggle('dark')")
-    page.wait_for_function("document.querySelector('.tfe-figure-plot').data[0].line.color.toUpperCase() === '#588CFF'")
+    page.wait_for_function(
+        "document.querySelector('.tfe-figure-plot').data[0].line.color.toUpperCase() === '#588CFF'"
+    )
 
 
-def test_a_panel_that_asks_anew_is_not_done_before_it_is_answered(page_watch: Page, site: str) -> None:
+def test_a_panel_waits_for_its_new_answer(page_watch: Page, site: str) -> None:
     page = page_watch
     page.goto(f"{site}/trial?lang=en&_place=open&_pos=1")
     panel = page.locator("[data-view=place]")

@@ -1,4 +1,5 @@
-"""The benchmarks in a real browser, in short: that they measure what they say. How fast it is, a test on a busy machine cannot tell."""
+"""The benchmarks in a real browser, in short: that they measure what they say. How fast it is, a
+test on a busy machine cannot tell."""
 
 from __future__ import annotations
 
@@ -8,26 +9,29 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from benchmarks import first_figure, long_attention
-from benchmarks.visitors import long_page
-from benchmarks.visitors.browser import SCRIPT
 from tests.bench import Bench
+from tests.support.visitors import long_page
+from tests.support.visitors.browser import SCRIPT
 
 NEW = Callable[..., tuple[Page, Any]]
 
 
-def test_a_sentence_is_painted_and_heads_are_switched_without_a_request(site: str, new_page: NEW) -> None:
+def test_heads_switch_without_a_request(site: str, new_page: NEW) -> None:
     page, _ = new_page()
     page.add_init_script(SCRIPT)
-    submits, switches, requests, _ = first_figure.measured(page, site, 1, 2)
+    submits, switches, requests, _ = first_figure.measure_tab(page, site, 1, 2)
     assert requests == 0
     assert len(submits) == 1 and len(switches) == 2
     assert min(submits + switches) > 0
 
 
-def test_a_long_run_is_pooled_and_a_chosen_block_shows_its_exact_rows(bench: Bench, new_page: NEW) -> None:
+def test_a_pooled_block_shows_its_exact_rows(bench: Bench, new_page: NEW) -> None:
     page, faults = new_page()
     page.add_init_script(SCRIPT)
-    assert long_attention.first(page, bench.put(__name__, {long_page.SLUG: long_page.page}, year=2020)) > 0
+    assert (
+        long_attention.first(page, bench.put(__name__, {long_page.SLUG: long_page.page}, year=2020))
+        > 0
+    )
     assert long_attention.drilldown(page, 1) > 0
     expect(page.locator(".tfe-attention-exact")).to_be_visible()
     faults.outside.clear()

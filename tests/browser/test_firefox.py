@@ -1,6 +1,8 @@
-"""A short walk in Firefox: another engine draws the pictures, reads the keys and runs a visitor's own sentence.
+"""A short walk in Firefox: another engine draws the pictures, reads the keys and runs a visitor's
+own sentence.
 
-Playwright drives a Firefox of its own making alone; Debian's speaks WebDriver BiDi (w3.org/TR/webdriver-bidi) over a socket by itself.
+Playwright drives a Firefox of its own making alone; Debian's speaks WebDriver BiDi
+(w3.org/TR/webdriver-bidi) over a socket by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from explorer.labs import LABS
 from tests.pages import PATIENCE
 
 LAB = next(lab for lab in LABS if lab.slug == "translation")
-# It opens nothing but what the test asks for: whatever is not on this machine goes to a proxy that is not there.
+# It opens nothing but what the test asks for: whatever is not on this machine goes to a proxy that
+# is not there.
 PREFERENCES = {
     "network.proxy.type": 1,
     "network.proxy.http": "127.0.0.1",
@@ -77,14 +80,20 @@ class Firefox:
     def finds(self, expression: str) -> dict[str, Any]:
         """The value of an expression of JavaScript, once it is neither null nor false."""
         waits = WAITS.replace("EXPRESSION", expression).replace("PATIENCE", str(PATIENCE))
-        found = self._ask("script.evaluate", expression=waits, target={"context": self._page}, awaitPromise=True)
+        found = self._ask(
+            "script.evaluate", expression=waits, target={"context": self._page}, awaitPromise=True
+        )
         assert found["type"] == "success", (expression, found, self.errors)
         value: dict[str, Any] = found["result"]
         return value
 
     def clicks(self, selector: str) -> None:
-        """Presses the first element of a selector that can be seen with the mouse, once it is there."""
-        seen = f"[...document.querySelectorAll({json.dumps(selector)})].find((one) => one.checkVisibility({{ visibilityProperty: true }}))"
+        """Presses the first element of a selector that can be seen with the mouse, once it is
+        there."""
+        seen = (
+            f"[...document.querySelectorAll({json.dumps(selector)})].find((one) =>"
+            " one.checkVisibility({ visibilityProperty: true }))"
+        )
         node = self.finds(seen)["sharedId"]
         self._ask(
             "script.callFunction",
@@ -93,14 +102,33 @@ class Firefox:
             target={"context": self._page},
             awaitPromise=False,
         )
-        steps = [{"type": "pointerMove", "x": 0, "y": 0, "origin": {"type": "element", "element": {"sharedId": node}}}]
+        steps = [
+            {
+                "type": "pointerMove",
+                "x": 0,
+                "y": 0,
+                "origin": {"type": "element", "element": {"sharedId": node}},
+            }
+        ]
         steps += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
-        self._ask("input.performActions", context=self._page, actions=[{"type": "pointer", "id": "mouse", "actions": steps}])
+        self._ask(
+            "input.performActions",
+            context=self._page,
+            actions=[{"type": "pointer", "id": "mouse", "actions": steps}],
+        )
 
     def types(self, *keys: str) -> None:
         """Presses keys one after the other, where the focus is."""
-        steps = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
-        self._ask("input.performActions", context=self._page, actions=[{"type": "key", "id": "keys", "actions": steps}])
+        steps = [
+            {"type": kind, "value": KEYS.get(key, key)}
+            for key in keys
+            for kind in ("keyDown", "keyUp")
+        ]
+        self._ask(
+            "input.performActions",
+            context=self._page,
+            actions=[{"type": "key", "id": "keys", "actions": steps}],
+        )
 
 
 @pytest.fixture
@@ -109,11 +137,26 @@ def firefox(tmp_path: Path) -> Iterator[Firefox]:
     program = shutil.which("firefox-esr") or shutil.which("firefox")
     assert program, "Firefox is not installed: packages-dev.txt names it"
     (tmp_path / "user.js").write_text(
-        "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items())
+        "".join(
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
+            for name, value in PREFERENCES.items()
+        )
     )
-    command = [program, "--headless", "--no-remote", "--profile", str(tmp_path), "--remote-debugging-port", "0"]
+    command = [
+        program,
+        "--headless",
+        "--no-remote",
+        "--profile",
+        str(tmp_path),
+        "--remote-debugging-port",
+        "0",
+    ]
     with subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env={"HOME": str(tmp_path), "LANG": "C"}
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={"HOME": str(tmp_path), "LANG": "C"},
     ) as process:
         try:
             assert process.stderr is not None
@@ -125,9 +168,12 @@ def firefox(tmp_path: Path) -> Iterator[Firefox]:
             process.send_signal(signal.SIGKILL)
 
 
-def test_home_a_lab_ones_own_sentence_live_a_step_and_its_projector(firefox: Firefox, site: str) -> None:
+def test_a_walk_from_home_to_the_projector(firefox: Firefox, site: str) -> None:
     firefox.goes(site)
-    firefox.finds(f"""[...document.querySelectorAll('a[href*="{LAB.path}"]')].some((one) => one.checkVisibility())""")
+    firefox.finds(
+        f"""[...document.querySelectorAll('a[href*="{LAB.path}"]')]
+            .some((one) => one.checkVisibility())"""
+    )
     firefox.goes(site + LAB.path)
     firefox.finds('document.querySelector(".tfe-badge")?.textContent === "stored"')
     firefox.finds('document.querySelector("[data-drawn] canvas")')
@@ -138,7 +184,10 @@ def test_home_a_lab_ones_own_sentence_live_a_step_and_its_projector(firefox: Fir
     firefox.finds('document.body.textContent.includes("Katze")')
     # What is pressed from here on stands still: a step scrolls the page to what it speaks of.
     firefox.clicks(".tfe-shell-rail .tfe-shell-next")
-    firefox.finds('location.search.includes("step=1") && document.querySelector(".tfe-shell-tour [aria-current=step]")')
+    firefox.finds(
+        'location.search.includes("step=1") && document.querySelector(".tfe-shell-tour'
+        ' [aria-current=step]")'
+    )
     firefox.clicks(".tfe-shell-bar .tfe-shell-project")
     firefox.finds('document.querySelector(".tfe-projected canvas")')
     firefox.types("Escape")

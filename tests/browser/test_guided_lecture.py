@@ -1,4 +1,5 @@
-"""The guided lecture in a real browser: from its page through every lab and back, by buttons, by keys and on the projector."""
+"""The guided lecture in a real browser: from its page through every lab and back, by buttons, by
+keys and on the projector."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from explorer.components.base import write_frontend_address
+from explorer.components.lecture import place_lecture
 from explorer.labs import LABS
-from explorer.widgets.base import asset
-from explorer.widgets.lecture import lecture
 from tests.browser.staged import NEW
 from tests.browser.waiting import becomes, left, prepared
 from tests.conftest import built
@@ -26,7 +27,7 @@ def at(page: Page, path: str, step: int) -> None:
     expect(page.locator(".tfe-shell-note")).to_be_visible()
 
 
-def test_begin_opens_the_first_step_and_keys_walk_through_the_labs(new_page: NEW, site: str) -> None:
+def test_keys_walk_through_the_lecture(new_page: NEW, site: str) -> None:
     page, faults = new_page()
     page.goto(f"{site}/lecture")
     links = page.locator(".tfe-lecture-steps a")
@@ -45,9 +46,12 @@ def test_begin_opens_the_first_step_and_keys_walk_through_the_labs(new_page: NEW
     left(faults)
 
 
-def test_a_step_is_projected_with_its_own_question_and_figure_and_nothing_lies_under_the_code(new_page: NEW, site: str) -> None:
+def test_a_step_is_projected_with_its_figure(new_page: NEW, site: str) -> None:
     page, _ = new_page(width=1280, height=720)
-    steps = {step.shows: (number, step.asks["en"]) for number, step in enumerate(RECURRENT.steps, 1)}
+    steps = {
+        step.figure_name: (number, step.projected_question["en"])
+        for number, step in enumerate(RECURRENT.steps, 1)
+    }
     number, question = steps["sum"]
     page.goto(f"{site}{RECURRENT.path}?step={number - 1}&lecture=projector")
     expect(page.locator(".tfe-attention.tfe-projected")).to_be_visible()
@@ -57,11 +61,16 @@ def test_a_step_is_projected_with_its_own_question_and_figure_and_nothing_lies_u
     expect(page.locator(".tfe-attention")).to_be_hidden()
     for _ in range(len(RECURRENT.steps) - number):
         page.keyboard.press("PageDown")
-    expect(page.locator(".tfe-projector-title")).to_have_text(RECURRENT.steps[-1].asks["en"])
+    expect(page.locator(".tfe-projector-title")).to_have_text(
+        RECURRENT.steps[-1].projected_question["en"]
+    )
     page.wait_for_selector(".tfe-overlap .tfe-projected [data-plot=stands]")
-    covered = """() => { const code = document.querySelector(".tfe-projector-code").getBoundingClientRect();
-        return [...document.querySelectorAll(".tfe-projected :is(.tfe-words, [data-plot])")].map((one) => one.getBoundingClientRect())
-            .filter((box) => box.bottom > innerHeight || (box.right > code.left && box.bottom > code.top)).length; }"""
+    covered = """() => { const code =
+        document.querySelector(".tfe-projector-code").getBoundingClientRect();
+        return [...document.querySelectorAll(".tfe-projected :is(.tfe-words, [data-plot])")]
+            .map((one) => one.getBoundingClientRect())
+            .filter((box) => box.bottom > innerHeight
+                || (box.right > code.left && box.bottom > code.top)).length; }"""
     becomes(page, lambda: page.evaluate(covered), 0)
 
 
@@ -74,15 +83,19 @@ def test_the_page_of_the_lecture_fits_and_axe_finds_nothing(new_page: NEW, site:
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         assert scrolls_sideways(page) == 0
         shown = ".tfe-lecture-hero, .tfe-lecture-lab:first-child"
-        assert refused_by_axe(page, shown, only=[] if scheme == "dark" else ["color-contrast"]) == []
+        assert (
+            refused_by_axe(page, shown, only=[] if scheme == "dark" else ["color-contrast"]) == []
+        )
 
 
-# Puts the page of a short lecture in place of the whole one, and prints it: which pictures stand there then.
+# Puts the page of a short lecture in place of the whole one, and prints it: which pictures stand
+# there then.
 PRINTED = """([script, props]) => new Promise((done) => tfeLoad(script).then(({ mount }) => {
   const root = document.querySelector(".tfe-lecture");
   root.replaceChildren();
   mount(root, props);
-  window.print = () => done([...root.querySelectorAll(".tfe-lecture-steps img")].map((one) => one.naturalWidth));
+  window.print = () => done([...root.querySelectorAll(".tfe-lecture-steps img")]
+      .map((one) => one.naturalWidth));
   root.querySelector(".tfe-lecture-hero button").click();
 }))"""
 
@@ -90,13 +103,18 @@ PRINTED = """([script, props]) => new Promise((done) => tfeLoad(script).then(({ 
 def test_every_step_has_a_picture_of_its_slide_in_the_handout(new_page: NEW, site: str) -> None:
     prepared(site, FIRST.slug)
     lab: Any = SimpleNamespace(**{**vars(FIRST), "path": FIRST.path, "steps": FIRST.steps[:2]})
-    short = built(lambda: lecture([lab]))
+    short = built(lambda: place_lecture([lab]))
     page, faults = new_page()
     page.goto(f"{site}/lecture")
-    expect(page.locator(".tfe-lecture-picture[src]").first).to_be_visible()  # drawn because it is in view
-    assert page.evaluate(PRINTED, [asset("lecture.js"), short.props]) == [640, 640]
+    # drawn because it is in view
+    expect(page.locator(".tfe-lecture-picture[src]").first).to_be_visible()
+    assert page.evaluate(
+        PRINTED, [write_frontend_address("components/lecture.js"), short.props]
+    ) == [640, 640]
     page.emulate_media(media="print")
-    expect(page.locator(".tfe-shell-bar, .tfe-lecture-hero button").filter(visible=True)).to_have_count(0)
+    expect(
+        page.locator(".tfe-shell-bar, .tfe-lecture-hero button").filter(visible=True)
+    ).to_have_count(0)
     expect(page.locator(".tfe-lecture-say").last).to_be_visible()
     left(faults)
 

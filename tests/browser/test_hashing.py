@@ -10,10 +10,10 @@ import gradio as gr
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from explorer.lab import Lab
-from explorer.labs.reformer.page import hashing
-from explorer.widgets.base import address
-from explorer.widgets.stage import looked
+from explorer.components.base import write_script_address
+from explorer.components.stage import place_row_sink
+from explorer.contract.lab import Lab
+from explorer.labs.reformer.lab import place_hashing
 from tests.browser.staged import AT_ONCE, NEW, Picture, bare, opening
 from tests.browser.waiting import addressed, note, noted
 from tests.explorer import hashed
@@ -25,12 +25,17 @@ def page_of(kind: str) -> Callable[[Lab, object], None]:
     """What stands on one trial page: the picture and its companion."""
 
     def page(lab: Lab, engine: object) -> None:
-        place = hashing(hashed.value(kind))
-        companion = looked()
+        place = place_hashing(hashed.value(kind))
+        companion = place_row_sink()
 
         def look(event: gr.EventData) -> Any:
             asked: Any = event._data
-            return {**hashed.answer(kind, asked["query"], asked["model"], asked["head"], asked["round"]), "wished": asked["wished"]}
+            return {
+                **hashed.answer(
+                    kind, asked["query"], asked["model"], asked["head"], asked["round"]
+                ),
+                "wished": asked["wished"],
+            }
 
         place.look(look, None, companion, **AT_ONCE)  # type: ignore[attr-defined]
 
@@ -44,7 +49,8 @@ opened = opening("hashing", "word")
 
 
 def drawn(picture: Picture, what: str) -> None:
-    """Waits until the figure shows "lsh_4 1.1 39 1 1": model, head, positions, step, round; and rests."""
+    """Waits until the figure shows "lsh_4 1.1 39 1 1": model, head, positions, step, round; and
+    rests."""
     picture.drawn("model={} head={} pos={} hashingstep={} hashinground={}".format(*what.split()))
     expect(picture.find()).not_to_have_attribute("data-moving", "")
 
@@ -59,10 +65,14 @@ def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str)
     _, word, (made, *_) = hashed.models("word")
     own = made.buckets[0, 0]
     looks = [hashed.look(made, 0, 0, turn) for turn in range(len(own))]
-    weights = [hashed.unpacked(hashed.answer("word", "", "lsh_4", "1.1", turn + 1)["weights"]) for turn in range(len(own))]
+    weights = [
+        hashed.unpacked(hashed.answer("word", "", "lsh_4", "1.1", turn + 1)["weights"])
+        for turn in range(len(own))
+    ]
     found = page.evaluate(
         """async ([address, rows, weights, chunk, word]) => {
-            const { roundOf, seenBy, compared, copies, share, meet, dense, deciding } = await import(address);
+            const { roundOf, seenBy, compared, copies, share, meet, dense,
+                deciding } = await import(address);
             const rounds = rows.map((buckets) => roundOf(buckets, chunk));
             const { length } = rows[0];
             return {
@@ -72,17 +82,26 @@ def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str)
                 compared: compared(seenBy(rounds, length), length),
                 shared: share(copies(word), rows[0]),
                 met: meet(copies(word), [rounds[0]]),
-                dense: rounds.map((round, turn) => Array.from(dense(round, weights[turn]), (w) => (w === w ? w : -1))),
+                dense: rounds.map((round, turn) => Array.from(dense(round, weights[turn]),
+                    (w) => (w === w ? w : -1))),
                 deciding: [deciding([0.1, -3, 2, -2.5], 5), deciding([1, 0.5], 0)],
             };
         }""",
-        [address("labs/reformer/hashnumbers.js"), own.tolist(), [one.ravel().tolist() for one in weights], made.chunk, word],
+        [
+            write_script_address("labs/reformer/hashnumbers.js"),
+            own.tolist(),
+            [one.ravel().tolist() for one in weights],
+            made.chunk,
+            word,
+        ],
     )
     length = own.shape[1]
     np.testing.assert_array_equal(found["orders"], [look.order for look in looks])
     union = hashed.seen(made, 0, 0).numpy()
     alone = ~union.any(1)
-    np.testing.assert_array_equal(np.reshape(found["seen"], (length, length)), union | np.diag(alone))
+    np.testing.assert_array_equal(
+        np.reshape(found["seen"], (length, length)), union | np.diag(alone)
+    )
     assert found["compared"] == {"count": int(union.sum()), "of": length * (length - 1) // 2}
     assert word is not None
     places = np.arange(word + 1, 2 * word + 1)
@@ -92,12 +111,14 @@ def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str)
     np.testing.assert_array_equal(np.tril(first, -1), np.tril(looks[0].seen, -1))
     for turn, look in enumerate(looks):
         again = np.reshape(found["dense"][turn], (length, length))
-        np.testing.assert_allclose(np.where(again < 0, 0, again), look.weights.astype(np.float32), atol=1e-4)
+        np.testing.assert_allclose(
+            np.where(again < 0, 0, again), look.weights.astype(np.float32), atol=1e-4
+        )
         assert (again[np.triu_indices(length, 1)] == -1).all(), "nothing later was computed"
     assert found["deciding"] == [[1, 3], [0, 1]]
 
 
-def test_five_steps_are_walked_by_keys_and_each_says_its_own_numbers(page: Page, picture: Picture) -> None:
+def test_keys_walk_five_steps(page: Page, picture: Picture) -> None:
     tokens, word, (made, *_) = hashed.models("word")
     picked: Any = hashed.pick("word")
     q, turn = picked["pos"], picked["round"] - 1
@@ -108,22 +129,35 @@ def test_five_steps_are_walked_by_keys_and_each_says_its_own_numbers(page: Page,
     bucket, half = int(look.buckets[q]), look.rotated.shape[1]
     assert bucket % half == int(np.abs(look.rotated[q]).argmax())
     farthest = f"{look.rotated[q, bucket % half]:.2f}".replace("-", "−")
-    picture.says(f"“{tokens[q]}”·{q}, turned, is farthest", farthest, f"“{tokens[k]}”·{k}, falls into the same bucket.")
+    picture.says(
+        f"“{tokens[q]}”·{q}, turned, is farthest",
+        farthest,
+        f"“{tokens[k]}”·{k}, falls into the same bucket.",
+    )
     places, rank = np.arange(word + 1, 2 * word + 1), np.argsort(look.order)
     shared = int((look.buckets[places] == look.buckets[places - word]).sum())
     twins = int((look.buckets[places[1:]] == look.buckets[places[1:] - word - 1]).sum())
     count = int(np.tril(look.seen, -1).sum())
     said = {
-        2: [f"{shared} of 26 places share a bucket with the letter that they are to say; of equal letters, {twins} of 25 pairs do."],
+        2: [
+            f"{shared} of 26 places share a bucket with the letter they must predict; of equal"
+            f" letters, {twins} of 25 pairs do."
+        ],
         3: [
-            f"goes to place {rank[q]}. The letter that it is to say, “{tokens[k]}”·{k}, was 26 places away",
+            (
+                f"goes to place {rank[q]}. The letter to predict, “{tokens[k]}”·{k}, was 26"
+                " places away"
+            ),
             f"and is now {abs(rank[q] - rank[k])}.",
         ],
         4: [
             f"may look at {int(look.seen[q, :q].sum())} earlier positions",
-            f"It gives “{tokens[k]}”·{k} {float(look.weights[q, k]):.2f}, the letter that it is to say.",
+            (f"It gives “{tokens[k]}”·{k} {float(look.weights[q, k]):.2f}, the letter to predict."),
         ],
-        5: [f"{count:,} of 1,378 pairs with an earlier position were computed in round {turn + 1}, {100 * count / 1378:.0f} %."],
+        5: [
+            f"{count:,} of 1,378 pairs with an earlier position were computed in round {turn + 1},"
+            f" {100 * count / 1378:.0f} %."
+        ],
     }
     for n, parts in said.items():
         picture.press("ArrowRight")
@@ -136,10 +170,15 @@ def test_five_steps_are_walked_by_keys_and_each_says_its_own_numbers(page: Page,
     expect(picture.find(".tfe-units")).to_contain_text("Step 1 of 5: Vectors")
 
 
-def test_other_heads_rounds_and_models_are_asked_for_as_somebody_looks(page_watch: Page, site: str) -> None:
+def test_other_heads_and_rounds_are_asked(page_watch: Page, site: str) -> None:
     page, picture = page_watch, opened(page_watch, site, "lang=en&_hashingstep=5&_pos=40")
     _, _, (made, _, two) = hashed.models("word")
-    assert [text for text in picture.texts() if re.fullmatch("1·[1-9]", text)] == ["1·1", "1·2", "1·3", "1·4"]
+    assert [text for text in picture.texts() if re.fullmatch("1·[1-9]", text)] == [
+        "1·1",
+        "1·2",
+        "1·3",
+        "1·4",
+    ]
     x, y = picture.spot("1·3")
     picture.click((x + 20, y + 14))
     drawn(picture, "lsh_4 1.3 40 5 1")
@@ -149,7 +188,10 @@ def test_other_heads_rounds_and_models_are_asked_for_as_somebody_looks(page_watc
     page.get_by_role("radiogroup", name="Round").get_by_role("radio", name="all").click()
     drawn(picture, "lsh_4 1.4 40 5 all")
     union = int(hashed.seen(made, 0, 3).sum())
-    picture.says(f"{union:,} of 1,378 pairs with an earlier position were computed in 4 rounds, {100 * union / 1378:.0f} %.")
+    picture.says(
+        f"{union:,} of 1,378 pairs with an earlier position were computed in 4 rounds,"
+        f" {100 * union / 1378:.0f} %."
+    )
     arrays = picture.arrays()
     np.testing.assert_allclose(arrays["weights"], hashed.weights(made, 0, 3), atol=2e-4)
     np.testing.assert_array_equal(arrays["buckets"], made.buckets[0, 3])
@@ -157,17 +199,20 @@ def test_other_heads_rounds_and_models_are_asked_for_as_somebody_looks(page_watc
     drawn(picture, "lsh_2 1.1 40 5 all")
     step(picture, 4)
     drawn(picture, "lsh_2 1.1 40 4 all")
-    picture.says(f"may look at {int(hashed.look(two, 0, 0, 0).seen[40, :40].sum())} earlier positions")
+    picture.says(
+        f"may look at {int(hashed.look(two, 0, 0, 0).seen[40, :40].sum())} earlier positions"
+    )
     page.get_by_role("radio", name="Full attention").click()
     expect(picture.words).to_have_text(
-        "Full attention does not hash: each of its 53 positions is compared with all before it, 1,378 pairs in every head, "
-        "so there is nothing to sort. Choose LSH, 4 rounds to see hashing."
+        "Full attention does not hash: each of its 53 positions is compared with all before it,"
+        " 1,378 pairs in every head, so there is nothing to sort. Choose LSH, 4 rounds to see"
+        " hashing."
     )
     page.get_by_role("radio", name="LSH, 4 rounds").click()
     drawn(picture, "lsh_4 1.1 40 4 all")
 
 
-def test_table_and_numbers_are_taken_along_and_text_is_never_markup(page_watch: Page, site: str) -> None:
+def test_exports_hold_text_and_no_markup(page_watch: Page, site: str) -> None:
     picture = opened(page_watch, site, "lang=en&_pos=20", "four")
     tokens, _, (made,) = hashed.models("four")
     picked: Any = hashed.pick("four")

@@ -1,4 +1,5 @@
-"""A text of one's own in labs that read any: it is read whatever is in it, and never becomes markup; too long a one is refused."""
+"""A text of one's own in labs that read any: it is read whatever is in it, and never becomes
+markup; too long a one is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +11,10 @@ from tests.browser.waiting import addressed
 from tests.visits import Visit
 
 SENTENCE = "A dog שלום </script><img src=x onerror=alert(1)> 漢字 runs e\u0301 👩‍👩‍👧."
-PASSAGE = "<img src=x onerror=alert(1)> 漢字 שלום, he said, and went on. The captain went down to the harbour. "
+PASSAGE = (
+    "<img src=x onerror=alert(1)> 漢字 שלום, he said, and went on. The captain went down to the"
+    " harbour. "
+)
 # By lab the field of its text and what is written there, its box, and the views that it leads to.
 LABS = {
     "translation": ("sentence", SENTENCE, ".tfe-ask-story", ("attention",)),
@@ -19,8 +23,10 @@ LABS = {
 }
 
 
-@pytest.mark.parametrize("slug", [pytest.param(slug, marks=pytest.mark.xdist_group(f"{slug} walk", 2)) for slug in LABS])
-def test_a_text_of_one_s_own_is_read_whatever_is_in_it_and_what_cannot_be_read_is_refused_and_stays(visit: Visit, slug: str) -> None:
+@pytest.mark.parametrize(
+    "slug", [pytest.param(slug, marks=pytest.mark.xdist_group(f"{slug} walk", 2)) for slug in LABS]
+)
+def test_any_text_is_read_or_refused(visit: Visit, slug: str) -> None:
     field, own, name, views = LABS[slug]
     page = visit(f"/{slug}")
     box = page.locator(name)
@@ -29,10 +35,14 @@ def test_a_text_of_one_s_own_is_read_whatever_is_in_it_and_what_cannot_be_read_i
     finished(page)
     addressed(page, **{field: own})
     for view in views:
-        page.wait_for_selector(f".tfe-{view}[data-drawn]:not([data-drawn$=waits])", state="attached")
+        page.wait_for_selector(
+            f".tfe-{view}[data-drawn]:not([data-drawn$=waits])", state="attached"
+        )
     assert page.locator(".tfe-main :is(img[src=x], script)").count() == 0
     for text in (" \n\t ", "a" * 100_000):
         box.fill(text)
         go(page).click()
-        expect(error(page)).to_contain_text("100,000 characters" if text.strip() else "white space" if field == "text" else "empty")
+        expect(error(page)).to_contain_text(
+            "100,000 characters" if text.strip() else "white space" if field == "text" else "empty"
+        )
         expect(box).to_have_value(text)

@@ -1,4 +1,5 @@
-"""A long text in the input bar, in a real browser: pages, own texts, limits, keys, files, how an answer grows, phones, languages."""
+"""A long text in the input bar, in a real browser: pages, own texts, limits, keys, files, how an
+answer grows, phones, languages."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer import permalink
-from models.errors import InputError
+from explorer.contract import permalink
+from models.explaining.errors import InputError
 from tests.browser.staged import listen
 from tests.browser.visiting import LIVE, badge, error, go, opened
 from tests.browser.waiting import addressed
@@ -22,7 +23,7 @@ from tests.explorer.small_reader import EXAMPLES, MOST, PROGRAM, READS, REFUSED,
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-PAGES = {"trial": PROGRAM.place}
+PAGES = {"trial": PROGRAM.place_page}
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +59,7 @@ def origin(page: Page) -> Any:
     return page.locator(".tfe-ask-from")
 
 
-def test_an_example_is_asked_for_whole_and_its_page_travels_by_name(page_watch: Page, site: str) -> None:
+def test_an_example_travels_by_name(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_pos=4")
     expect(badge(page)).to_have_text("stored")
     expect(chip(page, "The sea")).to_have_attribute("aria-pressed", "true")
@@ -77,7 +78,7 @@ def test_an_example_is_asked_for_whole_and_its_page_travels_by_name(page_watch: 
     addressed(page, text=EXAMPLES[2].text, page=None, variant="wild", seed="11", memory=None)
 
 
-def test_a_page_of_no_example_keeps_what_is_set_and_a_place_in_another_text_leaves_the_address(page_watch: Page, site: str) -> None:
+def test_a_page_of_no_example_keeps_settings(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_pos=7")
     listen(page, "nothing")
     seed(page).fill("421")
@@ -87,7 +88,16 @@ def test_a_page_of_no_example_keeps_what_is_set_and_a_place_in_another_text_leav
     expect(badge(page)).to_have_text("not run yet")
     chip(page, "The moor").click()
     expect(badge(page)).to_have_text(LIVE)
-    addressed(page, page="moor", seed="421", temperature="0.7", length="320", variant="bold", text=None, _pos=None)
+    addressed(
+        page,
+        page="moor",
+        seed="421",
+        temperature="0.7",
+        length="320",
+        variant="bold",
+        text=None,
+        _pos=None,
+    )
     expect(chip(page, "The moor")).to_have_attribute("aria-pressed", "true")
     page.evaluate("window.view.set({ pos: '4' })")
     seed(page).fill("8")
@@ -95,7 +105,7 @@ def test_a_page_of_no_example_keeps_what_is_set_and_a_place_in_another_text_leav
     addressed(page, seed="8", _pos="4")  # a place in the same text stays
 
 
-def test_a_text_of_ones_own_takes_enter_as_a_new_line_and_runs_with_control(page: Page) -> None:
+def test_own_texts_take_enter_as_a_new_line(page: Page) -> None:
     box(page).fill("")
     box(page).press_sequentially("A whale 🐳.")
     box(page).press("Enter")
@@ -110,8 +120,11 @@ def test_a_text_of_ones_own_takes_enter_as_a_new_line_and_runs_with_control(page
     addressed(page, text=own, page=None)
 
 
-def test_what_the_models_would_refuse_is_refused_here_in_their_words(page: Page) -> None:
-    for wrong, said in ((" \n\u3000\x1f ", None), ("🐳" * (MOST + 1), "The text has 3,001 characters; at most 3,000 can be read.")):
+def test_refusals_use_the_models_words(page: Page) -> None:
+    for wrong, said in (
+        (" \n\u3000\x1f ", None),
+        ("🐳" * (MOST + 1), "The text has 3,001 characters; at most 3,000 can be read."),
+    ):
         with pytest.raises(InputError) as refused:
             given(Ask(text=wrong))
         box(page).fill(wrong)
@@ -130,10 +143,13 @@ def test_what_the_models_would_refuse_is_refused_here_in_their_words(page: Page)
     expect(box(page)).to_have_value("My own words.")
 
 
-def test_the_badge_tells_reading_and_writing_the_view_grows_and_escape_stops(page: Page) -> None:
+def test_the_badge_tells_reading_and_writing(page: Page) -> None:
     count = len(given(EXAMPLES[0]))
     view = page.locator(".tfe-difficulty .tfe-words")
-    stages = {READS: (f"live · reading {count // 2} of {count}", count // 2), WRITES: ("live · writing 150 of 300", count + 150)}
+    stages = {
+        READS: (f"live · reading {count // 2} of {count}", count // 2),
+        WRITES: ("live · writing 150 of 300", count + 150),
+    }
     for wanted, (said, far) in stages.items():
         small_reader.go.clear()
         seed(page).fill(str(wanted))
@@ -146,6 +162,9 @@ def test_the_badge_tells_reading_and_writing_the_view_grows_and_escape_stops(pag
         changed = box(page).input_value()
         box(page).press("Escape")
         expect(badge(page)).to_have_text("stopped")
+        expect(page.locator(".tfe-ask-note")).to_contain_text("This run was cancelled")
+        expect(page.locator(".tfe-ask-ended")).to_have_text("cancelled")
+        expect(page.locator(".tfe-ask-take")).to_be_hidden()
         expect(box(page)).to_have_value(changed)
         small_reader.go.set()
         chip(page, "The sea").click()
@@ -153,7 +172,7 @@ def test_the_badge_tells_reading_and_writing_the_view_grows_and_escape_stops(pag
         expect(box(page)).to_have_value(given(EXAMPLES[0]))
 
 
-def test_a_link_fills_every_control_and_the_file_holds_text_numbers_and_request(page_watch: Page, site: str) -> None:
+def test_a_link_fills_every_control(page_watch: Page, site: str) -> None:
     linked = Ask(text="The sea.\n", variant="bold", length=123, seed=5, temperature=1.2)
     page = opened(page_watch, site, f"{permalink.encode(linked)}&lang=en")
     expect(badge(page)).to_have_text(LIVE)
@@ -166,11 +185,14 @@ def test_a_link_fills_every_control_and_the_file_holds_text_numbers_and_request(
     saved = Path(download.value.path()).read_text("utf-8")
     assert saved.startswith("The sea.\n\n\n[Calm wrote]\n" + "A" * 123 + "\n\n")
     numbers, foot = saved.splitlines()[-2:]
-    assert numbers == (
-        "9 + 123 characters · temperature 1.2 · seed 5 · Calm 1.52 bits per character of the text given · "
-        "Bold 1.61 bits per character of the text given"
+    assert (
+        numbers
+        == "9 + 123 characters · temperature 1.2 · seed 5 · Calm 1.52 bits per character of the"
+        " text given · Bold 1.61 bits per character of the text given"
     )
     assert urlsplit(site).netloc not in foot, "not the address of this machine"
-    assert parse_qs(foot.partition("?")[2]) == {key: value for key, value in parse_qs(urlsplit(page.url).query).items() if key != "lang"}
+    assert parse_qs(foot.partition("?")[2]) == {
+        key: value for key, value in parse_qs(urlsplit(page.url).query).items() if key != "lang"
+    }
     go(page).click()
     addressed(page, text="Something else meanwhile", length="123")

@@ -1,4 +1,5 @@
-"""A picture in the input bar, in a real browser: three ways to begin, pictures by hand and from files, keys, phones."""
+"""A picture in the input bar, in a real browser: three ways to begin, pictures by hand and from
+files, keys, phones."""
 
 from __future__ import annotations
 
@@ -10,15 +11,25 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer import permalink, uploads
-from explorer.labs.image_transformer import page as lab
-from explorer.labs.image_transformer import views
-from explorer.program import Program
-from explorer.runs import Stored
+from explorer.contract import permalink
+from explorer.labs.image_transformer import lab, views
+from explorer.page.program import Program
+from explorer.page.runs import StoredRun
+from models.data.pixels import read_picture
 from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, spelled
-from models.pixels import read_picture
+from models.media.pictures import picture
 from tests.browser.staged import NEW
-from tests.browser.visiting import LIVE, badge, brought, go, opened, picture_file, requested, row_of, stroke
+from tests.browser.visiting import (
+    LIVE,
+    badge,
+    brought,
+    go,
+    opened,
+    picture_file,
+    requested,
+    row_of,
+    stroke,
+)
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.drawn_pictures import explanation, generate, measure
 
@@ -27,11 +38,13 @@ def program() -> Program[Request, Any]:
     """The lab's own page over models of a few lines."""
     whole = lab.program()
     assert whole.change is not None
-    kept = Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 12.0, "cpu")
-    return replace(whole, explain=generate, change=replace(whole.change, measure=measure), first=lambda: kept)
+    kept = StoredRun(EXAMPLES[0], explanation(EXAMPLES[0]), 12.0, "cpu")
+    return replace(
+        whole, explain=generate, change=replace(whole.change, measure=measure), first=lambda: kept
+    )
 
 
-PAGES = {"trial": program().place}
+PAGES = {"trial": program().place_page}
 
 
 def mode(page: Page, key: str) -> None:
@@ -86,7 +99,16 @@ def test_each_way_to_begin_keeps_what_was_chosen_for_it(page: Page) -> None:
 
 def test_a_link_brings_the_picture_and_the_controls_back(page_watch: Page, site: str) -> None:
     levels = np.random.default_rng(2).integers(0, 256, (SIDE, SIDE)).astype(np.uint8)
-    request = Request(mode="complete", picture=spelled(levels), keep=21, kind=4, count=2, seed=8, temperature=0.7, top_k=100)
+    request = Request(
+        mode="complete",
+        picture=spelled(levels),
+        keep=21,
+        kind=4,
+        count=2,
+        seed=8,
+        temperature=0.7,
+        top_k=100,
+    )
     page = opened(page_watch, site, f"lang=en&{permalink.encode(request)}")
     assert asked(page) == request
     expect(knob(page, "top_k").locator("option:checked")).to_have_text("100")
@@ -110,12 +132,12 @@ def test_arrows_move_among_our_pictures_and_enter_asks(page: Page) -> None:
     page.keyboard.press("Enter")
     addressed(page, picture="test:1")
     assert asked(page) == replace(EXAMPLES[1], picture="test:1")
-    assert np.array_equal(row_of(strip.nth(1), 3)[:, 0], views.held_out()["grey"][0][1, 3])
+    assert np.array_equal(row_of(strip.nth(1), 3)[:, 0], views.load_pictures()["grey"][0][1, 3])
     mode(page, "enlarge")
-    assert np.array_equal(row_of(strip.nth(2), 3)[:, :3], views.held_out()["colour"][0][2, 3])
+    assert np.array_equal(row_of(strip.nth(2), 3)[:, :3], views.load_pictures()["colour"][0][2, 3])
 
 
-def test_a_file_is_read_shown_and_asked_for_and_what_was_done_to_it_is_said(new_page: NEW, site: str) -> None:
+def test_a_file_is_shown_and_described(new_page: NEW, site: str) -> None:
     page, faults = new_page()
     opened(page, site)
     file = {"name": "bar.png", "mimeType": "image/png", "buffer": photo()}
@@ -123,32 +145,44 @@ def test_a_file_is_read_shown_and_asked_for_and_what_was_done_to_it_is_said(new_
     mode(page, "enlarge")
     chooser.set_input_files(file)
     addressed(page, mode="enlarge")
-    assert np.array_equal(read_picture(asked(page).picture, (LARGE, LARGE, 3)), uploads.picture(photo(), LARGE, 3).levels)
+    assert np.array_equal(
+        read_picture(asked(page).picture, (LARGE, LARGE, 3)), picture(photo(), LARGE, 3).levels
+    )
     mode(page, "complete")
     chooser.set_input_files(file)
     addressed(page, mode="complete")
-    expected = uploads.picture(photo(), SIDE, 1)
+    expected = picture(photo(), SIDE, 1)
     assert np.array_equal(read_picture(asked(page).picture, (SIDE, SIDE)), expected.levels)
     assert expected.notice is not None
     expect(page.locator(".tfe-ask-note")).to_contain_text(expected.notice["en"])
     expect(page.get_by_role("radio", name="Your picture")).to_have_attribute("aria-checked", "true")
-    chooser.set_input_files({"name": "notes.png", "mimeType": "image/png", "buffer": b"Dear reader,\n"})
+    chooser.set_input_files(
+        {"name": "notes.png", "mimeType": "image/png", "buffer": b"Dear reader,\n"}
+    )
     error = page.locator(".tfe-ask-error")
     expect(error).to_have_text("Your file is text; PNG, JPEG and WebP pictures are read.")
-    assert len(faults.console) == 1 and "422" in faults.console.pop(), "the browser itself notes the status"
+    assert len(faults.console) == 1 and "422" in faults.console.pop(), (
+        "the browser itself notes the status"
+    )
     sent = sum("/picture/" in address for address in faults.requests)
-    chooser.set_input_files({"name": "large.png", "mimeType": "image/png", "buffer": bytes((5 << 20) + 1)})
+    chooser.set_input_files(
+        {"name": "large.png", "mimeType": "image/png", "buffer": bytes((5 << 20) + 1)}
+    )
     expect(error).to_have_text("Your file has 5.1 MB; pictures of up to 5 MB are read.")
     assert sum("/picture/" in address for address in faults.requests) == sent
 
 
 @pytest.mark.parametrize("way", ["drop", "paste"])
-def test_a_picture_may_be_dropped_or_pasted_anywhere_and_is_read_once(page: Page, way: str) -> None:
+def test_a_picture_is_dropped_or_pasted_once(page: Page, way: str) -> None:
     sent: list[str] = []
-    page.on("request", lambda request: sent.append(request.url) if "/picture/" in request.url else None)
+    page.on(
+        "request", lambda request: sent.append(request.url) if "/picture/" in request.url else None
+    )
     brought(page, way, ".tfe-ask-head", "bar.png", "image/png", photo())
     addressed(page, mode="complete")
-    assert np.array_equal(read_picture(asked(page).picture, (SIDE, SIDE)), uploads.picture(photo(), SIDE, 1).levels)
+    assert np.array_equal(
+        read_picture(asked(page).picture, (SIDE, SIDE)), picture(photo(), SIDE, 1).levels
+    )
     assert page.locator(".tfe-ask .is-over").count() == 0 and len(sent) == 1
 
 
@@ -174,7 +208,9 @@ def test_a_picture_is_drawn_with_the_pointer(page: Page) -> None:
     addressed(page, picture="test:2")
     page.get_by_role("button", name="Draw", exact=True).click()
     page.get_by_role("button", name="Copy the picture").click()
-    assert np.array_equal(read_picture(run(page).picture, (SIDE, SIDE)), views.held_out()["grey"][0][2])
+    assert np.array_equal(
+        read_picture(run(page).picture, (SIDE, SIDE)), views.load_pictures()["grey"][0][2]
+    )
 
 
 def test_a_picture_is_drawn_with_keys_alone(page: Page) -> None:

@@ -10,19 +10,25 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from explorer.figures import ponder as figures
-from explorer.packing import pack
+from explorer.values.packing import pack_array
 from tests.browser.staged import NEW, Picture, alone, opening
-from tests.browser.waiting import looked, note, noted, quiet
+from tests.browser.waiting import looked, measure_box, note, noted, quiet
 from tests.fitting import refused_by_axe
 
-TEXTS = {"title": {"en": "How long each position is thought about", "zh": "每个位置思考多久"}, "step": {"en": "step", "zh": "步"}}
+TEXTS = {
+    "title": {"en": "How long each position is thought about", "zh": "每个位置思考多久"},
+    "step": {"en": "step", "zh": "步"},
+}
 POSITION = {"en": "position", "zh": "位置"}
 INPUT = {"en": "input", "zh": "输入"}
 HOSTILE = '<img src=x onerror="alert(1)">&amp;'
 
 
-def run(halting: Sequence[Sequence[float]], threshold: float = 0.99, limit: int = 8, **more: Any) -> dict[str, object]:
-    """The value of a run. halting: per position what its halting unit gives after each step, as many as it takes."""
+def run(
+    halting: Sequence[Sequence[float]], threshold: float = 0.99, limit: int = 8, **more: Any
+) -> dict[str, object]:
+    """The value of a run. halting: per position what its halting unit gives after each step, as
+    many as it takes."""
     count, most = len(halting), max(map(len, halting))
     h, p, totals, distance = (np.zeros((most, count), np.float32) for _ in range(4))
     rest = np.zeros(count, np.float32)
@@ -33,11 +39,31 @@ def run(halting: Sequence[Sequence[float]], threshold: float = 0.99, limit: int 
         totals[:, i] = np.minimum(1, np.cumsum(h[:, i]))
         totals[len(each) - 1 :, i] = 1
         distance[: len(each) - 1, i] = [1.8 * 0.6**n for n in range(len(each) - 1)]
-    seen: dict[str, Any] = {"remainder": rest, "halting": h, "weights": p, "totals": totals, "distance": distance, "limit": limit}
-    seen |= {"steps": np.array([len(each) for each in halting]), "threshold": threshold, "wanted": ()}
-    seen |= {name: more.pop(name) for name in ("wanted", "stopped", "answer", "expected") if name in more}
-    return figures.value(
-        SimpleNamespace(**seen), **{"state": "stored", "query": "v=1", "axis": POSITION, "say": lambda answer: answer, **more}
+    seen: dict[str, Any] = {
+        "remainder": rest,
+        "halting": h,
+        "weights": p,
+        "totals": totals,
+        "distance": distance,
+        "limit": limit,
+    }
+    seen |= {
+        "steps": np.array([len(each) for each in halting]),
+        "threshold": threshold,
+        "wanted": (),
+    }
+    seen |= {
+        name: more.pop(name) for name in ("wanted", "stopped", "answer", "expected") if name in more
+    }
+    return figures.draw_ponder(
+        SimpleNamespace(**seen),
+        **{
+            "state": "stored",
+            "query": "v=1",
+            "axis": POSITION,
+            "say": lambda answer: answer,
+            **more,
+        },
     )
 
 
@@ -67,12 +93,28 @@ STORY = [
 def addition(**more: Any) -> dict[str, object]:
     """A sum of which the ninth position comes to the limit."""
     said = ("7?1", "753", "853", "853", "863", "863")
-    return run(SUM, limit=6, positions=[*"274+589=", "_", "_", "_"], wanted=(8, 9, 10), stopped=said, answer="863", expected="863", **more)
+    return run(
+        SUM,
+        limit=6,
+        positions=[*"274+589=", "_", "_", "_"],
+        wanted=(8, 9, 10),
+        stopped=said,
+        answer="863",
+        expected="863",
+        **more,
+    )
 
 
 def story(**more: Any) -> dict[str, object]:
     """A story of which three facts are needed."""
-    halting = [[0.2, 0.3, 0.6], [0.4, 0.8], [0.1, 0.3, 0.3, 0.5], [0.7, 0.5], [0.2, 0.25, 0.3, 0.4], [0.05, 0.1, 0.3, 0.3, 0.4]]
+    halting = [
+        [0.2, 0.3, 0.6],
+        [0.4, 0.8],
+        [0.1, 0.3, 0.3, 0.5],
+        [0.7, 0.5],
+        [0.2, 0.25, 0.3, 0.4],
+        [0.05, 0.1, 0.3, 0.3, 0.4],
+    ]
     said = ("office", "garden", "garden", "garden", "garden")
     told: dict[str, Any] = {"answer": "garden", "expected": "garden", **more}
     return run(halting, positions=STORY, wanted=(5,), marks=(0, 2, 4), stopped=said, **told)
@@ -83,14 +125,34 @@ def parity(steps: int = 9, **more: Any) -> dict[str, object]:
     odd, even = {"en": "odd", "zh": "奇数"}, {"en": "even", "zh": "偶数"}
     each = [0.03 + 0.02 * n for n in range(steps - 1)] + [0.9]
     said = [odd if n % 3 == 0 or n == steps - 1 else even for n in range(steps)]
-    return run([each], limit=20, positions=["1011001"], wanted=(0,), stopped=said, answer=odd, expected=odd, **{"axis": INPUT, **more})
+    return run(
+        [each],
+        limit=20,
+        positions=["1011001"],
+        wanted=(0,),
+        stopped=said,
+        answer=odd,
+        expected=odd,
+        **{"axis": INPUT, **more},
+    )
 
 
 def forced() -> dict[str, object]:
     """Every position takes three steps."""
-    made = run([[0.1, 0.2, 0.3]] * 4, positions=[*"1+1="], forced=3, stopped=["9"] * 3, answer="9", expected="2")
+    made = run(
+        [[0.1, 0.2, 0.3]] * 4,
+        positions=[*"1+1="],
+        forced=3,
+        stopped=["9"] * 3,
+        answer="9",
+        expected="2",
+    )
     weights = np.array([[0.0] * 4, [0.0] * 4, [1.0] * 4], np.float32)
-    return {**made, "remainder": pack(np.ones(4, np.float32), unit=False), "weights": pack(weights, unit=False)}
+    return {
+        **made,
+        "remainder": pack_array(np.ones(4, np.float32), unit=False),
+        "weights": pack_array(weights, unit=False),
+    }
 
 
 VALUES: dict[str, Callable[[], dict[str, object]]] = {
@@ -98,10 +160,26 @@ VALUES: dict[str, Callable[[], dict[str, object]]] = {
     "story": story,
     "parity": parity,
     "forced": forced,
-    "hasty": lambda: run([[0.14], [0.05, 0.3]], threshold=0.1, positions=[*"ab"], stopped=["a", "b"], answer="b", expected="b"),
-    "hostile": lambda: run([[0.4, 0.7], [0.995]], positions=[HOSTILE, "b"], stopped=[HOSTILE, "b"], answer="b", expected="b"),
+    "hasty": lambda: run(
+        [[0.14], [0.05, 0.3]],
+        threshold=0.1,
+        positions=[*"ab"],
+        stopped=["a", "b"],
+        answer="b",
+        expected="b",
+    ),
+    "hostile": lambda: run(
+        [[0.4, 0.7], [0.995]],
+        positions=[HOSTILE, "b"],
+        stopped=[HOSTILE, "b"],
+        answer="b",
+        expected="b",
+    ),
 }
-OTHERS: dict[str, Any] = {"other": lambda: story(query="v=2", state="live"), "nothing": lambda: None}
+OTHERS: dict[str, Any] = {
+    "other": lambda: story(query="v=2", state="live"),
+    "nothing": lambda: None,
+}
 PAGES = {slug: alone("ponder", made, TEXTS, **OTHERS) for slug, made in VALUES.items()}
 opened = opening("ponder", "addition")
 
@@ -111,11 +189,14 @@ def lines(picture: Picture) -> list[str]:
     return list(picture.find(".tfe-ponder-lines p").all_inner_texts())
 
 
-def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(site: str, page_watch: Page) -> None:
+def test_the_sum_follows_the_equations(site: str, page_watch: Page) -> None:
     page, picture = page_watch, opened(page_watch, site)
     picture.drawn("pos=8 step=6")  # the position of the answer that thinks longest
     picture.says("Position “8” (8) took 6 steps, up to the limit M = 6")
-    picture.says("reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is right.")
+    picture.says(
+        "reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is"
+        " right."
+    )
     assert lines(picture)[0] == "N = M = 6, Σ h = 0.60 < 0.99: the limit M stops it"
     rows = picture.find(".tfe-ponder-sums tbody tr")
     picture.click(picture.point(pos=1))
@@ -134,22 +215,24 @@ def test_the_sum_is_worked_out_as_in_the_equations_as_its_steps_are_scrubbed(sit
     assert lines(picture) == ["Σ h = 0.34 < 0.99: it goes on"]
     picture.says("added up 0.34 after step 2, less than 0.99, and goes on; 2 of 11 have stopped.")
     picture.press("Escape")
-    low = picture.find("canvas").bounding_box()
+    low = measure_box(picture.find("canvas"))
     picture.find(".tfe-stage-choices .tfe-chip").click()
     picture.drawn("pos=8 step=6 far")
-    high = picture.find("canvas").bounding_box()
+    high = measure_box(picture.find("canvas"))
     assert high["height"] > low["height"] + 60
     assert looked(page) == {"_far": "1"}
     assert any("distance to the last state, 0 … 1.80" in text for text in picture.texts())
 
 
-def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site: str, new_page: NEW) -> None:
+def test_scrubbing_marks_wrong_signs(site: str, new_page: NEW) -> None:
     page, faults = new_page()
     picture = opened(page, site)
     quiet(page, faults)
     before = len(faults.requests)
     picture.walks(
-        "pos={} step={}", "ArrowUp 7 6, ArrowDown 8 6, Home 8 1, ArrowRight 8 2, End 8 6, ArrowRight 8 6, ArrowLeft 8 5, PageUp 8 4"
+        "pos={} step={}",
+        "ArrowUp 7 6, ArrowDown 8 6, Home 8 1, ArrowRight 8 2, End 8 6, ArrowRight 8 6, ArrowLeft 8"
+        " 5, PageUp 8 4",
     )
     here = picture.find(".tfe-ponder-chip[aria-current]")
     expect(here).to_contain_text("after 4")
@@ -165,7 +248,7 @@ def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site
     assert len(faults.requests) == before, "scrubbing asks for nothing"
 
 
-def test_pointing_tells_of_a_position_and_another_run_lets_go_of_the_one_that_is_locked(site: str, page_watch: Page) -> None:
+def test_another_run_unlocks_a_position(site: str, page_watch: Page) -> None:
     page, picture = page_watch, opened(page_watch, site)
     head, card = picture.find(".tfe-ponder-sumhead"), picture.find("> .tfe-hover")
     at = picture.point(pos=9)
@@ -183,23 +266,27 @@ def test_pointing_tells_of_a_position_and_another_run_lets_go_of_the_one_that_is
     expect(picture.find(".tfe-stage-board")).to_be_hidden()
 
 
-def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, page_watch: Page) -> None:
+def test_space_plays_to_the_end_and_restarts(site: str, page_watch: Page) -> None:
     page, picture = page_watch, opened(page_watch, site, "lang=en&_step=5")
     play = picture.find(".is-play")
     # What passes by while it plays is written down by the page itself: a test may look too late.
-    root, button = (f"document.querySelector('.tfe-ponder{within}')" for within in ("", " .is-play"))
+    root, button = (
+        f"document.querySelector('.tfe-ponder{within}')" for within in ("", " .is-play")
+    )
     note(page, f"{root}.dataset.drawn + ', ' + {button}.getAttribute('aria-label')")
     picture.press(" ")
     picture.drawn("pos=8 step=6")
     expect(play).to_have_attribute("aria-label", "Play")
     assert "pos=8 step=5, Pause" in noted(page)
     page.keyboard.press(" ")
-    page.wait_for_function("window.said.includes('pos=8 step=1, Pause') && window.said.includes('pos=8 step=2, Pause')")
+    page.wait_for_function(
+        "window.said.includes('pos=8 step=1, Pause') && window.said.includes('pos=8 step=2, Pause')"
+    )
     page.keyboard.press(" ")
     expect(play).to_have_attribute("aria-label", "Play")
 
 
-def test_a_story_an_input_alone_and_runs_that_are_forced_or_hasty_say_what_they_are(site: str, page_watch: Page) -> None:
+def test_special_runs_say_what_they_are(site: str, page_watch: Page) -> None:
     picture = opened(page_watch, site, slug="story")
     picture.drawn("pos=5 step=5")
     assert any(text.startswith("sandra put the letter in the suitcase") for text in picture.texts())
@@ -213,9 +300,15 @@ def test_a_story_an_input_alone_and_runs_that_are_forced_or_hasty_say_what_they_
     assert picture.find(".tfe-ponder-chip").count() == 9
     assert lines(picture)[1] == "R = 1 − (0.03 + 0.05 + 0.07 + … + 0.17) = 0.20"
 
-    opened(page_watch, site, slug="forced").says("took 3 steps because it was told to")
-    expect(picture.find(".tfe-units").first).to_have_text("every position takes 3 steps, whatever its halting unit says")
-    assert lines(picture) == ["N = 3, told to take 3: its halting unit is not asked", "output = s3", "N + R = 4.00 ponder cost"]
+    opened(page_watch, site, slug="forced").says("was stopped by force after 3 steps")
+    expect(picture.find(".tfe-units").first).to_have_text(
+        "every position takes 3 steps, whatever its halting unit says"
+    )
+    assert lines(picture) == [
+        "N = 3, forced to take 3: its halting unit is ignored",
+        "output = s3",
+        "N + R = 4.00 ponder cost",
+    ]
 
     opened(page_watch, site, "lang=en&_pos=1", "hasty")
     assert lines(picture)[:2] == ["N = min { n : Σ h ≥ 0.1 } = 2", "R = 1 − 0.05 = 0.95"]

@@ -1,4 +1,5 @@
-"""The panel about word order in a real browser: the signal, another order, hostile words, phones and the dark."""
+"""The panel about word order in a real browser: the signal, another order, hostile words, phones
+and the dark."""
 
 from __future__ import annotations
 
@@ -21,8 +22,14 @@ def order(page: Page) -> list[str]:
     return page.locator(f"{PANEL} .tfe-opened-pieces").nth(1).locator("bdi").all_inner_texts()
 
 
-def test_another_order_changes_what_is_read_with_the_signal_alone_and_hostile_words_stay_words(visit: Visit) -> None:
-    page, faults = visit(f"/translation?v=1&sentence={quote_plus(HOSTILE)}", anew=True), visit.faults  # the panel has shown nothing yet
+def test_only_the_signal_tells_the_order(
+    visit: Visit,
+) -> None:
+    # the panel has shown nothing yet
+    page, faults = (
+        visit(f"/translation?v=1&sentence={quote_plus(HOSTILE)}", anew=True),
+        visit.faults,
+    )
     panel = page.locator(PANEL)
     expect(panel.locator("summary")).to_have_text("What tells the model where a word stands?")
     finished(page)
@@ -48,7 +55,10 @@ def test_another_order_changes_what_is_read_with_the_signal_alone_and_hostile_wo
     stands(page, f"{PANEL} [data-drawn=signal-textbook]")
     panel.locator("[role=radio]", has_text="All pairs").click()
     stands(page, f"{PANEL} [data-drawn=alike-map-textbook]")
-    numbers = page.evaluate("document.querySelector('.tfe-positions [data-drawn=alike-map-textbook] .js-plotly-plot').data[0].z")
+    numbers = page.evaluate(
+        "document.querySelector('.tfe-positions [data-drawn=alike-map-textbook]"
+        " .js-plotly-plot').data[0].z"
+    )
     assert len(numbers) == 32 and numbers[3][3] == 1 and numbers[3][7] == numbers[20][16]
     assert len(faults.requests) == asked
     addressed(page, _signal="textbook", _alike="map")

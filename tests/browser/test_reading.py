@@ -1,4 +1,5 @@
-"""The stage with a text that was read and written, and with how far its heads look back: texts and weights from a fixed seed."""
+"""The stage with a text that was read and written, and with how far its heads look back: texts and
+weights from a fixed seed."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ import gradio as gr
 import numpy as np
 from playwright.sync_api import Page, expect
 
+from explorer.components.stage import place_picture
+from explorer.contract.lab import Lab
 from explorer.figures import reading as figures
-from explorer.lab import Lab
-from explorer.labs.passages import TEXT_VIEW
-from explorer.widgets.stage import stage
+from explorer.panels.passages import TEXT_VIEW
 from tests.browser.staged import AT_ONCE, NEW, Picture, listen, opening
-from tests.browser.waiting import addressed
+from tests.browser.waiting import addressed, measure_box
 from tests.explorer import readings
 
 PICK = {"model": "xl", "head": "2.3", "pos": 420}
@@ -35,12 +36,14 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     """What stands on one trial page."""
 
     def page(lab: Lab, engine: object) -> None:
-        value = readings.value(pick=PICK) if slug == "beside" else readings.value(1200, 64, pick=PICK)
+        value = (
+            readings.value(pick=PICK) if slug == "beside" else readings.value(1200, 64, pick=PICK)
+        )
         with gr.Row(elem_classes=["tfe-bench", "tfe-bench-music"]):
             with gr.Column(elem_classes=["tfe-bench-wide"]):
-                place = stage("reading", value, texts=TEXT_VIEW)
+                place = place_picture("reading", value, texts=TEXT_VIEW)
             with gr.Column(elem_classes=["tfe-bench-side"]):
-                stage("reach", figures.reach(value), texts={})
+                place_picture("reach", figures.draw_reach(value), texts={})
         gr.Button("Grow", elem_id="grow").click(grow, None, place, **AT_ONCE)
 
     return page
@@ -63,15 +66,17 @@ def claim(made: readings.Made, position: int, layer: int, head: int) -> str:
 
 
 def spot(picture: Picture, by: int = 0, text: int = 0) -> tuple[float, float]:
-    """Where a character stands on the screen: the locked one of the first text, or so many columns beside it, in that text."""
+    """Where a character stands on the screen: the locked one of the first text, or so many columns
+    beside it, in that text."""
     locked = [one["box"] for one in picture.marks("rect", line="query")][text]
-    paper, wide = picture.find(".tfe-stage-paper").bounding_box(), locked["x1"] - locked["x0"] - 1
-    return paper["x"] + locked["x0"] + wide * (by + 0.5), paper["y"] + (locked["y0"] + locked["y1"]) / 2
+    paper, wide = measure_box(picture.find(".tfe-stage-paper")), locked["x1"] - locked["x0"] - 1
+    return (
+        paper["x"] + locked["x0"] + wide * (by + 0.5),
+        paper["y"] + (locked["y0"] + locked["y1"]) / 2,
+    )
 
 
-def test_a_character_is_locked_by_click_or_key_what_its_head_looked_at_is_told_and_numbers_are_taken_along(
-    page: Page, picture: Picture, site: str
-) -> None:
+def test_a_locked_character_shows_its_head(page: Page, picture: Picture, site: str) -> None:
     xl, absolute = readings.run()[0]
     picture.drawn(ARRIVAL)
     rows, files = picture.rows(), picture.arrays()
@@ -80,13 +85,19 @@ def test_a_character_is_locked_by_click_or_key_what_its_head_looked_at_is_told_a
     assert "".join(map(chr, files["xl_characters"])) == xl.text
     np.testing.assert_allclose(files["absolute_nats"], absolute.nats, rtol=1e-6)
     exact = readings.rows(xl, 1, 2, [420])[0][: len(xl.text)]
-    np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)  # of each character, not of the key that carries it
+    # of each character, not of the key that carries it
+    np.testing.assert_allclose(files["weights"][:-1], exact[1:], atol=1e-4)
     files = Picture(page, "reach").arrays()
-    assert files["xl_weight_by_band"].shape == (readings.LAYERS, readings.HEADS, len(files["xl_bands"]) - 1)
+    assert files["xl_weight_by_band"].shape == (
+        readings.LAYERS,
+        readings.HEADS,
+        len(files["xl_bands"]) - 1,
+    )
     expect(picture.words).to_have_text(re.compile(claim(xl, 420, 2, 3)))
     share = readings.rows(xl, 1, 2, [420])[0][:384].sum()
     picture.says(
-        f"(Without a memory paid {absolute.nats[420] / np.log(2):.2f})", f"{round(100 * share)} % of its attention goes to the memory"
+        f"(Without a memory paid {absolute.nats[420] / np.log(2):.2f})",
+        f"{round(100 * share)} % of its attention goes to the memory",
     )
     picture.click(spot(picture, 6))
     picture.drawn("model=xl head=2.3 pos=426")
@@ -98,10 +109,13 @@ def test_a_character_is_locked_by_click_or_key_what_its_head_looked_at_is_told_a
     opened(page, site, "lang=en&_model=absolute&_pos=500").drawn("model=absolute head=2.3 pos=500")
     expect(picture.words).to_have_text(re.compile(claim(absolute, 500, 2, 3)))
     picture.says(f"Transformer-XL has “{xl.text[500]}” here")
-    picture.walks("model=absolute head={} pos={}", "ArrowRight 2.3 501, ArrowLeft 2.3 500, ArrowDown 2.4 500, ArrowUp 2.3 500")
+    picture.walks(
+        "model=absolute head={} pos={}",
+        "ArrowRight 2.3 501, ArrowLeft 2.3 500, ArrowDown 2.4 500, ArrowUp 2.3 500",
+    )
 
 
-def test_a_head_is_chosen_among_the_profiles_and_other_views_follow_and_lead(page: Page, picture: Picture) -> None:
+def test_a_head_is_chosen_among_the_profiles(page: Page, picture: Picture) -> None:
     reach = Picture(page, "reach")
     reach.says("beyond a segment of 128")
     reach.find("canvas").click(position={"x": 30, "y": 26})
@@ -109,14 +123,16 @@ def test_a_head_is_chosen_among_the_profiles_and_other_views_follow_and_lead(pag
     for key, head in (("ArrowDown", "2.1"), ("ArrowRight", "2.2")):
         reach.press(key)
         picture.drawn(f"model=xl head={head} pos=420")
-    reach.says("Half of what head 2·2 looks at lies at most")
+    reach.says("Half of the weight of head 2·2 lies within")
     listen(page, "nothing")
     page.evaluate('window.view.set({ pos: "none", head: "mean" })')
     picture.drawn("model=xl head=2.3 read=592")
     picture.says("Choose a character")
     page.evaluate('window.view.set({ pos: "12", head: "4.4" })')
     picture.drawn("model=xl head=4.4 pos=12")
-    assert picture.find(".tfe-stage-board").evaluate("(it) => it.scrollTop") == 0, "what is locked comes into view"
+    assert picture.find(".tfe-stage-board").evaluate("(it) => it.scrollTop") == 0, (
+        "what is locked comes into view"
+    )
 
 
 def test_a_text_is_replayed_and_nothing_is_asked_of_the_server(new_page: NEW, site: str) -> None:
@@ -126,7 +142,10 @@ def test_a_text_is_replayed_and_nothing_is_asked_of_the_server(new_page: NEW, si
     play, count = picture.find(".is-play"), picture.find(".tfe-stage-count")
     picture.press(" ")
     expect(play).to_have_attribute("aria-label", "Pause")
-    page.wait_for_function("parseInt(document.querySelector('.tfe-reading .tfe-stage-count').textContent) < 400", timeout=9000)
+    page.wait_for_function(
+        "parseInt(document.querySelector('.tfe-reading .tfe-stage-count').textContent) < 400",
+        timeout=9000,
+    )
     page.keyboard.press(" ")
     expect(play).to_have_attribute("aria-label", "Play")
     picture.find(".tfe-range").fill("300")

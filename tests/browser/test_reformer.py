@@ -1,4 +1,5 @@
-"""The Reformer's lab as a visitor meets it: words said twice, rounds taken away, heads silenced, panels opened, letters it cannot read."""
+"""The Reformer's lab as a visitor meets it: words said twice, rounds taken away, heads silenced,
+panels opened, letters it cannot read."""
 
 from __future__ import annotations
 
@@ -7,15 +8,19 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from explorer.labs.reformer.page import LAB
+from explorer.labs.reformer.lab import LAB
 from tests.browser.staged import Picture
 from tests.browser.visiting import answer, chip, finished, restored
-from tests.browser.waiting import addressed, becomes
+from tests.browser.waiting import addressed, becomes, measure_box
 from tests.visits import Visit
 
-pytestmark = pytest.mark.xdist_group("reformer walk", 2)  # on the page of the promises that hold for every lab
+# on the page of the promises that hold for every lab
+pytestmark = pytest.mark.xdist_group("reformer walk", 2)
 
-MAP = "document.querySelector('.tfe-attention canvas').marks?.findLast((mark) => mark.kind === 'cells' && mark.rows === mark.columns)"
+MAP = (
+    "document.querySelector('.tfe-attention canvas').marks?.findLast((mark) => mark.kind ==="
+    " 'cells' && mark.rows === mark.columns)"
+)
 
 
 def test_a_word_is_given_and_one_round_is_compared_with_training(visit: Visit) -> None:
@@ -33,16 +38,19 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(visit: Visit) -
     becomes(page, lambda: "share of right letters" in Picture(page, "change").texts(), True)
     expect(chip(page)).to_contain_text("changed: with 1 round of hashing")
     model, head, position, *_ = place.split(" ")  # the change leaves in view what was looked at
-    expect(page.locator(".tfe-hashing")).to_have_attribute("data-drawn", re.compile(rf"^{model} {re.escape(head)} {position} "))
+    expect(page.locator(".tfe-hashing")).to_have_attribute(
+        "data-drawn", re.compile(rf"^{model} {re.escape(head)} {position} ")
+    )
     restored(page)
     addressed(page, rounds=None)
     expect(chip(page)).to_be_hidden()
 
 
-def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(visit: Visit) -> None:
+def test_a_single_round_costs_a_text_bits(visit: Visit) -> None:
     page = visit(LAB.path)
     page.locator(".tfe-ask-head").get_by_text("Read a text").click()
-    text = "The rain had gone, and the captain came up the road. " * 6  # longer than the two chunks that anybody sees
+    # longer than the two chunks that anybody sees
+    text = "The rain had gone, and the captain came up the road. " * 6
     page.locator(".tfe-ask-story").fill(text)
     page.locator(".tfe-ask-story").press("Enter")
     finished(page)
@@ -58,20 +66,26 @@ def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(visit:
     expect(page.locator(".tfe-change .tfe-words")).to_contain_text("bits per character instead of")
 
 
-def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(visit: Visit) -> None:
+def test_long_words_fit_one_screen(visit: Visit) -> None:
     word = "to be or not to be that is the question " * 2
     page = visit(f"{LAB.path}?v=1&text={word.strip().replace(' ', '+')}")
     finished(page)
     page.wait_for_function(f"{MAP}?.rows === 159")
-    box = page.locator(".tfe-attention").bounding_box()
-    assert box is not None and box["height"] < 1100
+    box = measure_box(page.locator(".tfe-attention"))
+    assert box["height"] < 1100
     place = page.evaluate(f"{MAP}.box")
-    x, y = (place[f"{side}0"] * (1 - share) + place[f"{side}1"] * share for side, share in (("x", 0.1), ("y", 0.9)))
+    x, y = (
+        place[f"{side}0"] * (1 - share) + place[f"{side}1"] * share
+        for side, share in (("x", 0.1), ("y", 0.9))
+    )
     page.locator(".tfe-attention canvas").click(position={"x": x, "y": y})
     page.wait_for_function(
-        "document.querySelector('.tfe-attention canvas').marks.some(({ text }) => /^Row 1[34]\\d, all 159 keys/.test(text))"
+        "document.querySelector('.tfe-attention canvas').marks.some(({ text }) => /^Row 1[34]\\d,"
+        " all 159 keys/.test(text))"
     )
-    expect(page.locator(".tfe-attention .tfe-words")).to_contain_text(re.compile("gives key .*; the row sums to 1.00"))
+    expect(page.locator(".tfe-attention .tfe-words")).to_contain_text(
+        re.compile("gives key .*; the row sums to 1.00")
+    )
 
 
 def test_both_panels_answer_for_the_run_in_view(visit: Visit) -> None:

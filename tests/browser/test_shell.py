@@ -1,4 +1,5 @@
-"""The frame around a lab, on bench pages with the steps of real labs: steps, the lecture, keys, links, phones, projector mode."""
+"""The frame around a lab, on bench pages with the steps of real labs: steps, the lecture, keys,
+links, phones, projector mode."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ import gradio as gr
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab import Lab
+from explorer.components.base import write_frontend_address
+from explorer.components.lecture import place_lecture
+from explorer.components.presenter import place_presenter
+from explorer.contract.lab import Lab
 from explorer.labs import LABS
-from explorer.widgets.base import asset
-from explorer.widgets.lecture import lecture
-from explorer.widgets.presenter import presenter
 from tests.bench import Bench
 from tests.browser import attending
 from tests.browser.staged import NEW
@@ -37,8 +38,9 @@ FAMILY = [
     for lab in (*(lab for lab in LABS if lab.slug in {"translation", "reformer"}), LABS[-1])
 ]
 LAB, NEXT, LAST = FAMILY
-CLOSED = Benched(**vars(next(lab for lab in LABS if lab.slug == "bert")) | {"steps": ()})  # the first of the family
-STATE, SLIDES = asset("lib/state.js"), asset("lib/slides.js")
+# the first of the family
+CLOSED = Benched(**vars(next(lab for lab in LABS if lab.slug == "bert")) | {"steps": ()})
+STATE, SLIDES = write_frontend_address("lib/state.js"), write_frontend_address("lib/slides.js")
 BACK, ON = ".tfe-shell-rail .tfe-shell-back", ".tfe-shell-rail .tfe-shell-next"
 
 
@@ -55,26 +57,34 @@ def closed_page(lab: Any, engine: object) -> None:
 
 def lecture_of(lab: Any, engine: object) -> None:
     """The page of the lecture."""
-    lecture([CLOSED, *FAMILY])
+    place_lecture([CLOSED, *FAMILY])
 
 
 def presenter_of(lab: Any, engine: object) -> None:
     """The page of the presenter."""
-    presenter([CLOSED, *FAMILY])
+    place_presenter([CLOSED, *FAMILY])
 
 
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> Iterator[str]:
     """The address of the bench pages."""
     bench.lecture = "/lecture"
-    pages = {lab.slug: page_of for lab in FAMILY} | {CLOSED.slug: closed_page, "begins": lecture_of, "presents": presenter_of}
+    pages = {lab.slug: page_of for lab in FAMILY} | {
+        CLOSED.slug: closed_page,
+        "begins": lecture_of,
+        "presents": presenter_of,
+    }
     yield bench.put(__name__, pages, family=[CLOSED, *FAMILY])
     bench.lecture = None
 
 
 def opened(page: Page, site: str, lab: Lab = LAB, query: str = "") -> Page:
-    """The page of a lab once its frame and its picture are alive; what is no page of these is one with nothing on it."""
-    page.route(re.compile(r"//[^/]+/(lecture)?(\?.*)?$"), lambda route: route.fulfill(content_type="text/html", body="<title>x</title>"))
+    """The page of a lab once its frame and its picture are alive; what is no page of these is one
+    with nothing on it."""
+    page.route(
+        re.compile(r"//[^/]+/(lecture)?(\?.*)?$"),
+        lambda route: route.fulfill(content_type="text/html", body="<title>x</title>"),
+    )
     page.goto(f"{site}/{lab.slug}?{query}")
     page.wait_for_selector(".tfe-shell-bar")
     page.wait_for_selector("[data-drawn]", state="attached")
@@ -89,7 +99,7 @@ def at(page: Page, lab: Lab, step: int, **more: str) -> None:
     expect(page.locator(".tfe-shell-note")).to_contain_text(lab.steps[step - 1].title["en"])
 
 
-def test_next_and_back_walk_through_the_steps_into_the_next_lab_and_to_the_family_map(page_watch: Page, site: str) -> None:
+def test_next_and_back_lead_through_the_labs(page_watch: Page, site: str) -> None:
     page, note = opened(page_watch, site), page_watch.locator(".tfe-shell-note")
     expect(note).to_be_hidden()
     page.locator(ON).click()
@@ -97,7 +107,9 @@ def test_next_and_back_walk_through_the_steps_into_the_next_lab_and_to_the_famil
     expect(note).to_contain_text(LAB.steps[0].say["en"])
     page.locator(ON).click()
     at(page, LAB, 2, **{f"_{key}": value for key, value in LAB.steps[1].view.items()})
-    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_contain_text(LAB.steps[1].title["en"])
+    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_contain_text(
+        LAB.steps[1].title["en"]
+    )
     page.locator(BACK).click()
     at(page, LAB, 1)
     page.evaluate("document.activeElement.blur()")
@@ -111,7 +123,7 @@ def test_next_and_back_walk_through_the_steps_into_the_next_lab_and_to_the_famil
     page.wait_for_url(re.compile(r"//[^/]+/(\?.*)?$"))
 
 
-def test_in_the_lecture_keys_lead_from_lab_to_lab_projected_or_not_and_to_its_page_at_both_ends(page_watch: Page, site: str) -> None:
+def test_lecture_keys_lead_from_lab_to_lab(page_watch: Page, site: str) -> None:
     page, where = page_watch, page_watch.locator(".tfe-projector-where")
     opened(page, site, LAB, f"step={len(LAB.steps)}&lecture=1&_thr=0").keyboard.press("PageDown")
     at(page, NEXT, 1, lecture="1")
@@ -128,7 +140,9 @@ def test_in_the_lecture_keys_lead_from_lab_to_lab_projected_or_not_and_to_its_pa
     expect(page.locator(".tfe-shell-bar")).to_be_visible()
     opened(page, site, LAB, "step=1&lecture=1&_thr=0").keyboard.press("ArrowLeft")
     page.wait_for_url("**/lecture*")
-    button = opened(page, site, LAST, f"step={len(LAST.steps)}&lecture=1&_thr=0&lang=zh").locator(ON)
+    button = opened(page, site, LAST, f"step={len(LAST.steps)}&lecture=1&_thr=0&lang=zh").locator(
+        ON
+    )
     expect(button).to_have_text("讲座结束")
     button.click()
     page.wait_for_url("**/lecture?lang=zh")
@@ -136,11 +150,12 @@ def test_in_the_lecture_keys_lead_from_lab_to_lab_projected_or_not_and_to_its_pa
 
 # A presenter's window asks whoever projects for a step of another lab.
 PRESENTS = """(path) => { const line = new BroadcastChannel("tfe-lecture");
-    line.onmessage = ({ data }) => data.hall && line.postMessage({ presenter: "asks", to: data.hall, go: { path, step: 2 } });
+    line.onmessage = ({ data }) => data.hall
+        && line.postMessage({ presenter: "asks", to: data.hall, go: { path, step: 2 } });
     line.postMessage({ presenter: "here" }); }"""
 
 
-def test_a_window_projected_outside_the_lecture_stays_so_where_the_presenter_leads(page_watch: Page, site: str) -> None:
+def test_a_projected_window_stays_projected(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, LAB, "step=1&_thr=0")
     page.wait_for_selector(".tfe-projectable:visible")
     page.keyboard.press("p")
@@ -153,43 +168,54 @@ def test_a_window_projected_outside_the_lecture_stays_so_where_the_presenter_lea
 def test_a_closed_lab_is_no_dead_end_of_the_lecture(page_watch: Page, site: str) -> None:
     page = page_watch
     page.goto(f"{site}/begins?lang=en")
-    expect(page.locator(".tfe-lecture-begin")).to_have_attribute("href", re.compile(rf"{LAB.path}\?"))
+    expect(page.locator(".tfe-lecture-begin")).to_have_attribute(
+        "href", re.compile(rf"{LAB.path}\?")
+    )
     page.goto(f"{site}/{CLOSED.slug}?lecture=1&lang=en")
     expect(page.locator(".tfe-shell-bar")).to_be_visible()
     page.keyboard.press("PageDown")
     at(page, LAB, 1, lecture="1")
 
 
-def test_the_presenter_s_window_forgets_a_step_that_is_there_no_more(page_watch: Page, site: str) -> None:
-    page_watch.add_init_script("sessionStorage.setItem('tfe-presenter', JSON.stringify({ at: 99 }))")
+def test_a_missing_step_is_forgotten(page_watch: Page, site: str) -> None:
+    page_watch.add_init_script(
+        "sessionStorage.setItem('tfe-presenter', JSON.stringify({ at: 99 }))"
+    )
     page_watch.goto(f"{site}/presents?lang=en")
-    expect(page_watch.locator(".tfe-presenter-steps [aria-current=step]")).to_contain_text(LAB.steps[0].asks["en"])
+    expect(page_watch.locator(".tfe-presenter-steps [aria-current=step]")).to_contain_text(
+        LAB.steps[0].projected_question["en"]
+    )
 
 
-# A slide of which the browser draws no picture at first, and the first letters of the addresses that are given for it.
-ASKED_TWICE = """async ([address, path]) => { const drawing = (await import(address)).slides(), { decode } = Image.prototype;
+# A slide of which the browser draws no picture at first, and the first letters of the addresses
+# that are given for it.
+ASKED_TWICE = """async ([address, path]) => { const drawing = (await import(address)).slides(),
+    { decode } = Image.prototype;
     Image.prototype.decode = () => Promise.reject(new Error("not now"));
     const first = await drawing.want(path, 2);
     Image.prototype.decode = decode;
     return [first, (await drawing.want(path, 2))?.slice(0, 5)]; }"""
 
 
-def test_a_slide_that_failed_once_is_drawn_when_it_is_asked_for_again(page_watch: Page, site: str) -> None:
+def test_a_failed_slide_is_drawn_on_request(page_watch: Page, site: str) -> None:
     page_watch.goto(f"{site}/begins?lang=en")
     expect(page_watch.locator(".tfe-lecture-begin")).to_be_visible()
     assert page_watch.evaluate(ASKED_TWICE, [SLIDES, LAB.path]) == [None, "blob:"]
 
 
-def test_slides_are_light_for_paper_also_where_the_visitor_chose_the_dark(page_watch: Page, site: str) -> None:
+def test_slides_are_light_for_paper(page_watch: Page, site: str) -> None:
     page_watch.add_init_script("sessionStorage.setItem('tfe-theme', 'dark')")
     page = opened(page_watch, site, LAB, "step=1&_thr=0&lecture=frame")
     expect(page.locator("body")).to_have_class(re.compile("tfe-projecting"))
     expect(page.locator("body")).not_to_have_class(re.compile("dark"))
 
 
-def test_the_link_is_copied_or_taken_by_hand_where_copying_is_refused(new_page: NEW, site: str) -> None:
+def test_the_link_is_copied_or_taken_by_hand(new_page: NEW, site: str) -> None:
     page, _ = new_page(permissions=["clipboard-read", "clipboard-write"])
-    copy, field = opened(page, site, LAB, "step=1&_thr=0").locator(".tfe-shell-copy"), page.locator(".tfe-shell-refusal input")
+    copy, field = (
+        opened(page, site, LAB, "step=1&_thr=0").locator(".tfe-shell-copy"),
+        page.locator(".tfe-shell-refusal input"),
+    )
     copy.click()
     expect(copy).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
@@ -202,7 +228,7 @@ def test_the_link_is_copied_or_taken_by_hand_where_copying_is_refused(new_page: 
     expect(copy).to_be_focused()
 
 
-def test_the_first_tab_leads_past_the_frame_and_letters_are_keys_but_in_a_field(page_watch: Page, site: str) -> None:
+def test_the_first_tab_leads_past_the_frame(page_watch: Page, site: str) -> None:
     page, sheet = opened(page_watch, site), page_watch.locator(".tfe-shell-sheet")
     page.keyboard.press("Tab")
     expect(page.locator(".tfe-shell-skip")).to_be_focused()
@@ -223,27 +249,39 @@ SMALL = """() => [...document.querySelectorAll('body *')].filter((e) => {
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
     const box = e.getBoundingClientRect();
     if (e.matches("button.on-bench")) return false; // none of ours
-    return own && box.width > 1 && box.height > 1 && e.checkVisibility({opacityProperty: true, visibilityProperty: true})
-        && parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 19.9;
+    return own && box.width > 1 && box.height > 1
+        && e.checkVisibility({opacityProperty: true, visibilityProperty: true})
+        && parseFloat(getComputedStyle(e).fontSize)
+            * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 19.9;
 }).map((e) => e.outerHTML.slice(0, 100))"""
 
 
-def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_page: NEW, site: str) -> None:
+def test_the_projector_shows_one_figure(new_page: NEW, site: str) -> None:
     page, _ = new_page(color_scheme="dark")
-    where, ground = page.locator(".tfe-projector-where"), "getComputedStyle(document.body).backgroundColor"
+    where, ground = (
+        page.locator(".tfe-projector-where"),
+        "getComputedStyle(document.body).backgroundColor",
+    )
     opened(page, site, LAB, "step=1&_thr=0").wait_for_selector(".tfe-projectable:visible")
     page.keyboard.press("p")
     expect(page.locator(".tfe-projector-title")).not_to_be_empty()
     expect(where).to_have_text(f"Step 1 of {len(LAB.steps)}")
     expect(page.locator(".tfe-shell-bar")).to_be_hidden()
     assert page.locator(".tfe-projectable:visible").count() == 1
-    assert page.evaluate(ground) == "rgb(244, 246, 249)", "light, unless the visitor chose otherwise by hand"
+    assert page.evaluate(ground) == "rgb(244, 246, 249)", (
+        "light, unless the visitor chose otherwise by hand"
+    )
     page.wait_for_function("document.querySelector('.tfe-projector-code').naturalWidth > 0")
-    becomes(page, lambda: page.evaluate(SMALL), [])  # the figure is drawn anew, larger, a moment after it stands alone
+    # the figure is drawn anew, larger, a moment after it stands alone
+    becomes(page, lambda: page.evaluate(SMALL), [])
     for key, step in (("PageDown", 2), ("PageUp", 1)):
         page.keyboard.press(key)
         expect(where).to_have_text(f"Step {step} of {len(LAB.steps)}")
-    page.evaluate("async (at) => { const { bus, refuseLink } = await import(at); refuseLink({ en: '' }); bus.fire('asking'); }", STATE)
+    page.evaluate(
+        "async (at) => { const { bus, refuseLink } = await import(at); refuseLink({ en: '' });"
+        " bus.fire('asking'); }",
+        STATE,
+    )
     expect(page.locator(".tfe-projector-code")).to_be_hidden()  # a run that no link holds
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-shell-bar")).to_be_visible()
@@ -253,9 +291,13 @@ def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_
     expect(page.locator(".tfe-stage-take a")).to_be_hidden()
 
 
-def test_on_a_phone_the_rail_is_a_drawer_and_the_steps_stand_at_the_foot(new_page: NEW, site: str) -> None:
+def test_on_a_phone_the_rail_is_a_drawer(new_page: NEW, site: str) -> None:
     page, _ = new_page(width=360, height=780, has_touch=True)
-    rail, menu, foot = opened(page, site).locator(".tfe-shell-rail"), page.locator(".tfe-shell-menu"), page.locator(".tfe-shell-foot")
+    rail, menu, foot = (
+        opened(page, site).locator(".tfe-shell-rail"),
+        page.locator(".tfe-shell-menu"),
+        page.locator(".tfe-shell-foot"),
+    )
     expect(rail).to_be_hidden()
     foot.locator(".tfe-shell-next").click()
     expect(foot).to_contain_text(f"Step 1 of {len(LAB.steps)}")

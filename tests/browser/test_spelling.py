@@ -1,4 +1,5 @@
-"""A word said twice in a real browser: letters locked and marked, models chosen, a text, files, phones, languages."""
+"""A word said twice in a real browser: letters locked and marked, models chosen, a text, files,
+phones, languages."""
 
 from __future__ import annotations
 
@@ -24,11 +25,14 @@ def value(given: str, mode: str) -> dict[str, object]:
     seen = duplicated.book(given) if mode == "text" else duplicated.word(given)
     if mode == "text":
         seen = replace(seen, read=(replace(seen.read[0], said="é" + seen.read[0].said[1:]),))
-    return views.spelling_of(seen, Request(mode, given), "live")
+    return views.draw_spelling(seen, Request(mode, given), "live")
 
 
 GIVEN = {"word": (WORD, "word"), "long": (LONG[:80], "word"), "book": (PROSE, "text")}
-PAGES = {slug: alone("spelling", partial(value, *given), texts.SPELLING, "reformer/spelling") for slug, given in GIVEN.items()}
+PAGES = {
+    slug: alone("spelling", partial(value, *given), texts.SPELLING, "reformer/spelling")
+    for slug, given in GIVEN.items()
+}
 opened = opening("spelling", "word")
 
 
@@ -60,5 +64,9 @@ def test_a_text_is_coloured_by_loss_and_never_becomes_markup(site: str, page_wat
     addressed(page_watch, _pos="7")
     picture.says("Character 8, “l”, cost 4.33 bits: p = 0.050")
     rows = [list(row.values()) for row in picture.rows()]
-    assert len(rows) == len(PROSE) and rows[7][:3] == ["8", "7", "l"] and float(rows[7][4]) == pytest.approx(3.0)
+    assert (
+        len(rows) == len(PROSE)
+        and rows[7][:3] == ["8", "7", "l"]
+        and float(rows[7][4]) == pytest.approx(3.0)
+    )
     assert picture.find("img").count() == 0 and b"<img" not in picture.saved("HTML")[1]

@@ -1,4 +1,5 @@
-"""The stream on which a page hears of its events, in a browser that hears of one thing later than of another."""
+"""The stream on which a page hears of its events, in a browser that hears of one thing later than
+of another."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ import random
 
 from playwright.sync_api import Page, expect
 
-from explorer.labs.translation.page import LAB
+from explorer.labs.translation.lab import LAB
 from tests.browser.visiting import finished
 
-# A busy browser: it hears a second late that its stream of answers has ended. window.ended: such a word is on its way to the page.
+# A busy browser: it hears a second late that its stream of answers has ended. window.ended: such a
+# word is on its way to the page.
 LATE = """
 const fetched = window.fetch;
 window.ended = 0;
@@ -25,7 +27,8 @@ window.fetch = async (...asked) => {
             passed.enqueue(chunk);
         },
     });
-    return new Response(answer.body.pipeThrough(slow), { status: answer.status, headers: answer.headers });
+    return new Response(answer.body.pipeThrough(slow),
+        { status: answer.status, headers: answer.headers });
 };
 """
 # From the second event on, the word that the server has taken it comes after its whole answer.
@@ -37,20 +40,23 @@ window.fetch = async (...asked) => {
     if (address.includes("/queue/data")) {
         const counted = new TransformStream({
             transform(chunk, passed) {
-                completed += new TextDecoder().decode(chunk).split('"msg":"process_completed"').length - 1;
+                completed += new TextDecoder().decode(chunk)
+                    .split('"msg":"process_completed"').length - 1;
                 passed.enqueue(chunk);
             },
         });
-        return new Response(answer.body.pipeThrough(counted), { status: answer.status, headers: answer.headers });
+        return new Response(answer.body.pipeThrough(counted),
+            { status: answer.status, headers: answer.headers });
     }
     if (address.includes("/queue/join") && (joined += 1) > 1)
-        for (let tries = 0; completed < joined && tries < 250; tries += 1) await new Promise((on) => setTimeout(on, 20));
+        for (let tries = 0; completed < joined && tries < 250; tries += 1)
+            await new Promise((on) => setTimeout(on, 20));
     return answer;
 };
 """
 
 
-def test_whose_browser_is_late_to_hear_that_an_event_was_taken_is_answered(page_watch: Page, site: str) -> None:
+def test_a_late_browser_is_answered(page_watch: Page, site: str) -> None:
     page = page_watch
     page.add_init_script(BEHIND)
     page.goto(site + LAB.path)
@@ -61,8 +67,9 @@ def test_whose_browser_is_late_to_hear_that_an_event_was_taken_is_answered(page_
         expect(page.locator(".tfe-pieces-line")).to_contain_text(said)
 
 
-def test_what_is_asked_while_the_end_of_the_stream_is_on_its_way_is_answered(page_watch: Page, site: str) -> None:
-    """The page takes its old stream for an open one until it has heard, and would open no other and wait for ever."""
+def test_requests_at_the_end_are_answered(page_watch: Page, site: str) -> None:
+    """The page takes its old stream for an open one until it has heard, and would open no other and
+    wait for ever."""
     page_watch.add_init_script(LATE)
     page_watch.goto(site + LAB.path)
     for count in range(2):

@@ -1,4 +1,5 @@
-"""The four terms of the relative score in a real browser: one cell told of in six maps, heads, queries, files, phones, languages."""
+"""The four terms of the relative score in a real browser: one cell told of in six maps, heads,
+queries, files, phones, languages."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.figures import terms
-from explorer.labs.transformer_xl.deeper.terms import PANEL, wished
-from explorer.widgets.folded import Question, refused, shown
+from explorer.components.folded import Question, show_answer, show_refusal
+from explorer.labs.transformer_xl.figures import terms
+from explorer.labs.transformer_xl.panels.terms import PANEL, read_question
 from tests.browser.staged import answering, opening
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
@@ -21,13 +22,22 @@ NAMES = ("content", "position", "global_content", "global_position", "scores", "
 
 def answer(question: Question) -> Any:
     """The head, the character and the number of queries that are asked for."""
-    wish = wished(question)
+    wish = read_question(question)
     layer, head = wish.place or (0, 1)
     if wish.pos == 199:
-        return refused(question, {"en": "The run has left the server.", "zh": "运行已不在。"})
+        return show_refusal(question, {"en": "The run has left the server.", "zh": "运行已不在。"})
     made = segmented.cut(segmented.reading(**SIZES), layer, head, wish.pos or 180, wish.queries)
     other = {"en": "Transformer", "zh": "Transformer"} if wish.model == "absolute" else None
-    return shown(question, **terms.boards({"en": "Transformer-XL", "zh": "Transformer-XL"}, (layer, head), (2, 3), **made, other=other))
+    return show_answer(
+        question,
+        **terms.draw_boards(
+            {"en": "Transformer-XL", "zh": "Transformer-XL"},
+            (layer, head),
+            (2, 3),
+            **made,
+            other=other,
+        ),
+    )
 
 
 page_of = answering((lambda: PANEL.place(None), answer))
@@ -67,12 +77,18 @@ def test_six_maps_tell_of_one_cell_and_the_terms_add_up(page_watch: Page, site: 
 
 def test_keys_walk_queries_keys_and_heads(page_watch: Page, site: str) -> None:
     picture = opened(page_watch, site, "lang=en&_terms=open&_tcell=2.5")
-    walk = "ArrowLeft 1.2 3,5, ArrowRight 1.2 2,5, Shift+ArrowLeft 1.2 2,6, ArrowDown 1.3 2,6, ArrowUp 1.2 2,6"
+    walk = (
+        "ArrowLeft 1.2 3,5, ArrowRight 1.2 2,5, Shift+ArrowLeft 1.2 2,6, ArrowDown 1.3 2,6, ArrowUp"
+        " 1.2 2,6"
+    )
     picture.walks("head={} tqueries=32 tcell={}", walk)
 
 
-def test_another_character_and_fewer_queries_are_fetched_and_a_refusal_is_one_sentence(page_watch: Page, site: str) -> None:
-    page, picture = page_watch, opened(page_watch, site, "lang=en&_terms=open&_pos=9,140&_model=absolute")
+def test_another_character_or_fewer_queries(page_watch: Page, site: str) -> None:
+    page, picture = (
+        page_watch,
+        opened(page_watch, site, "lang=en&_terms=open&_pos=9,140&_model=absolute"),
+    )
     note = picture.find(".tfe-stage-below")
     expect(note).to_contain_text("13 queries up to character 140, 141 keys")
     expect(note).to_contain_text("Transformer in view has no such terms.")

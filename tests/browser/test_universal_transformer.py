@@ -1,4 +1,5 @@
-"""The lab of the Universal Transformer as a visitor meets it: stories, sums, steps scrubbed and taken away, words it cannot read."""
+"""The lab of the Universal Transformer as a visitor meets it: stories, sums, steps scrubbed and
+taken away, words it cannot read."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.labs.universal_transformer.page import LAB
+from explorer.labs.universal_transformer.lab import LAB
 from tests.browser.visiting import answer, chip, error, finished
 from tests.browser.waiting import addressed, becomes
 from tests.visits import Visit
 
-pytestmark = pytest.mark.xdist_group("universal_transformer walk", 2)  # on the page of the promises that hold for every lab
+# on the page of the promises that hold for every lab
+pytestmark = pytest.mark.xdist_group("universal_transformer walk", 2)
 
 STORY = "emma put the coin in the bag. daniel took the bag. daniel went to the school."
 
@@ -30,7 +32,7 @@ def count(page: Page) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(page: Page) -> None:
+def test_a_story_is_asked_and_scrubbed(page: Page) -> None:
     tell(page, STORY, "where is the coin")
     finished(page)
     addressed(page, question="where is the coin")
@@ -47,7 +49,8 @@ def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(page: Pag
 def test_without_time_to_think_a_sum_is_wrong(visit: Visit) -> None:
     page = visit(f"{LAB.path}?v=1&task=addition&text=95678%2B4322&question=")
     expect(answer(page)).to_have_text("100000")
-    expect(page.locator(".tfe-ponder-chip").last).to_contain_text("100000")  # drawn once its numbers are here
+    # drawn once its numbers are here
+    expect(page.locator(".tfe-ponder-chip").last).to_contain_text("100000")
     _, most = count(page)
     assert most > 1
     page.locator(".tfe-change input[data-field=forced]").press("ArrowRight")
@@ -60,7 +63,7 @@ def test_without_time_to_think_a_sum_is_wrong(visit: Visit) -> None:
     expect(chip(page)).to_contain_text("exactly 1 step for every position")
 
 
-def test_what_is_no_story_is_refused_in_one_sentence_and_the_last_answer_stays(page: Page) -> None:
+def test_what_is_no_story_is_refused(page: Page) -> None:
     before = answer(page).inner_text()
     for story, question, said in (
         ("mary took the <b>sword</b>.", "where is mary", "<b>sword</b>"),

@@ -1,4 +1,5 @@
-"""What a visitor sees and touches of any lab: the input bar, its badge and answer, the panel of changes."""
+"""What a visitor sees and touches of any lab: the input bar, its badge and answer, the panel of
+changes."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from explorer import permalink
+from explorer.contract import permalink
 from tests.browser.staged import numbers
-from tests.browser.waiting import becomes, unfolded
+from tests.browser.waiting import becomes, measure_box, unfolded
 
 T = TypeVar("T")
 
@@ -44,7 +45,9 @@ def change_opened(page: Page, site: str, query: str = "lang=en") -> Page:
     """The same once what the link asks for is there, its change too."""
     page.goto(f"{site}/trial?{query}")
     settled(page)
-    expect(badge(page)).to_have_text(re.compile("^(stored|remembered|live · [0-9]|已|实时 · [0-9])"))
+    expect(badge(page)).to_have_text(
+        re.compile("^(stored|remembered|live · [0-9]|已|实时 · [0-9])")
+    )
     return page
 
 
@@ -53,12 +56,17 @@ def requested(page: Page, kind: type[T]) -> T:
     return permalink.decode(kind, urlsplit(page.evaluate("location.href")).query)[0]
 
 
-def turn(page: Page, field: str, to: float | str, rest: bool = True, within: str = ".tfe-change") -> None:
+def turn(
+    page: Page, field: str, to: float | str, rest: bool = True, within: str = ".tfe-change"
+) -> None:
     """Moves a slider to one of its places, from 0, and lets it rest, or holds it there."""
-    page.locator(f"{within} :is([data-knob={field}] input, input[data-field={field}]) >> visible=true").first.evaluate(
+    page.locator(
+        f"{within} :is([data-knob={field}] input, input[data-field={field}]) >> visible=true"
+    ).first.evaluate(
         """(input, [to, rest]) => {
             input.value = to;
-            for (const type of rest ? ["input", "change"] : ["input"]) input.dispatchEvent(new Event(type, { bubbles: true })); }""",
+            for (const type of rest ? ["input", "change"] : ["input"])
+                input.dispatchEvent(new Event(type, { bubbles: true })); }""",
         [str(to), rest],
     )
 
@@ -68,10 +76,13 @@ def brought(page: Page, way: str, where: str, name: str, kind: str, content: byt
     page.evaluate(
         """([way, where, name, type, data]) => {
             const files = new DataTransfer(), at = document.querySelector(where);
-            files.items.add(new File([Uint8Array.from(atob(data), (each) => each.charCodeAt(0))], name, { type }));
-            if (way === "paste") at.dispatchEvent(new ClipboardEvent("paste", { clipboardData: files, bubbles: true }));
+            files.items.add(new File([Uint8Array.from(atob(data), (each) => each.charCodeAt(0))],
+                name, { type }));
+            if (way === "paste") at.dispatchEvent(new ClipboardEvent("paste",
+                { clipboardData: files, bubbles: true }));
             else for (const event of ["dragenter", "dragover", "drop"])
-                at.dispatchEvent(new DragEvent(event, { dataTransfer: files, bubbles: true, cancelable: true })); }""",
+                at.dispatchEvent(new DragEvent(event,
+                    { dataTransfer: files, bubbles: true, cancelable: true })); }""",
         [way, where, name, kind, base64.b64encode(content).decode()],
     )
 
@@ -91,7 +102,8 @@ def row_of(choice: Locator, row: int) -> Any:
 
 
 def finer(page: Page, canvas: str) -> None:
-    """A screen of twice the resolution: the canvas, a selector, is painted anew with twice as many pixels on a side."""
+    """A screen of twice the resolution: the canvas, a selector, is painted anew with twice as many
+    pixels on a side."""
     width = f"document.querySelector('{canvas}').width"
     before = page.evaluate(width)
     screen = {"width": 1280, "height": 901, "deviceScaleFactor": 2, "mobile": False}
@@ -101,9 +113,11 @@ def finer(page: Page, canvas: str) -> None:
 
 def stroke(page: Page, side: int, *points: tuple[float, float]) -> None:
     """Draws through points (row, column) on the sheet of a drawing with so many cells on a side."""
-    box = page.locator(".tfe-picture-sheet").bounding_box()
-    assert box is not None
-    spots = [(box["x"] + column * box["width"] / side, box["y"] + row * box["width"] / side) for row, column in points]
+    box = measure_box(page.locator(".tfe-picture-sheet"))
+    spots = [
+        (box["x"] + column * box["width"] / side, box["y"] + row * box["width"] / side)
+        for row, column in points
+    ]
     page.mouse.move(*spots[0])
     page.mouse.down()
     for spot in spots[1:]:
@@ -152,4 +166,6 @@ def number(page: Page, name: str | None = None) -> float:
 def restored(page: Page) -> None:
     """Gives the model back what was changed."""
     page.locator(".tfe-change-restore").click()
-    expect(page.locator(".tfe-change-picture, .tfe-change-result").filter(visible=True)).to_have_count(0)
+    expect(
+        page.locator(".tfe-change-picture, .tfe-change-result").filter(visible=True)
+    ).to_have_count(0)

@@ -1,4 +1,5 @@
-"""Files of the project that are cut off in the middle, as after a broken copy: for whoever opens them, nothing on disk is touched."""
+"""Files of the project that are cut off in the middle, as after a broken copy: for whoever opens
+them, nothing on disk is touched."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 @contextlib.contextmanager
 def truncated(*paths: Path) -> Iterator[set[str]]:
-    """Whoever opens one of these files for reading finds its first half; what was read of any file before is forgotten, now and after.
+    """Whoever opens one of these files for reading finds its first half; what was read of any file
+    before is forgotten, now and after.
 
     Yields the paths of all files that are opened meanwhile, these and others.
     """
@@ -51,8 +53,15 @@ def forget() -> None:
 
 @functools.cache
 def _keeping(_modules: int) -> list[Any]:
-    """Our functions that keep what they have answered, as far as this many modules are loaded: looking through all objects takes long."""
+    """Our functions that keep what they have answered, as far as this many modules are loaded:
+    looking through all objects takes long."""
     gc.unfreeze()  # what is frozen is not listed
     kept = [one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper]
     gc.freeze()
-    return [one for one in kept if str(one.__module__).startswith(("models.", "explorer.labs.", "explorer.runs", "explorer.drawn"))]
+    return [
+        one
+        for one in kept
+        if str(one.__module__).startswith(
+            ("models.", "explorer.labs.", "explorer.page.runs", "explorer.page.rendered_results")
+        )
+    ]

@@ -1,4 +1,5 @@
-"""A file of a lab that is damaged closes that lab at most: the site starts, the page says so in both languages, the others work."""
+"""A file of a lab that is damaged closes that lab at most: the site starts, the page says so in
+both languages, the others work."""
 
 from __future__ import annotations
 
@@ -12,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from explorer import labels
-from explorer.lab import Lab, readable
+from explorer.contract import labels
+from explorer.contract.lab import Lab, read_steps
 from explorer.labs import LABS
-from explorer.server import Site
+from explorer.web.server import Site
 from tests.conftest import ROOT, built
 from tests.contract.damage import ASSETS, truncated
 from tests.explorer.asking import ask
-from tests.explorer.test_site import lab
+from tests.explorer.web.test_site import lab
 
-SMALL = ("*.npz", "*.json")  # what may be read before the server listens; no test opens a parameter file that early
+# what may be read before the server listens; no test opens a parameter file that early
+SMALL = ("*.npz", "*.json")
 
 
 def files(one: Lab) -> list[Path]:
@@ -31,7 +33,9 @@ def files(one: Lab) -> list[Path]:
 
 def read(one: Lab) -> Lab:
     """The lab with steps as they are read now; without any it is closed."""
-    return dataclasses.replace(one, steps=readable(one.slug, sys.modules[f"explorer.labs.{one.slug}.page"].views.steps))
+    return dataclasses.replace(
+        one, steps=read_steps(one.slug, sys.modules[f"explorer.labs.{one.slug}.lab"].views.steps)
+    )
 
 
 def shown(site: Site, one: Lab) -> str:
@@ -55,15 +59,17 @@ OTHER = lab(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one", LABS, ids=[one.slug for one in LABS])
-def test_each_file_of_a_lab_cut_off_leaves_the_site_and_the_other_labs(one: Lab, caplog: pytest.LogCaptureFixture) -> None:
+def test_each_cut_file_closes_one_lab(one: Lab, caplog: pytest.LogCaptureFixture) -> None:
     with truncated(*(ASSETS / one.slug).rglob("*.md")) as opened:
         site = built(lambda: Site([read(one), OTHER]))
     site.engine.close(0)
-    if not site.labs[0].steps:  # most pages need no card to be whole; this one shows what stands there
+    # most pages need no card to be whole; this one shows what stands there
+    if not site.labs[0].steps:
         with truncated() as opened:
             built(lambda: Site([read(one), OTHER])).engine.close(0)
     closed: set[str] = set()
-    for name, path in {path.name: path for path in files(one) if str(path) in opened}.items():  # files of one name are read by one function
+    # files of one name are read by one function
+    for name, path in {path.name: path for path in files(one) if str(path) in opened}.items():
         caplog.clear()
         with truncated(path), caplog.at_level(logging.ERROR):
             now = read(one)
@@ -73,7 +79,12 @@ def test_each_file_of_a_lab_cut_off_leaves_the_site_and_the_other_labs(one: Lab,
                 continue
             site = built(lambda now=now: Site([now, OTHER]))  # type: ignore[misc]
         try:
-            assert ask(site, "/").status_code == ask(site, OTHER.path).status_code == ask(site, one.path).status_code == 200
+            assert (
+                ask(site, "/").status_code
+                == ask(site, OTHER.path).status_code
+                == ask(site, one.path).status_code
+                == 200
+            )
             assert labels.CLOSED["line"]["en"] not in shown(site, OTHER)
             if not site.labs[0].steps:
                 closed.add(name)
@@ -91,20 +102,24 @@ def test_all_labs_are_open_when_their_files_are_whole() -> None:
 
 @pytest.mark.slow
 def test_three_damaged_labs_at_once_leave_the_others() -> None:
-    """In a process of its own, as the server starts: the labs are imported while the files are damaged."""
+    """In a process of its own, as the server starts: the labs are imported while the files are
+    damaged."""
     code = """if True:
         import asyncio, sys
         from tests.contract.damage import ASSETS, truncated
-        names = ("reformer/first.npz", "music/jsb_relative/model.json", "sparse_transformer/examples.npz")
+        names = ("reformer/first.npz", "music/jsb_relative/model.json",
+            "sparse_transformer/examples.npz")
         with truncated(*(ASSETS / name for name in names)):
             from explorer.labs import LABS
-            from explorer.server import Site
+            from explorer.web.server import Site
             async def make():
                 return Site(LABS)
             site = asyncio.run(make())
         print(*sorted(lab.slug for lab in site.labs if not lab.steps))
         site.engine.close(0)
     """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["music", "reformer", "sparse_transformer"], done.stderr

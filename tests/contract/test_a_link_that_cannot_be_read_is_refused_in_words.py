@@ -1,4 +1,5 @@
-"""A link that asks for what a lab does not do: the answer is one sentence in both languages, and it names what cannot be."""
+"""A link that asks for what a lab does not do: the answer is one sentence in both languages, and it
+names what cannot be."""
 
 from __future__ import annotations
 
@@ -10,14 +11,15 @@ import gradio as gr
 import orjson
 import pytest
 
-from explorer import labels
+from explorer.contract import labels
 from explorer.engine import Engine
 from explorer.labs import LABS
 from tests.contract.test_numbers_beyond_all_sense import events, told
 from tests.explorer.wishes import opened, program_of
 
-# Of each lab what its links ask for, and what the sentence names. What no field of the kind could hold is refused by one codec
-# (tests/explorer/test_permalink.py), and in every lab once (test_a_walk_through_every_lab.py).
+# Of each lab what its links ask for, and what the sentence names. What no field of the kind could
+# hold is refused by one codec (tests/explorer/contract/test_permalink.py), and in every lab once
+# (test_a_walk_through_every_lab.py).
 LINKS = {
     "translation": {
         "v=1&sentence=A+dog.&beam=99": "99",
@@ -40,6 +42,13 @@ LINKS = {
         "v=1&motif=LgAuAC4ALgAuAC4ALgAuAA&semitones=5": "36 to 81",
         "v=1&silenced=lstm.0.0": "lstm",
         "v=1&temperature=90": "90",
+    },
+    "detection": {
+        "v=1&scene=99": "no ground 99",
+        "v=1&scene=0,1.0.5.5.200.1": "200",
+        "v=1&scene=0,1.d.5.5.20.1": "28 × 28",
+        "v=1&picture=AAAA": "picture",
+        "v=1&silenced=cross.3.0": "4·1",
     },
     "cost": {
         "v=1&length=4096&width=1000": "at this d, L can be up to 1,099.",
@@ -81,19 +90,32 @@ def refusals(values: Any) -> Iterator[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("slug", "query"), [pytest.param(slug, query, id=f"{slug}-{query[:40]}") for slug in LINKS for query in LINKS[slug]]
+    ("slug", "query"),
+    [
+        pytest.param(slug, query, id=f"{slug}-{query[:40]}")
+        for slug in LINKS
+        for query in LINKS[slug]
+    ],
 )
-def test_a_link_is_refused_in_one_sentence_that_names_what_cannot_be(pages: gr.Blocks, slug: str, query: str) -> None:
+def test_the_refusal_names_what_is_wrong(pages: gr.Blocks, slug: str, query: str) -> None:
     lab = next(lab for lab in LABS if lab.slug == slug)
-    handlers = dict(reversed(events(pages, lab).values()))  # of events of one name that which draws most
-    handler = handlers.get("open") or handlers["ask"]  # a page with one handler has one event for every wish
-    found = list(refusals([orjson.loads(said) for said in told(handler, {"query": query, "wish": 1})]))
+    # of events of one name that which draws most
+    handlers = dict(reversed(events(pages, lab).values()))
+    # a page with one handler has one event for every wish
+    handler = handlers.get("open") or handlers["ask"]
+    found = list(
+        refusals([orjson.loads(said) for said in told(handler, {"query": query, "wish": 1})])
+    )
     assert len(found) == 1, found
     assert LINKS[slug][query] in found[0]["en"] and found[0]["zh"] != found[0]["en"]
 
 
-@pytest.mark.parametrize(("view", "query"), [("plane", "v=1&text=A&variant=words"), ("bertviz", "v=1&mode=learn")])
-def test_a_view_of_another_task_is_refused_and_nothing_runs(view: str, query: str, engine: Engine) -> None:
+@pytest.mark.parametrize(
+    ("view", "query"), [("plane", "v=1&text=A&variant=words"), ("bertviz", "v=1&mode=learn")]
+)
+def test_a_view_of_another_task_is_refused_and_nothing_runs(
+    view: str, query: str, engine: Engine
+) -> None:
     before = engine.snapshot().asked
     said = opened(program_of("language_model"), view, {"run": query}, engine)
     assert said["error"] == labels.NO_SUCH_VIEW and engine.snapshot().asked == before

@@ -1,11 +1,12 @@
-"""A link that names a head, a row, a place or a step that is not there: the page says so, shows its usual view and mends the address."""
+"""A link that names a head, a row, a place or a step that is not there: the page says so, shows its
+usual view and mends the address."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab import Lab
+from explorer.contract.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import addressed
 from tests.known import known
@@ -31,20 +32,30 @@ FOLDED = {
         "forced": {"fword": "99", "fhead": "9.9"},
     },
     "music": {"skew": {"squeries": "77", "sstep": "nowhere", "sfrom": "99999", "scell": "1e9"}},
-    "transformer_xl": {"terms": {"tqueries": "77", "tcell": "999.1"}, "memories": {"bmemory": "77"}},
+    "transformer_xl": {
+        "terms": {"tqueries": "77", "tcell": "999.1"},
+        "memories": {"bmemory": "77"},
+    },
     "reformer": {"rewind": {"rewindstep": "99"}},
 }
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_what_a_link_names_and_is_not_there_is_said_and_leaves_the_address(lab: Lab, site: str, page_watch: Page) -> None:
+def test_unknown_names_leave_the_address(lab: Lab, site: str, page_watch: Page) -> None:
     folded = FOLDED.get(lab.slug, {})
-    looks = LOOKS[lab.slug] | {f"_{key}": value for panel in folded.values() for key, value in panel.items()}
+    looks = LOOKS[lab.slug] | {
+        f"_{key}": value for panel in folded.values() for key, value in panel.items()
+    }
     unfolds = {f"_{panel}": "open" for panel in folded}
-    page_watch.goto(f"{site}{lab.path}?lang=en&step=77&" + "&".join(f"{key}={value}" for key, value in (unfolds | looks).items()))
+    page_watch.goto(
+        f"{site}{lab.path}?lang=en&step=77&"
+        + "&".join(f"{key}={value}" for key, value in (unfolds | looks).items())
+    )
     said = page_watch.locator(".tfe-shell-told")
     for key, value in {"step": "77", **looks}.items():
-        expect(said).to_contain_text(f"The link's “{key}” is “{value}”, which is not on this page: its usual view is shown.")
+        expect(said).to_contain_text(
+            f"The link's “{key}” is “{value}”, which is not on this page: its usual view is shown."
+        )
     expect(said.locator("p")).to_have_count(1 + len(looks))
     addressed(page_watch, step=None, **unfolds, **dict.fromkeys(looks))
     expect(page_watch.locator(".tfe-shell-note")).to_be_hidden()
@@ -55,7 +66,9 @@ def test_what_a_link_names_and_is_not_there_is_said_and_leaves_the_address(lab: 
 
 
 def test_what_a_link_says_is_text_and_never_long(site: str, page_watch: Page) -> None:
-    page_watch.goto(f"{site}/translation?lang=en&_head=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E" + "9" * 200)
+    page_watch.goto(
+        f"{site}/translation?lang=en&_head=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E" + "9" * 200
+    )
     said = page_watch.locator(".tfe-shell-told p")
     expect(said).to_contain_text("<img src=x onerror=alert(1)>")
     assert len(said.inner_text()) < 160

@@ -1,4 +1,5 @@
-"""Every lab from its first look through all its guided steps to a link: one page per lab for all these promises."""
+"""Every lab from its first look through all its guided steps to a link: one page per lab for all
+these promises."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.projected import FIRST
-from explorer.lab import Lab
+from explorer.contract.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import START, addressed, becomes, exact, prepared
 from tests.contract.conftest import on_its_page
@@ -25,24 +26,30 @@ FIGURE = ".tfe-projected .tfe-words"
 HOSTILE = "<img src=x onerror=alert(1)>"
 # What every view in sight says of itself.
 SENTENCES = """() => [...document.querySelectorAll("[data-view] .tfe-words")]
-    .filter((one) => one.checkVisibility()).map((one) => [one.closest("[data-view]").dataset.view, one.textContent])"""
+    .filter((one) => one.checkVisibility())
+    .map((one) => [one.closest("[data-view]").dataset.view, one.textContent])"""
 PLACES = """(name) => {
-    const [said, shown] = [".tfe-shell-note", name].map((one) => document.querySelector(one).getBoundingClientRect());
+    const [said, shown] = [".tfe-shell-note", name]
+        .map((one) => document.querySelector(one).getBoundingClientRect());
     return [said.bottom, shown.top, shown.bottom, innerHeight];
 }"""
-# Presses one part of the network after the other, without waiting for what an earlier one has asked the model; those that are not lit, or
-# whose panel does not come into view, and the panel of the last. Of two alike both are pressed; one of another task is not offered.
+# Presses one part of the network after the other, without waiting for what an earlier one has asked
+# the model; those that are not lit, or whose panel does not come into view, and the panel of the
+# last. Of two alike both are pressed; one of another task is not offered.
 PARTS = """async ([parts, patience]) => {
-  const buttons = [...document.querySelectorAll(".tfe-shell-network li:not([hidden]) button")], failed = [];
+  const buttons = [...document.querySelectorAll(".tfe-shell-network li:not([hidden]) button")],
+      failed = [];
   let last = null;
   for (const [name, panel] of parts)
-    for (const button of buttons.filter((one) => one.checkVisibility() && one.textContent.trim() === name)) {
+    for (const button of buttons.filter((one) => one.checkVisibility()
+        && one.textContent.trim() === name)) {
       button.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
       button.click();
       last = panel;
       const leads = () => {
         const { top, bottom } = document.querySelector(panel).getBoundingClientRect();
-        return button.getAttribute("aria-current") === "location" && bottom > 0 && top < innerHeight;
+        return button.getAttribute("aria-current") === "location" && bottom > 0
+            && top < innerHeight;
       };
       const end = performance.now() + patience;
       while (!leads() && performance.now() < end) await new Promise(requestAnimationFrame);
@@ -53,15 +60,20 @@ PARTS = """async ([parts, patience]) => {
 # Which views show what the page was written with, while the link's own answer is on its way.
 OTHERS = """const others = (window.others = []);
 (function look() {
-    const waits = /[?&]v=/.test(location.search) && (document.querySelector("[data-view=ask]")?.dataset.wish ?? "0") === "0";
+    const waits = /[?&]v=/.test(location.search)
+        && (document.querySelector("[data-view=ask]")?.dataset.wish ?? "0") === "0";
     if (!waits) return;
-    for (const one of document.querySelectorAll(".tfe-projectable[data-wish='0'] :is(canvas, svg, .tfe-words)"))
-        if (one.checkVisibility({ visibilityProperty: true })) others.push(one.closest("[data-view]").dataset.view);
+    for (const one of document.querySelectorAll(
+        ".tfe-projectable[data-wish='0'] :is(canvas, svg, .tfe-words)"))
+        if (one.checkVisibility({ visibilityProperty: true }))
+            others.push(one.closest("[data-view]").dataset.view);
     requestAnimationFrame(look);
 })();"""
 # What stands on the first screen, and where each part of it ends.
-HEIGHTS = """() => [...document.querySelectorAll(".tfe-main :is(section, header, form, .tfe-projectable, .tfe-words, [role=alert])")]
-  .map((one) => [one.className.slice(0, 60), ...["top", "bottom"].map((side) => Math.round(one.getBoundingClientRect()[side]))])
+HEIGHTS = """() => [...document.querySelectorAll(
+    ".tfe-main :is(section, header, form, .tfe-projectable, .tfe-words, [role=alert])")]
+  .map((one) => [one.className.slice(0, 60), ...["top", "bottom"]
+      .map((side) => Math.round(one.getBoundingClientRect()[side]))])
   .filter(([, top, bottom]) => bottom > top && top < innerHeight)"""
 # A field of each lab's link that must be refused: what it says, and what the refusal must name.
 NONSENSE = {
@@ -87,12 +99,17 @@ def settled(page: Page) -> None:
 def step(page: Page, number: int) -> None:
     """Opens a guided step, as a visitor does."""
     page.locator(f".tfe-shell-tour li:nth-child({number}) button").click()
-    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(rf"^{number}, "))
+    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute(
+        "aria-label", re.compile(rf"^{number}, ")
+    )
 
 
 @pytest.fixture(scope="module", params=on_its_page(0))
-def walk(request: pytest.FixtureRequest, visited: Visit, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
-    """(page, its faults, lab), opened wide at the bare address once the server holds the lab's examples and steps; then it is visited."""
+def walk(
+    request: pytest.FixtureRequest, visited: Visit, site: str
+) -> Iterator[tuple[Page, Faults, Lab]]:
+    """(page, its faults, lab), opened wide at the bare address once the server holds the lab's
+    examples and steps; then it is visited."""
     prepared(site, request.param.slug)
     failed = request.session.testsfailed
     page = visited.anew(request.param.path, width=1440)
@@ -102,21 +119,29 @@ def walk(request: pytest.FixtureRequest, visited: Visit, site: str) -> Iterator[
         page.close()
 
 
-def test_it_opens_with_a_stored_result_and_every_view_says_what_it_shows(walk: tuple[Page, Faults, Lab]) -> None:
+def test_it_opens_with_a_stored_result(
+    walk: tuple[Page, Faults, Lab],
+) -> None:
     page, faults, _ = walk
     expect(page.locator(".tfe-badge").first).to_have_text("stored")
     said = page.evaluate(SENTENCES)
     assert said and all(len(text) > 20 for _, text in said), said
     assert page.locator(".tfe-card-head .tfe-card-pairs dt").count() == 4
-    assert [asked for asked in faults.requests if "/queue/" in asked] == [], "before any model is asked"
+    assert [asked for asked in faults.requests if "/queue/" in asked] == [], (
+        "before any model is asked"
+    )
 
 
-def test_its_first_screen_holds_the_input_the_first_figure_and_its_sentence(walk: tuple[Page, Faults, Lab]) -> None:
+def test_its_first_screen_has_a_figure(
+    walk: tuple[Page, Faults, Lab],
+) -> None:
     page, _, _ = walk
     becomes(page, lambda: page.evaluate(FIRST)["sentence"] or page.evaluate(HEIGHTS), True)
 
 
-def test_each_part_of_the_network_leads_to_its_panel_and_is_lit_there(walk: tuple[Page, Faults, Lab]) -> None:
+def test_each_part_leads_to_its_panel(
+    walk: tuple[Page, Faults, Lab],
+) -> None:
     page, _, lab = walk
     expect(page.locator(".tfe-shell-network [aria-current]")).to_have_count(1)
     parts = [[part.name["en"], f".tfe-{part.panel}"] for column in lab.network for part in column]
@@ -133,18 +158,25 @@ def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults
         step(page, number)
         expect(page.get_by_text(one.say["en"]).first).to_be_visible()
         kept = {key: values[0] for key, values in parse_qs(one.query).items()}
-        addressed(page, step=str(number), **kept, **{f"_{key}": value for key, value in one.view.items()})
+        addressed(
+            page, step=str(number), **kept, **{f"_{key}": value for key, value in one.view.items()}
+        )
         settled(page)
-        expect(page.locator(".tfe-badge").first).to_have_text(RESULT)  # and not that the controls hold another wish
-        if one.shows:
-            panel = page.locator(f".tfe-{one.shows}").first
+        # and not that the controls hold another wish
+        expect(page.locator(".tfe-badge").first).to_have_text(RESULT)
+        if one.figure_name:
+            panel = page.locator(f".tfe-{one.figure_name}").first
             becomes(page, lambda panel=panel: len(panel.inner_text()) > 20, True)  # type: ignore[misc]
         assert all(len(text) > 20 for _, text in page.evaluate(SENTENCES)), one.title["en"]
     runs = [asked for asked in faults.requests if "/queue/join" in asked]
-    assert len(runs) <= sum(len(one.view) for one in lab.steps), "a step asks for what it unfolds, not for its run"
+    assert len(runs) <= sum(len(one.view) for one in lab.steps), (
+        "a step asks for what it unfolds, not for its run"
+    )
 
 
-def test_back_and_forward_bring_input_result_and_view_back_and_looking_around_is_no_entry(walk: tuple[Page, Faults, Lab]) -> None:
+def test_history_restores_input_and_view(
+    walk: tuple[Page, Faults, Lab],
+) -> None:
     page, _, lab = walk
     badge, last = page.locator(".tfe-badge").first, len(lab.steps)
     step(page, 1)
@@ -152,20 +184,25 @@ def test_back_and_forward_bring_input_result_and_view_back_and_looking_around_is
     first, entries = (address(page), controls(page)), page.evaluate("history.length")
     step(page, last)
     settled(page)
-    if not page.locator(".tfe-changed-chip").is_visible():  # where something is changed, Escape takes that off
+    # where something is changed, Escape takes that off
+    if not page.locator(".tfe-changed-chip").is_visible():
         page.keyboard.press("Escape")
-    page.evaluate("tfeLoad('/ui/-/widgets/lib/state.js').then(({view}) => view.set({looked: 1}))")
+    page.evaluate("tfeLoad('/ui/-/frontend/lib/state.js').then(({view}) => view.set({looked: 1}))")
     becomes(page, lambda: "_looked=1" in address(page), True)
-    assert page.evaluate("history.length") == entries + 1, "a step is an entry, what is looked at is none"
+    assert page.evaluate("history.length") == entries + 1, (
+        "a step is an entry, what is looked at is none"
+    )
     at_last = address(page), controls(page)
     for by, number, there in ((-1, 1, first), (1, last, at_last)):
         goes(page, by)
         becomes(page, lambda: (address(page), controls(page)), there)
-        expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(rf"^{number}, "))
+        expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute(
+            "aria-label", re.compile(rf"^{number}, ")
+        )
         expect(badge).to_have_text(re.compile("^remembered$|^stored$"))
 
 
-def test_its_link_shows_the_same_in_another_browser_and_nothing_else_before(
+def test_its_link_shows_the_same_elsewhere(
     walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str
 ) -> None:
     page, _, lab = walk
@@ -183,7 +220,9 @@ def test_its_link_shows_the_same_in_another_browser_and_nothing_else_before(
     other.close()
 
 
-def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(walk: tuple[Page, Faults, Lab]) -> None:
+def test_steps_show_what_they_speak_of(
+    walk: tuple[Page, Faults, Lab],
+) -> None:
     page, _, lab = walk
     speaking = [number for number, one in enumerate(lab.steps, 1) if one.panel]
     if not speaking:
@@ -196,7 +235,8 @@ def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(walk: tupl
     addressed(page, step=str(number))
 
     def beheld() -> bool:
-        """Is all of the panel in view, or its beginning in the upper half, and below what the step says?"""
+        """Is all of the panel in view, or its beginning in the upper half, and below what the step
+        says?"""
         said, top, bottom, height = page.evaluate(PLACES, f".tfe-{one.panel}")
         return bool(said <= top and (top < height / 2 or bottom <= height))
 
@@ -205,19 +245,27 @@ def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(walk: tupl
     if one.guess is not None:
         page.locator(".tfe-projector-cover button").click()
     name = f".tfe-{one.figure or one.panel}"
-    expect(page.locator(f"{name}:is(.tfe-projected, :has(.tfe-projected)), .tfe-projected:has({name})").first).to_be_visible()
+    expect(
+        page.locator(
+            f"{name}:is(.tfe-projected, :has(.tfe-projected)), .tfe-projected:has({name})"
+        ).first
+    ).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-projected")).to_have_count(0)
 
 
-def test_a_figure_that_is_guessed_at_is_covered_until_it_is_opened_and_stands_alone_on_a_phone(
+def test_a_guessed_figure_starts_covered(
     walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str
 ) -> None:
     page, _, lab = walk
-    number, guess = next((number, step.guess) for number, step in enumerate(lab.steps, 1) if step.guess is not None)
+    number, guess = next(
+        (number, step.guess) for number, step in enumerate(lab.steps, 1) if step.guess is not None
+    )
     step(page, number)
     page.locator(".tfe-shell-bar .tfe-shell-project").click()
-    expect(page.locator(".tfe-projector-title")).to_have_text(lab.steps[number - 1].asks["en"])
+    expect(page.locator(".tfe-projector-title")).to_have_text(
+        lab.steps[number - 1].projected_question["en"]
+    )
     expect(page.locator(".tfe-projector-guess")).to_have_text(guess["en"])
     expect(page.locator(FIGURE).first).to_be_attached()
     assert page.locator(FIGURE).filter(visible=True).count() == 0
@@ -236,7 +284,9 @@ def test_a_figure_that_is_guessed_at_is_covered_until_it_is_opened_and_stands_al
     phone.goto(parse_qs(urlsplit(code).query)["text"][0])
     phone.locator(".tfe-projector-cover button").click()
     expect(phone.locator(".tfe-lone .tfe-words").filter(visible=True).first).to_have_text(said)
-    expect(phone.locator(".tfe-projector-title")).to_have_text(lab.steps[number - 1].asks["en"])
+    expect(phone.locator(".tfe-projector-title")).to_have_text(
+        lab.steps[number - 1].projected_question["en"]
+    )
     for rest in (".tfe-shell-bar", ".tfe-ask", "h1", ".tfe-projector-code"):
         expect(phone.locator(rest).filter(visible=True)).to_have_count(0)
     assert scrolls_sideways(phone) == 0
@@ -246,7 +296,9 @@ def test_a_figure_that_is_guessed_at_is_covered_until_it_is_opened_and_stands_al
     phone.close()
 
 
-def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(walk: tuple[Page, Faults, Lab], visited: Visit) -> None:
+def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(
+    walk: tuple[Page, Faults, Lab], visited: Visit
+) -> None:
     _, _, lab = walk
     query, named = NONSENSE[lab.slug]
     page = visited(f"{lab.path}?v=1&{query}{HOSTILE}")

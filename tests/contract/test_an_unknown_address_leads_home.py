@@ -1,4 +1,5 @@
-"""An address at which nothing is gets a page with a way home, in both languages, which repeats nothing of the address."""
+"""An address at which nothing is gets a page with a way home, in both languages, which repeats
+nothing of the address."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from explorer.gate import NOTHING, Gate, rules
 from explorer.labs import LABS
+from explorer.web.gate import NOTHING, Gate, build_rules
 from tests.explorer.asking import ask
 
 PATHS = [
@@ -26,7 +27,11 @@ def asked(path: str, accept: str, method: str = "GET") -> tuple[int, dict[str, s
     async def behind(scope: object, receive: object, send: object) -> None:
         raise AssertionError("the gate lets an unknown address pass")
 
-    site: Any = SimpleNamespace(gate=Gate(behind, rules(["/", *(lab.path for lab in LABS)]), lambda path, document: document))
+    site: Any = SimpleNamespace(
+        gate=Gate(
+            behind, build_rules(["/", *(lab.path for lab in LABS)]), lambda path, document: document
+        )
+    )
     answer = ask(site, f"{path}?q=secret-word", method, headers={"accept": accept})
     return answer.status_code, dict(answer.headers), answer.text
 

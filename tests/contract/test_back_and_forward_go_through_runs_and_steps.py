@@ -1,4 +1,5 @@
-"""Back and forward go through the runs of a lab, and bring back what was looked at; those of guided steps: the walk through every lab."""
+"""Back and forward go through the runs of a lab, and bring back what was looked at; those of guided
+steps: the walk through every lab."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ from playwright.sync_api import Page, expect
 from tests.browser.waiting import becomes
 from tests.contract.test_the_badge_says_where_a_result_comes_from import LIVE, RESULT
 
-INPUT = "form textarea:visible, form input[type=text]:visible, form select:visible, form input[class*=seed]:visible"
+INPUT = (
+    "form textarea:visible, form input[type=text]:visible, form select:visible, form"
+    " input[class*=seed]:visible"
+)
 
 
 def controls(page: Page) -> list[str]:
@@ -26,7 +30,7 @@ def goes(page: Page, by: int) -> None:
     page.evaluate("(by) => history.go(by)", by)
 
 
-def test_a_run_is_an_entry_and_keeps_what_was_looked_at_before_it(site: str, page_watch: Page) -> None:
+def test_a_run_is_an_entry_of_the_history(site: str, page_watch: Page) -> None:
     page = page_watch
     page.goto(f"{site}/translation?lang=en&v=1&sentence=A+dog+sits.&_row=1")
     badge = page.locator(".tfe-badge").first
@@ -46,7 +50,9 @@ def test_a_run_is_an_entry_and_keeps_what_was_looked_at_before_it(site: str, pag
     expect(badge).to_have_text("remembered")
     page.locator(".tfe-ask-go").click()
     expect(badge).to_have_text("remembered")
-    assert page.evaluate("history.length") == entries + 2, "the same run again is where the page stands already"
+    assert page.evaluate("history.length") == entries + 2, (
+        "the same run again is where the page stands already"
+    )
     goes(page, 1)
     expect(page.locator(".tfe-ask-story")).to_have_value("A dog sits there.")
     expect(badge).not_to_have_text(LIVE)

@@ -1,4 +1,5 @@
-"""What every view of every lab says of a run agrees with the arrays that it draws; `benchmarks projected` reads many more of them."""
+"""What every view of every lab says of a run agrees with the arrays that it draws; `benchmarks
+projected` reads many more of them."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser
 
-from benchmarks.truth.contradictions import contradictions
-from benchmarks.truth.saying import Sayings, program
-from explorer.lab import Lab
+from explorer.contract.lab import Lab
 from explorer.labs import LABS
+from tests.support.truth.contradictions import contradictions
+from tests.support.truth.saying import Sayings, program
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +31,15 @@ def test_no_sentence_says_other_than_its_figure(lab: Lab, sayings: Sayings) -> N
     assert [wrong for one in run for wrong in contradictions(one)] == []
 
 
-def test_classifiers_of_a_deeper_network_are_told_up_to_their_last_layer(sayings: Sayings) -> None:
+def test_classifiers_reach_the_last_layer(sayings: Sayings) -> None:
     lab = next(lab for lab in LABS if lab.slug == "language_model")
-    request, _ = program(lab).read("v=1&text=The+sea.&length=2&variant=induction")
-    told = [one for seed in range(4) for one in sayings.of(lab, request, panels=0, seed=seed) if one.look.get("tower") == "exits"]
+    request, _ = program(lab).read_request("v=1&text=The+sea.&length=2&variant=induction")
+    told = [
+        one
+        for seed in range(4)
+        for one in sayings.of(lab, request, panels=0, seed=seed)
+        if one.look.get("tower") == "exits"
+    ]
     assert told and all(" in layer 8." in one.text for one in told)
     assert [wrong for one in told for wrong in contradictions(one)] == []
 
@@ -41,6 +47,12 @@ def test_classifiers_of_a_deeper_network_are_told_up_to_their_last_layer(sayings
 def test_a_sentence_with_another_number_is_found_out(sayings: Sayings) -> None:
     lab = next(lab for lab in LABS if lab.slug == "rnn_attention")
     (said,) = sayings.accepted(lab, 1, panels=0, latest=True)
-    altered = [replace(one, text=re.sub(r"0\.\d\d", lambda found: f"{(float(found[0]) + 0.3) % 1:.2f}", one.text)) for one in said]
+    altered = [
+        replace(
+            one,
+            text=re.sub(r"0\.\d\d", lambda found: f"{(float(found[0]) + 0.3) % 1:.2f}", one.text),
+        )
+        for one in said
+    ]
     views = {one.view for one in said if one.view in {"attention", "remains"}}
     assert views and {one.view for one in altered if [*contradictions(one)]} >= views

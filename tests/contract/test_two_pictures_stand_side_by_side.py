@@ -1,4 +1,5 @@
-"""`/compare`: two heads, two inputs or two labs beside each other, both alive, and their difference where the maps have one shape."""
+"""`/compare`: two heads, two inputs or two labs beside each other, both alive, and their difference
+where the maps have one shape."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from explorer.labs.translation.page import LAB as TRANSLATION
-from explorer.site import COMPARE
-from tests.browser.waiting import becomes
+from explorer.labs.translation.lab import LAB as TRANSLATION
+from explorer.web.site import COMPARE
+from tests.browser.waiting import becomes, measure_box
 from tests.fitting import refused_by_axe, scrolls_sideways
 
 # Something is locked in the frame, whose height is then the mark of the next look at it.
@@ -31,17 +32,26 @@ def compared(page: Page, site: str, left: str, right: str, more: str = "") -> No
     """Both sides drawn."""
     page.goto(f"{site}{COMPARE}?left={quote(left, safe='')}&right={quote(right, safe='')}{more}")
     for at in (0, 1):
-        expect(page.frame_locator(f"iframe >> nth={at}").locator(".tfe-lone [data-drawn], [data-drawn].tfe-lone").first).to_be_attached()
+        expect(
+            page.frame_locator(f"iframe >> nth={at}")
+            .locator(".tfe-lone [data-drawn], [data-drawn].tfe-lone")
+            .first
+        ).to_be_attached()
 
 
 def settled(page: Page, language: str, waits: str) -> None:
-    """Waits until both sides show their sentence in a language, and the difference is one of both."""
+    """Waits until both sides show their sentence in a language, and the difference is one of
+    both."""
     for at in (0, 1):
-        expect(page.frame_locator(f"iframe >> nth={at}").locator(f"html[lang={language}] [data-run*=Children]").first).to_be_attached()
+        expect(
+            page.frame_locator(f"iframe >> nth={at}")
+            .locator(f"html[lang={language}] [data-run*=Children]")
+            .first
+        ).to_be_attached()
     expect(page.locator(".tfe-difference")).not_to_contain_text(waits)
 
 
-def test_two_heads_are_locked_together_and_their_difference_is_that_of_their_numbers(page_watch: Page, site: str) -> None:
+def test_the_difference_of_two_locked_heads(page_watch: Page, site: str) -> None:
     page = page_watch
     page.add_init_script(PRESSED)
     page.goto(f"{site}/translation?_head=3.1&_row=5")
@@ -56,15 +66,22 @@ def test_two_heads_are_locked_together_and_their_difference_is_that_of_their_num
 
     def apart() -> float:
         """How far the map of the difference is from the difference of the maps, at most."""
-        a, b = (np.array(side.evaluate("(node) => Array.from(node.files().shown.data)")) for side in sides)
-        shown = page.locator(".tfe-difference").evaluate("(node) => Array.from(node.files().difference.data)")
+        a, b = (
+            np.array(side.evaluate("(node) => Array.from(node.files().shown.data)"))
+            for side in sides
+        )
+        shown = page.locator(".tfe-difference").evaluate(
+            "(node) => Array.from(node.files().difference.data)"
+        )
         return float(np.abs(a - b - shown).max()) if a.shape == b.shape else np.inf
 
     becomes(page, lambda: apart() < 1e-6, True)
-    expect(page, "the address is that of both sides as they are").to_have_url(re.compile(r"(_row%3D5\b.*){2}"))
+    expect(page, "the address is that of both sides as they are").to_have_url(
+        re.compile(r"(_row%3D5\b.*){2}")
+    )
 
 
-def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(page_watch: Page, site: str) -> None:
+def test_unequal_maps_have_no_difference(page_watch: Page, site: str) -> None:
     page = page_watch
     compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
     expect(page.locator(".tfe-difference .tfe-words")).to_contain_text("The rows share")
@@ -78,12 +95,17 @@ def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(pag
     expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
 
 
-def test_a_side_whose_input_is_refused_says_so_and_no_difference_is_drawn_of_it(page_watch: Page, site: str) -> None:
+def test_a_refused_side_draws_no_difference(page_watch: Page, site: str) -> None:
     page = page_watch
-    first = f"/translation?{TRANSLATION.examples[0]}"  # what a side goes on showing whose input is refused
+    # what a side goes on showing whose input is refused
+    first = f"/translation?{TRANSLATION.examples[0]}"
     compared(page, site, first, first)
     right = page.locator(".tfe-compare-side").nth(1)
-    refusal, picture, difference = right.get_by_role("alert"), right.locator("iframe"), page.locator(".tfe-difference")
+    refusal, picture, difference = (
+        right.get_by_role("alert"),
+        right.locator("iframe"),
+        page.locator(".tfe-difference"),
+    )
     expect(difference.locator(".tfe-words")).to_contain_text("The two are alike")
     expect(refusal).to_be_hidden()
     right.locator("input").fill("dog " * 100)
@@ -92,10 +114,12 @@ def test_a_side_whose_input_is_refused_says_so_and_no_difference_is_drawn_of_it(
     expect(picture, "what it still shows is marked").to_have_css("opacity", "0.45")
     expect(page.locator(".tfe-compare-side").nth(0).get_by_role("alert")).to_be_hidden()
     expect(difference.locator(".tfe-words")).to_be_hidden()
-    expect(difference).to_contain_text("once both sides show what they are asked for")
+    expect(difference).to_contain_text("once both sides show their result")
     right.locator("input").fill("Two dogs are running.")
     right.locator("input").press("Enter")
-    expect(page.frame_locator("iframe >> nth=1").locator(".tfe-attention")).to_have_attribute("data-run", re.compile("dogs"))
+    expect(page.frame_locator("iframe >> nth=1").locator(".tfe-attention")).to_have_attribute(
+        "data-run", re.compile("dogs")
+    )
     expect(refusal).to_be_hidden()
     expect(picture).to_have_css("opacity", "1")
     expect(difference, "of a sentence of another length").to_contain_text("different shapes")
@@ -103,14 +127,18 @@ def test_a_side_whose_input_is_refused_says_so_and_no_difference_is_drawn_of_it(
 
 def test_two_sentences_of_one_s_own_go_through_one_lab(page_watch: Page, site: str) -> None:
     said = ("A cat sits here.", "A dog runs.")
-    compared(page_watch, site, *(f"/rnn_attention?v=1&sentence={one.replace(' ', '+')}" for one in said))
+    compared(
+        page_watch, site, *(f"/rnn_attention?v=1&sentence={one.replace(' ', '+')}" for one in said)
+    )
     for at, one in enumerate(said):
         drawn = page_watch.frame_locator(f"iframe >> nth={at}").locator(".tfe-attention[data-run]")
-        expect(drawn, "each side asks for its own").to_have_attribute("data-run", re.compile(one.replace(" ", r"\+")))
+        expect(drawn, "each side asks for its own").to_have_attribute(
+            "data-run", re.compile(one.replace(" ", r"\+"))
+        )
         expect(page_watch.locator(".tfe-compare-side").nth(at).locator("input")).to_have_value(one)
 
 
-def test_one_sentence_goes_through_a_network_that_writes_word_by_word_and_both_decoders(page_watch: Page, site: str) -> None:
+def test_one_sentence_through_both_decoders(page_watch: Page, site: str) -> None:
     page = page_watch
     compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
     right = page.locator(".tfe-compare-side").nth(1)
@@ -120,45 +148,65 @@ def test_one_sentence_goes_through_a_network_that_writes_word_by_word_and_both_d
     right.locator("select").first.select_option("Non-autoregressive")
     expect(right.locator("input")).to_have_value("Children are playing soccer on a green field.")
     right.locator("iframe").evaluate(MOVED)
-    expect(right.locator("iframe"), "what the sides show has been looked at once more").not_to_have_css("height", "1px")
+    expect(
+        right.locator("iframe"), "what the sides show has been looked at once more"
+    ).not_to_have_css("height", "1px")
     right.locator("select").nth(1).select_option("passes")
-    expect(page, "the page that is being left does not take it back").to_have_url(re.compile("right=%2Fnonautoregressive"))
+    expect(page, "the page that is being left does not take it back").to_have_url(
+        re.compile("right=%2Fnonautoregressive")
+    )
     becomes(page, lambda: len(held), 2)
     held[-1].continue_()
     page.unroute("**/nonautoregressive?*")
-    drawn = page.frame_locator("iframe >> nth=1").locator(".tfe-passes.tfe-lone, .tfe-lone .tfe-passes")
+    drawn = page.frame_locator("iframe >> nth=1").locator(
+        ".tfe-passes.tfe-lone, .tfe-lone .tfe-passes"
+    )
     expect(drawn).to_have_attribute("data-run", re.compile("Children"))
-    expect(drawn.locator(".tfe-words"), "piece by piece beside all at once").to_contain_text("one after the other")
+    expect(drawn.locator(".tfe-words"), "piece by piece beside all at once").to_contain_text(
+        "one after the other"
+    )
     expect(page, "the picture stands in the address").to_have_url(re.compile("figure%3Dpasses"))
 
 
-def test_both_arrive_with_one_row_on_the_first_screen_and_lead_to_their_labs(new_page: Any, site: str) -> None:
+def test_both_arrive_on_the_first_screen(new_page: Any, site: str) -> None:
     page, _ = new_page(width=1440, height=900)
     page.goto(site + COMPARE)
-    expect(page.locator(".tfe-difference .tfe-words"), "a sentence about one row of both").to_contain_text("In row")
+    expect(
+        page.locator(".tfe-difference .tfe-words"), "a sentence about one row of both"
+    ).to_contain_text("In row")
     sides = [page.frame_locator(f"iframe >> nth={at}").locator(".tfe-attention") for at in (0, 1)]
 
     def same_row() -> bool:
-        left, right = (re.search(r"\brow=\d+", str(side.get_attribute("data-drawn"))) for side in sides)
+        left, right = (
+            re.search(r"\brow=\d+", str(side.get_attribute("data-drawn"))) for side in sides
+        )
         return left is not None and right is not None and left[0] == right[0]
 
     becomes(page, same_row, True)
     for side in sides:
-        map_ = side.locator("canvas").last.bounding_box()
-        assert map_ and map_["y"] + map_["height"] <= 900
-    said = page.locator(".tfe-difference .tfe-words").bounding_box()
-    assert said and said["y"] + said["height"] <= 900
+        map_ = measure_box(side.locator("canvas").last)
+        assert map_["y"] + map_["height"] <= 900
+    said = measure_box(page.locator(".tfe-difference .tfe-words"))
+    assert said["y"] + said["height"] <= 900
     row = re.search(r"\brow=\d+\b", str(sides[1].get_attribute("data-drawn")))
-    link, frame = page.locator(".tfe-compare-side").nth(1).get_by_text("Open lab"), page.locator("iframe >> nth=1")
+    link, frame = (
+        page.locator(".tfe-compare-side").nth(1).get_by_text("Open lab"),
+        page.locator("iframe >> nth=1"),
+    )
     # The link follows the address within the frame a moment after what is drawn there.
-    here, there = (f"one => new URL({of}).searchParams.get('_row')" for of in ("one.closest('a').href", "one.contentWindow.location.href"))
+    here, there = (
+        f"one => new URL({of}).searchParams.get('_row')"
+        for of in ("one.closest('a').href", "one.contentWindow.location.href")
+    )
     becomes(page, lambda: link.evaluate(here) == frame.evaluate(there), True)
     link.click()
     assert row is not None
-    expect(page.locator(".tfe-attention"), "its lab with the same row").to_have_attribute("data-drawn", re.compile(rf"{row[0]}\b"))
+    expect(page.locator(".tfe-attention"), "its lab with the same row").to_have_attribute(
+        "data-drawn", re.compile(rf"{row[0]}\b")
+    )
 
 
-def test_another_picture_is_offered_by_its_name_and_labs_open_in_the_language_of_the_page(page_watch: Page, site: str) -> None:
+def test_another_picture_is_offered_by_name(page_watch: Page, site: str) -> None:
     page = page_watch
     compared(page, site, "/bert?figure=arrows", f"/translation?{SENTENCE}", "&lang=zh")
     left, right = (page.locator(".tfe-compare-side").nth(at) for at in (0, 1))
@@ -166,10 +214,12 @@ def test_another_picture_is_offered_by_its_name_and_labs_open_in_the_language_of
     expect(picture).to_have_value("arrows")
     expect(picture.locator("option:checked")).to_contain_text(re.compile("[一-鿿]"))
     for link in (left, right):
-        expect(link.locator("a"), "the lab opens in the same language").to_have_attribute("href", re.compile("lang=zh"))
+        expect(link.locator("a"), "the lab opens in the same language").to_have_attribute(
+            "href", re.compile("lang=zh")
+        )
 
 
-def test_a_row_locked_in_the_difference_leaves_what_was_chosen_in_the_address(page_watch: Page, site: str) -> None:
+def test_a_row_locked_keeps_the_address(page_watch: Page, site: str) -> None:
     page = page_watch
     compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
     page.locator(".tfe-compare-side").nth(1).locator("select").first.select_option(index=0)
@@ -180,7 +230,7 @@ def test_a_row_locked_in_the_difference_leaves_what_was_chosen_in_the_address(pa
     expect(page).to_have_url(re.compile("right=%2Frnn_attention"))
 
 
-def test_a_draft_outlasts_another_language_and_back_leads_to_the_page_before(page_watch: Page, site: str) -> None:
+def test_a_draft_outlasts_another_language(page_watch: Page, site: str) -> None:
     page = page_watch
     page.goto(f"{site}/lecture")
     compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
@@ -197,13 +247,15 @@ def test_a_draft_outlasts_another_language_and_back_leads_to_the_page_before(pag
     page.wait_for_url("**/lecture*")
 
 
-def test_a_lab_that_begins_with_a_page_of_a_book_takes_a_text_too(page_watch: Page, site: str) -> None:
+def test_a_lab_of_book_pages_takes_a_text(page_watch: Page, site: str) -> None:
     compared(page_watch, site, "/transformer_xl?v=1&length=0", "/adaptive_span?v=1&length=0")
     left = page_watch.locator(".tfe-compare-side").nth(0)
     left.locator("input").fill("It is a truth universally acknowledged")
     left.locator("input").press("Enter")
     shown = page_watch.frame_locator("iframe >> nth=0").locator(".tfe-lone")
-    expect(shown).to_have_attribute("data-run", re.compile("text=It(%20|[+])is(%20|[+])a(%20|[+])truth"))
+    expect(shown).to_have_attribute(
+        "data-run", re.compile("text=It(%20|[+])is(%20|[+])a(%20|[+])truth")
+    )
 
 
 def test_a_change_stands_beside_the_run_before(page_watch: Page, site: str) -> None:
@@ -218,18 +270,34 @@ def test_a_change_stands_beside_the_run_before(page_watch: Page, site: str) -> N
 
 def test_a_side_that_is_no_lab_is_an_example_instead(page_watch: Page, site: str) -> None:
     compared(page_watch, site, "https://elsewhere.example/translation", "/nowhere")
-    assert page_watch.frame_locator("iframe >> nth=0").locator("body").evaluate("() => location.origin") == site
+    assert (
+        page_watch.frame_locator("iframe >> nth=0")
+        .locator("body")
+        .evaluate("() => location.origin")
+        == site
+    )
 
 
-@pytest.mark.parametrize(("width", "more"), [(1440, ""), (360, "&lang=zh&__theme=dark")], ids=["desk", "phone dark Chinese"])
+@pytest.mark.parametrize(
+    ("width", "more"),
+    [(1440, ""), (360, "&lang=zh&__theme=dark")],
+    ids=["desk", "phone dark Chinese"],
+)
 def test_the_page_is_whole_in_every_mode(new_page: Any, site: str, width: int, more: str) -> None:
     page, faults = new_page(width=width, height=780)
     compared(page, site, "/act_rnn", "/universal_transformer", more)
-    assert page.frame_locator("iframe >> nth=1").locator(".tfe-ponder.tfe-lone, .tfe-lone .tfe-ponder").count() == 1, (
-        "the same picture on both sides"
-    )
+    assert (
+        page.frame_locator("iframe >> nth=1")
+        .locator(".tfe-ponder.tfe-lone, .tfe-lone .tfe-ponder")
+        .count()
+        == 1
+    ), "the same picture on both sides"
     assert scrolls_sideways(page) == 0
     assert refused_by_axe(page) == []
-    dark = page.frame_locator("iframe >> nth=0").locator("body").evaluate("(body) => body.classList.contains('dark')")
+    dark = (
+        page.frame_locator("iframe >> nth=0")
+        .locator("body")
+        .evaluate("(body) => body.classList.contains('dark')")
+    )
     assert dark == ("dark" in more)
     assert not faults.all()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from explorer.engine import Engine, Limits
-from explorer.server import Site
+from explorer.web.server import Site
 from tests.conftest import PATIENCE, built
 from tests.explorer.wishes import alone
 
@@ -23,7 +23,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
     async def bounded() -> None:
         names: Any = pyfuncitem._fixtureinfo.argnames
-        await asyncio.wait_for(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}), PATIENCE)
+        await asyncio.wait_for(
+            pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}), PATIENCE
+        )
 
     alone(bounded())
     return True
@@ -39,7 +41,8 @@ def shell() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    """One engine for all tests of a file, with the patience that a busy machine needs: what it has computed it remembers."""
+    """One engine for all tests of a file, with the patience that a busy machine needs: what it has
+    computed it remembers."""
     one = Engine(limits=Limits(deadline=300))
     yield one
     one.close(0)

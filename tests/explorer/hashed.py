@@ -1,6 +1,7 @@
 """Runs of attention by hashing with queries of a fixed seed, for tests of its figures.
 
-One head knows places: what asks and the letter that it is to say are alike. One knows letters: equal ones are alike. Others know nothing.
+One head knows places: what asks and the letter that it is to say are alike. One knows letters:
+    equal ones are alike. Others know nothing.
 """
 
 from __future__ import annotations
@@ -14,10 +15,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from explorer.figures import hashing
-from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
+from explorer.labs.reformer.figures import hashing
+from models.layers.lsh import (
+    draw_rotations,
+    hash_vectors,
+    mark_meetings,
+    normalise_keys,
+    shared_weights,
+    sort_by_bucket,
+)
 from models.reformer.records import Hashing, Read
-from models.reformer.weights import shared
+from models.reformer.weights import compute_shared_weights
 from tests.explorer.numbers import scaled
 
 WIDTH = 16
@@ -39,11 +47,15 @@ def twice(word: str) -> tuple[str, ...]:
 
 def long_word(letters: int = 128) -> str:
     """A word of as many letters as the models read."""
-    return "".join(np.random.default_rng(9).choice(list("abcdefghijklmnopqrstuvwxyz .,-!"), letters))
+    return "".join(
+        np.random.default_rng(9).choice(list("abcdefghijklmnopqrstuvwxyz .,-!"), letters)
+    )
 
 
 @cache
-def queries(tokens: tuple[str, ...], word: int | None, layers: int = 1, heads: int = 4) -> NDArray[np.float16]:
+def queries(
+    tokens: tuple[str, ...], word: int | None, layers: int = 1, heads: int = 4
+) -> NDArray[np.float16]:
     """(layer, head, position, d_head)."""
     generator = np.random.default_rng(3)
     n = len(tokens)
@@ -59,31 +71,52 @@ def queries(tokens: tuple[str, ...], word: int | None, layers: int = 1, heads: i
 def rotation(read: Read, layer: int, head: int, seed: int = 1) -> torch.Tensor:
     """(round, d_head, half) of one head."""
     heads = read.queries.shape[1]
-    drawn = rotations(heads, WIDTH, read.buckets.shape[2], read.kinds, torch.Generator().manual_seed(seed + layer))
+    drawn = draw_rotations(
+        heads, WIDTH, read.buckets.shape[2], read.kinds, torch.Generator().manual_seed(seed + layer)
+    )
     return drawn[head]
 
 
 @cache
 def read(
-    variant: str, tokens: tuple[str, ...], word: int | None, rounds: int = 4, kinds: int = 32, chunk: int = 16, layers: int = 1
+    variant: str,
+    tokens: tuple[str, ...],
+    word: int | None,
+    rounds: int = 4,
+    kinds: int = 32,
+    chunk: int = 16,
+    layers: int = 1,
 ) -> Read:
     """What a network with such queries would hand over."""
     own = queries(tokens, word, layers)
     empty = np.zeros((layers, own.shape[1], rounds, len(tokens)), np.int16)
-    made = Read(variant, np.zeros(0, np.int16), "", np.zeros(0, np.float32), 0.0, own, empty, chunk, kinds)
+    made = Read(
+        variant,
+        np.zeros(0, np.int16),
+        "",
+        np.zeros(0, np.bool_),
+        np.zeros(0, np.float32),
+        0.0,
+        own,
+        empty,
+        chunk,
+        kinds,
+    )
     for layer in range(layers if rounds else 0):
         turns = torch.stack([rotation(made, layer, head) for head in range(own.shape[1])])
-        empty[layer] = hash_vectors(torch.from_numpy(own[layer].astype(np.float32))[None], turns)[0].numpy()
+        empty[layer] = hash_vectors(torch.from_numpy(own[layer].astype(np.float32))[None], turns)[
+            0
+        ].numpy()
     return replace(made, buckets=empty)
 
 
 def look(made: Read, layer: int, head: int, turn: int) -> Hashing:
-    """One round of one head, as `models.reformer.explain.hashing` works it out."""
+    """One round of one head, as `models.reformer.explain.hash_round` works it out."""
     query = torch.from_numpy(made.queries[layer, head].astype(np.float32))
-    rotated = unit(query) @ rotation(made, layer, head)[turn]
+    rotated = normalise_keys(query) @ rotation(made, layer, head)[turn]
     buckets = torch.from_numpy(made.buckets[layer, head, turn].copy())
     order = sort_by_bucket(buckets)
-    pairs = met(order, made.chunk).tril()
+    pairs = mark_meetings(order, made.chunk).tril()
     return Hashing(
         rotated=rotated.numpy(),
         buckets=buckets.numpy(),
@@ -96,20 +129,32 @@ def look(made: Read, layer: int, head: int, turn: int) -> Hashing:
 
 def seen(made: Read, layer: int, head: int) -> torch.Tensor:
     """(query, key) what any round lets a query see, its own key left aside."""
-    turns = [met(sort_by_bucket(torch.from_numpy(one.copy())), made.chunk) for one in made.buckets[layer, head]]
+    turns = [
+        mark_meetings(sort_by_bucket(torch.from_numpy(one.copy())), made.chunk)
+        for one in made.buckets[layer, head]
+    ]
     return torch.stack(turns).any(0).tril(-1)
 
 
 def weights(made: Read, layer: int, head: int) -> NDArray[np.float32]:
     """(query, key) of all rounds together."""
-    return shared(made, layer, head, range(made.queries.shape[2]), True)
+    return compute_shared_weights(made, layer, head, range(made.queries.shape[2]), True)
 
 
 def models(kind: str) -> tuple[tuple[str, ...], int | None, list[Read]]:
-    """Tokens, letters of the word, and what each model made of it: "word", "long" or "four" (buckets)."""
+    """Tokens, letters of the word, and what each model made of it: "word", "long" or "four"
+    (buckets)."""
     if kind == "word":
         tokens, word = twice(WORD), len(WORD)
-        return tokens, word, [read("lsh_4", tokens, word), read("full", tokens, word, rounds=0), read("lsh_2", tokens, word, rounds=2)]
+        return (
+            tokens,
+            word,
+            [
+                read("lsh_4", tokens, word),
+                read("full", tokens, word, rounds=0),
+                read("lsh_2", tokens, word, rounds=2),
+            ],
+        )
     if kind == "long":
         tokens, word = twice(long_word()), 128
         return tokens, word, [read("lsh_4", tokens, word, rounds=8)]
@@ -117,7 +162,8 @@ def models(kind: str) -> tuple[tuple[str, ...], int | None, list[Read]]:
 
 
 def pick(kind: str) -> Mapping[str, Any]:
-    """What is shown on arrival: the first head, in its first round, finds the letter that it is to say in the middle of a word."""
+    """What is shown on arrival: the first head, in its first round, finds the letter that it is to
+    say in the middle of a word."""
     head, pos = {"word": ("1.1", 39), "long": ("1.1", 192), "four": ("1.3", 44)}[kind]
     return {"model": models(kind)[2][0].variant, "head": head, "round": 1, "pos": pos}
 
@@ -128,15 +174,15 @@ def answer(kind: str, query: str, model: str, head: str, turn: int) -> dict[str,
     layer, column = (int(n) - 1 for n in head.split("."))
     address: dict[str, object] = {"query": query, "model": model, "head": head, "round": turn}
     if turn == hashing.ALL:
-        return hashing.together(address, weights(made, layer, column))
-    return hashing.looked(address, look(made, layer, column, turn - 1))
+        return hashing.answer_all_rounds(address, weights(made, layer, column))
+    return hashing.answer_look(address, look(made, layer, column, turn - 1))
 
 
 def value(kind: str = "word", state: str = "stored", query: str = "") -> dict[str, object]:
     """A finished run."""
     tokens, word, made = models(kind)
     told = pick(kind)
-    return hashing.value(
+    return hashing.draw_hashing(
         tokens=tokens,
         wanted=np.arange(word + 1 if word else 0, len(tokens)),
         read=made,

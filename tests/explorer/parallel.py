@@ -1,4 +1,5 @@
-"""A run of parallel translation in a few lines: it writes "Zwei Mann Mann .", then "Zwei Männer gehen ."."""
+"""A run of parallel translation in a few lines: it writes "Zwei Mann Mann .", then "Zwei Männer
+gehen ."."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from models.explaining.shared_records import Array, Retranslated
 from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request
-from models.results import Array, Retranslated
 
 SOURCE = ("Two", "men", "walk", ".")
 FIRST, SECOND = ("Zwei", "Mann", "Mann", "."), ("Zwei", "Männer", "gehen", ".")
@@ -15,13 +16,16 @@ OWN = 4
 
 
 def explanation(request: Request = EXAMPLES[0]) -> Explanation:
-    """Two passes; more pieces are full stops, fewer are left out; what is pinned stands, what is masked again takes a third pass."""
+    """Two passes; more pieces are full stops, fewer are left out; what is pinned stands, what is
+    masked again takes a third pass."""
     n = OWN + request.offset
     held = {at: piece.removeprefix("▁") for at, piece in request.pinned}
     rows = [[*one, *["."] * n][:n] for one in (FIRST, SECOND, SECOND)][: 3 if request.again else 2]
     pieces = tuple(tuple(held.get(at, piece) for at, piece in enumerate(row)) for row in rows)
     passes, free = len(pieces), np.array([at not in held for at in range(n)])
-    masked = np.array([free, free & np.isin(np.arange(n), (1, 2)), free & np.isin(np.arange(n), request.again)])[:passes]
+    masked = np.array(
+        [free, free & np.isin(np.arange(n), (1, 2)), free & np.isin(np.arange(n), request.again)]
+    )[:passes]
     written = np.array([[0.9, 0.4, 0.3, 0.8], [0.5, 0.7, 0.6, 0.5], [0.95] * 4])[:passes]
     written = np.pad(written, ((0, 0), (0, max(0, n - 4))), constant_values=0.5)[:, :n]
     confidence = np.ones((passes, n))
@@ -50,7 +54,9 @@ def explanation(request: Request = EXAMPLES[0]) -> Explanation:
         confidence=confidence.astype(np.float32),
         repeats=np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))),
         candidates=tuple(tuple((piece, "ein", "eine") for piece in row) for row in pieces),
-        candidate_p=np.stack([confidence, 0.1 + 0 * confidence, 0.05 + 0 * confidence], -1).astype(np.float32),
+        candidate_p=np.stack([confidence, 0.1 + 0 * confidence, 0.05 + 0 * confidence], -1).astype(
+            np.float32
+        ),
         settled=passes - 1 - changed[::-1].argmax(0),
         encoder=np.full((2, 2, 4, 4), 0.25, np.float32),
         decoder=uniform,
@@ -70,22 +76,30 @@ def explain(requests: Sequence[Request]) -> list[Explanation]:
 
 
 def joint(wish: Neighbours) -> Joint:
-    """Two neighbours of whom either takes "Mann" or "Männer"; one after the other they are never the same."""
+    """Two neighbours of whom either takes "Mann" or "Männer"; one after the other they are never
+    the same."""
     pieces = ("Mann", "Männer", "gehen", "stehen", "ein")
     p = np.array([0.4, 0.3, 0.2, 0.1, 0.0], np.float32)
     both = np.outer(p, p).astype(np.float32)
     known = np.zeros((5, 5), np.float32)
     known[1, 2] = 0.6
-    return Joint(pieces, pieces, both, known, "Zwei")
+    return Joint(pieces, pieces, np.eye(5, dtype=np.bool_), both, known, "Zwei")
 
 
 def reread(wishes: Sequence[Retranslated]) -> list[Array]:
-    """As the lab's own engine function: pieces that are in sight are not read, the others have less than half as much with each change."""
+    """As the lab's own engine function: pieces that are in sight are not read, the others have less
+    than half as much with each change."""
     found = []
     for wish in wishes:
         request, n = wish.request, len(wish.target)
-        logs = np.full(n, -1.0 - bool(request.offset or request.pinned or request.again), np.float32)
-        hidden = [at for at in range(n) if at in dict(request.pinned) or (request.again and at not in request.again)]
+        logs = np.full(
+            n, -1.0 - bool(request.offset or request.pinned or request.again), np.float32
+        )
+        hidden = [
+            at
+            for at in range(n)
+            if at in dict(request.pinned) or (request.again and at not in request.again)
+        ]
         logs[hidden] = np.nan
         found.append(logs)
     return found

@@ -9,13 +9,16 @@ from explorer.labs.image_transformer.drawn import Layout
 
 
 def reach(layout: Layout, position: int, layers: int) -> list[NDArray[np.bool_]]:
-    """What a position can know of, layer by layer: for each layer (position,) bool, the keys that reach it through so many layers.
+    """What a position can know of, layer by layer: for each layer (position,) bool, the keys that
+    reach it through so many layers.
 
-    One layer sees the keys of the query's block; each further one also what those keys saw. A key stands for the level made just before
-    it, so the pixels known of are as many as the keys, less one where position 0 is among them: before it stands nothing.
+    One layer sees the keys of the query's block; each further one also what those keys saw. A key
+    stands for the level made just before
+    it, so the pixels known of are as many as the keys, less one where position 0 is among them:
+        before it stands nothing.
     """
     seen = np.zeros(layout.length, bool)
-    seen[layout.keys(position)] = True
+    seen[layout.list_keys(position)] = True
     found = [seen]
     for _ in range(layers - 1):
         wider = found[-1].copy()

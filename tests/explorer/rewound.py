@@ -1,4 +1,5 @@
-"""A few reversible layers of a fixed seed, forward and back with NumPy alone, and results as benchmarks save them, for tests."""
+"""A few reversible layers of a fixed seed, forward and back with NumPy alone, and results as
+benchmarks save them, for tests."""
 
 from __future__ import annotations
 
@@ -67,5 +68,9 @@ def parts() -> dict[str, Any]:
         "tokens": TOKENS,
         "hashed": True,
         "layer": 1,
-        "parts": InChunks(counts, (0.0, 1.2e-7, 1.2e-7, 2.4e-7, 1.8e-7), tuple(2048 * -(-19 // count) for count in counts)),
+        "parts": InChunks(
+            counts,
+            (0.0, 1.2e-7, 1.2e-7, 2.4e-7, 1.8e-7),
+            tuple(2048 * -(-19 // count) for count in counts),
+        ),
     }

@@ -18,12 +18,20 @@ NAMES = {
     "transformer": {"en": "Transformer", "zh": "Transformer"},
     "lstm": {"en": "Performance RNN", "zh": "Performance RNN"},
 }
-SOPRANO = (72, 71, 69, 71, 67, 69, 71, 72, 74, 73, 71, 73, 69, 71)  # its first five notes come back a tone higher
+# its first five notes come back a tone higher
+SOPRANO = (72, 71, 69, 71, 67, 69, 71, 72, 74, 73, 71, 73, 69, 71)
 LAYERS, HEADS, WIDTH = 2, 3, 8
 FAR = 64  # events back that head 2·2 looks: four beats
 
 
-def made(variant: str, style: str, values: NDArray[np.int64], given: NDArray[np.bool_], seed: int, attends: bool = True) -> Made:
+def made(
+    variant: str,
+    style: str,
+    values: NDArray[np.int64],
+    given: NDArray[np.bool_],
+    seed: int,
+    attends: bool = True,
+) -> Made:
     """What a network with random numbers would hand over; head 2·2 looks FAR events back."""
     generator = np.random.default_rng(seed)
     notes, at, steps = notes_of_events(style, values)
@@ -36,7 +44,18 @@ def made(variant: str, style: str, values: NDArray[np.int64], given: NDArray[np.
         table = np.zeros((LAYERS, HEADS, len(values), WIDTH), np.float16)
         table[1, 1, min(FAR, len(values) - 1) - 1, 0] = 2
     nats = np.where(given, 0, generator.random(len(values)) * 2).astype(np.float32)
-    return Made(variant, values.astype(np.int16), given, nats, notes.astype(np.int32), at.astype(np.int32), steps, queries, keys, table)
+    return Made(
+        variant,
+        values.astype(np.int16),
+        given,
+        nats,
+        notes.astype(np.int32),
+        at.astype(np.int32),
+        steps,
+        queries,
+        keys,
+        table,
+    )
 
 
 @cache
@@ -64,7 +83,21 @@ def piano(length: int = 90) -> tuple[Explanation, Request]:
         own: list[int] = []
         while len(own) < length:
             pitch = int(generator.integers(55, 80))
-            own += [356 + int(generator.integers(8, 24)), pitch, 256 + int(generator.integers(5, 30)), 128 + pitch]
+            own += [
+                356 + int(generator.integers(8, 24)),
+                pitch,
+                256 + int(generator.integers(5, 30)),
+                128 + pitch,
+            ]
         values = np.concatenate((begin, own[:length]))
-        found.append(made(variant, "piano", values, np.arange(len(values)) < len(begin), seed, variant != "lstm"))
+        found.append(
+            made(
+                variant,
+                "piano",
+                values,
+                np.arange(len(values)) < len(begin),
+                seed,
+                variant != "lstm",
+            )
+        )
     return Explanation(tuple(found), 10), request

@@ -1,4 +1,5 @@
-"""Readings of a text, segment by segment, with numbers of a fixed seed, for tests of segments, memory and the terms of the score."""
+"""Readings of a text, segment by segment, with numbers of a fixed seed, for tests of segments,
+memory and the terms of the score."""
 
 from __future__ import annotations
 
@@ -9,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures.segments import Model
-from explorer.looks import Look, looks
+from explorer.labs.transformer_xl.figures.segments import Model
+from explorer.values.exact_rows import RowSource, exact_row_store
 from models.transformer_xl.records import Reading, page
-from models.transformer_xl.weights import look, terms, travelled
+from models.transformer_xl.weights import find_farthest_known, look, terms
 
-NAMES = {"xl": {"en": "Transformer-XL", "zh": "Transformer-XL"}, "absolute": {"en": "Transformer", "zh": "Transformer"}}
+NAMES = {
+    "xl": {"en": "Transformer-XL", "zh": "Transformer-XL"},
+    "absolute": {"en": "Transformer", "zh": "Transformer"},
+}
 ABOUT = {"xl": {"en": "remembers", "zh": "有记忆"}, "absolute": {"en": "no memory", "zh": "无记忆"}}
 BOOK = {"en": "Moby Dick", "zh": "《白鲸记》"}
 
@@ -36,7 +40,11 @@ def reading(
     text = (text or page("lyme"))[:length]
     length, width = len(text), 8
     queries, keys = (generator.normal(size=(layers, heads, length, width)) * 0.9 for _ in range(2))
-    other = generator.normal(size=(layers, heads, memory, width)) if intervention == "foreign" else np.zeros((layers, heads, 0, width))
+    other = (
+        generator.normal(size=(layers, heads, memory, width))
+        if intervention == "foreign"
+        else np.zeros((layers, heads, 0, width))
+    )
     u, v = (generator.normal(size=(layers, heads, width)) * 0.5 for _ in range(2))
     reach = np.exp(generator.uniform(-1.5, 1.0, (layers, heads)))
     table = generator.normal(size=(layers, heads, memory + segment, width)) * 0.3
@@ -76,7 +84,9 @@ def reading(
         here = slice(number * segment, min(length, (number + 1) * segment))
         for layer in range(layers):
             for head in range(heads):
-                across[layer, head, here] = terms(made, layer, head, number).weights[:, : len(own)].sum(1)
+                across[layer, head, here] = (
+                    terms(made, layer, head, number).weights[:, : len(own)].sum(1)
+                )
     return dataclasses.replace(made, across=across)
 
 
@@ -84,8 +94,15 @@ def model(seen: Reading, intervention: str = "none") -> Model:
     """The same as the widget's figure wants it, its exact weights kept."""
     layers, heads, length, _ = seen.queries.shape
     size = seen.queries.nbytes + seen.keys.nbytes
-    made_of = hashlib.sha256(repr((seen.variant, seen.queries.shape, seen.memory, intervention)).encode()).digest()
-    address = looks().put(Look(lambda layer, head, rows: look(seen, layer, head, rows), layers, heads, length, size), made_of)
+    made_of = hashlib.sha256(
+        repr((seen.variant, seen.queries.shape, seen.memory, intervention)).encode()
+    ).digest()
+    address = exact_row_store().put(
+        RowSource(
+            lambda layer, head, rows: look(seen, layer, head, rows), layers, heads, length, size
+        ),
+        made_of,
+    )
     reaches = 0 if intervention in {"cut", "foreign"} else seen.memory
     return Model(
         key=seen.variant,
@@ -95,23 +112,29 @@ def model(seen: Reading, intervention: str = "none") -> Model:
         across=seen.across,
         remembered=seen.remembered,
         look=address,
-        travelled=travelled(length, seen.segment, reaches, layers),
+        travelled=find_farthest_known(length, seen.segment, reaches, layers),
         memory=seen.memory,
     )
 
 
 def run(intervention: str = "none", **more: Any) -> tuple[list[Reading], list[Model]]:
     """Both models on one text, the one without a memory second."""
-    seen = [reading(variant, intervention=intervention if variant == "xl" else "none", **more) for variant in ("xl", "absolute")]
+    seen = [
+        reading(variant, intervention=intervention if variant == "xl" else "none", **more)
+        for variant in ("xl", "absolute")
+    ]
     return seen, [model(one, intervention if one.variant == "xl" else "none") for one in seen]
 
 
 def cut(seen: Reading, layer: int, head: int, last: int, queries: int) -> dict[str, Any]:
-    """What the panel of the four terms wants of one head: the queries of the segment up to `last`, layer and head from 0."""
+    """What the panel of the four terms wants of one head: the queries of the segment up to `last`,
+    layer and head from 0."""
     number = last // seen.segment
     first = max(number * seen.segment, last + 1 - queries)
     found = terms(seen, layer, head, number)
-    held = len(found.places) - (min(len(seen.text), (number + 1) * seen.segment) - number * seen.segment)
+    held = len(found.places) - (
+        min(len(seen.text), (number + 1) * seen.segment) - number * seen.segment
+    )
     rows = slice(first - number * seen.segment, last + 1 - number * seen.segment)
     until = held + last + 1 - number * seen.segment
     own = np.arange(rows.start, rows.stop)[:, None] + held

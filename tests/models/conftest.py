@@ -10,21 +10,23 @@ from pathlib import Path
 import pytest
 import torch
 
-from models import checkpoint, fused
-from models.encoder import Config
-from models.encoder_decoder import Transformer
-from models.multi30k import Tokenizer
+from models.checkpoints import checkpoint
+from models.data.multi30k import Tokenizer
+from models.layers import fused, fused_library
+from models.networks.encoder import Config
+from models.networks.encoder_decoder import Transformer
 from models.translation.pretrained import Pretrained
 
 
 @pytest.fixture(params=["fused", "plain"])
 def way(request: pytest.FixtureRequest) -> Iterator[str]:
-    """How a decoder's step is computed: by models/fused.cpp in two threads, or by torch alone."""
-    said, before = fused.build(), torch.get_num_threads()
-    assert fused.serves(torch.zeros(1), 1, 4), said
+    """How a decoder's step is computed: by models/layers/fused.cpp in two threads, or by torch
+    alone."""
+    said, before = fused_library.build_library(), torch.get_num_threads()
+    assert fused.can_fuse(torch.zeros(1), 1, 4), said
     torch.set_num_threads(2)
     try:
-        with fused.off() if request.param == "plain" else nullcontext():
+        with fused.without_fusion() if request.param == "plain" else nullcontext():
             yield request.param
     finally:
         torch.set_num_threads(before)
@@ -63,7 +65,12 @@ def shipped(tiny: Transformer, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyP
 
 
 ENGLISH = ("A man stands on a ladder.", "Two dogs run.", "A girl climbs a tree.", "A woman sings.")
-GERMAN = ("Ein Mann steht auf einer Leiter.", "Zwei Hunde rennen.", "Ein Mädchen klettert auf einen Baum.", "Eine Frau singt.")
+GERMAN = (
+    "Ein Mann steht auf einer Leiter.",
+    "Zwei Hunde rennen.",
+    "Ein Mädchen klettert auf einen Baum.",
+    "Eine Frau singt.",
+)
 
 
 @pytest.fixture
@@ -72,7 +79,9 @@ def captions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "multi30k").mkdir()
     for split in ("train", "val", "test_2016_flickr"):
         for language, lines in (("en", ENGLISH), ("de", GERMAN)):
-            with gzip.open(tmp_path / "multi30k" / f"{split}.{language}.gz", "wt", encoding="utf-8") as file:
+            with gzip.open(
+                tmp_path / "multi30k" / f"{split}.{language}.gz", "wt", encoding="utf-8"
+            ) as file:
                 file.write("".join(line + "\n" for line in lines))
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
     return tmp_path

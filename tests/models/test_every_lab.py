@@ -1,4 +1,5 @@
-"""What the models of all labs promise alike: refusals, company in a batch, turns, results on disk, models that are not there."""
+"""What the models of all labs promise alike: refusals, company in a batch, turns, results on disk,
+models that are not there."""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models import stored
 from models.adaptive_span.records import EVERY
-from models.checkpoint import CheckpointError
-from models.errors import InputError
-from models.fields import Characters, Choice, Heads, Number, Several, Switch
-from models.plane import Head, Plane
-from models.results import Retranslated
+from models.checkpoints import stored_results
+from models.checkpoints.checkpoint import CheckpointError
+from models.explaining.errors import InputError
+from models.explaining.query_key_plane import Head, Plane
+from models.explaining.request_fields import Characters, Choice, Heads, Number, Several, Switch
+from models.explaining.shared_records import Retranslated
 from models.translation.records import PARTS
 from tests.models.networks import weights_of
 
@@ -33,14 +34,33 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {  # requests that the trained mo
         {"task": "addition", "text": "478+256"},
         {"task": "addition", "text": "9+1", "epsilon": 0.3, "bias": 1.0},
     ),
-    "adaptive_span": ({"text": "the heart in the rain", "length": 9}, {"text": "and then", "length": 20, "seed": 9, "temperature": 0.3}),
+    "adaptive_span": (
+        {"text": "the heart in the rain", "length": 9},
+        {"text": "and then", "length": 20, "seed": 9, "temperature": 0.3},
+    ),
     "bert": (
         {"text": "A dog sits on the grass.", "hidden": (1,)},
         {"text": "A dog sits.", "other": "A cat sits.", "variant": "minilm"},
-        {"text": "A dog sits on the grass.", "hidden": (1,), "side": "left", "silenced": (("mlm", 0, 1),)},
+        {
+            "text": "A dog sits on the grass.",
+            "hidden": (1,),
+            "side": "left",
+            "silenced": (("mlm", 0, 1),),
+        },
         {"text": "A dog sits on the grass.", "way": "draw", "seed": 3},
     ),
     "cost": ({"task": "scale"}, {"task": "heads"}),
+    "detection": (
+        {},
+        {"scene": "3,7.0.30.30.30.1", "agree": False},
+        {"scene": "1,0.1.20.20.30.0", "silenced": (("encoder", 1, 2),), "depth": 2},
+    ),
+    "graph_attention": (
+        {"paper": 7},
+        {"task": "dictionary", "silenced": (("dictionary", 0, 1),)},
+        {"task": "distance", "cut": (2,), "bias": 0.5},
+        {"task": "own", "graph": "a, b\nb, c", "uniform": "all"},
+    ),
     "image_transformer": (
         {"mode": "complete", "picture": "test:1", "keep": 21, "count": 2},
         {"mode": "enlarge", "picture": "test:0"},
@@ -53,32 +73,67 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {  # requests that the trained mo
         {"text": "aQ7aQ", "length": 3, "variant": "induction", "typed": "7"},
         {"text": "It was", "length": 4, "variant": "words"},
     ),
-    "music": ({"motif": "JAAkACQAJAA"}, {"style": "piano", "mode": "continue", "length": 9}, {"motif": "JAAkACQAJAA", "seed": 8}),
-    "nonautoregressive": (GERMAN, {**GERMAN, "passes": 1, "offset": 1}, {"sentence": "A man sings.", "again": (0, 1)}),
+    "music": (
+        {"motif": "JAAkACQAJAA"},
+        {"style": "piano", "mode": "continue", "length": 9},
+        {"motif": "JAAkACQAJAA", "seed": 8},
+    ),
+    "nonautoregressive": (
+        GERMAN,
+        {**GERMAN, "passes": 1, "offset": 1},
+        {"sentence": "A man sings.", "again": (0, 1)},
+    ),
     "reformer": ({"text": "heads", "rounds": 2}, {"text": "hash"}),
-    "rnn_attention": (GERMAN, {**GERMAN, "variant": "none"}, {"sentence": "A man sings a song.", "beam": 3}, {**GERMAN, "context": "zero"}),
-    "sparse_transformer": ({"keep": 27}, {"keep": 27, "seed": 8, "drawing": "test:3"}, {"task": "text", "text": "It was", "length": 9}),
-    "transformer_xl": ({"text": "the ship went out", "length": 9}, {"text": "she", "length": 20, "seed": 9, "temperature": 0.3}),
+    "rnn_attention": (
+        GERMAN,
+        {**GERMAN, "variant": "none"},
+        {"sentence": "A man sings a song.", "beam": 3},
+        {**GERMAN, "context": "zero"},
+    ),
+    "sparse_transformer": (
+        {"keep": 27},
+        {"keep": 27, "seed": 8, "drawing": "test:3"},
+        {"task": "text", "text": "It was", "length": 9},
+    ),
+    "transformer_xl": (
+        {"text": "the ship went out", "length": 9},
+        {"text": "she", "length": 20, "seed": 9, "temperature": 0.3},
+    ),
     "translation": (
         GERMAN,
         {"sentence": "A man in a blue shirt.", "beam": 3},
         {**GERMAN, "silenced": (("cross", 1, 0),), "hidden": (1,)},
         {**GERMAN, "without": ("mask",)},
-        {"sentence": "Two 😀 </s> שלום\x00dogs </script><img src=x> run.", "hidden": tuple(range(9))},
+        {
+            "sentence": "Two 😀 </s> שלום\x00dogs </script><img src=x> run.",
+            "hidden": tuple(range(9)),
+        },
     ),
     "universal_transformer": (
         {"task": "reverse", "text": "abcdef", "question": ""},
         {},
-        {"task": "reverse", "text": "xy", "question": "", "epsilon": 0.4, "told": False},
+        {"task": "reverse", "text": "xy", "question": "", "epsilon": 0.4, "step_signal": False},
     ),
 }
 every_lab = pytest.mark.parametrize("slug", ASKED)
-IN_TURNS = ("adaptive_span", "image_transformer", "music", "sparse_transformer", "transformer_xl", "translation")
+IN_TURNS = (
+    "adaptive_span",
+    "image_transformer",
+    "music",
+    "sparse_transformer",
+    "transformer_xl",
+    "translation",
+)
 OUTSIDE: dict[type, Any] = {  # values outside of what a field may be
     Number: lambda may: (may.least - 1, may.most + 1, 10**30, math.nan, math.inf, True, "4", None),
     Choice: lambda may: ("no such thing", 10**30, None, True),
     Several: lambda may: (("no such thing",), (5,)),
-    Heads: lambda may: ((("nobody", 0, 0),), ((may.models[0], 0, -1),), ((may.models[0], 99, 0),), ((may.models[0], True, 0),)),
+    Heads: lambda may: (
+        (("nobody", 0, 0),),
+        ((may.models[0], 0, -1),),
+        ((may.models[0], 99, 0),),
+        ((may.models[0], True, 0),),
+    ),
     Switch: lambda may: ("yes", 2),
     Characters: lambda may: ("a" * (may.most + 1), None, 5),
 }
@@ -95,7 +150,9 @@ def asked(slug: str) -> list[Any]:
 
 def wrong(slug: str) -> Any:
     """A request that is refused."""
-    return next(dataclasses.replace(request, **{name: value}) for request, name, value, _ in outside(slug))
+    return next(
+        dataclasses.replace(request, **{name: value}) for request, name, value, _ in outside(slug)
+    )
 
 
 def outside(slug: str) -> Iterator[tuple[Any, str, object, set[str]]]:
@@ -128,12 +185,19 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def same(one: Any, other: Any) -> None:
-    """Alike, up to the rounding of sums in another order, and but for the milliseconds that each took."""
+    """Alike, up to the rounding of sums in another order, and but for the milliseconds that each
+    took."""
     for (name, ours), (_, theirs) in zip(leaves(one), leaves(other), strict=True):
         if name.endswith("_ms"):
             assert np.shape(ours) == np.shape(theirs) and np.all(np.asarray(ours) > 0), name
         elif isinstance(ours, np.ndarray) and ours.dtype.kind == "f":
-            np.testing.assert_allclose(ours, theirs, atol=0.03 if ours.dtype == np.float16 else 3e-3, rtol=3e-3, err_msg=name)
+            np.testing.assert_allclose(
+                ours,
+                theirs,
+                atol=0.03 if ours.dtype == np.float16 else 3e-3,
+                rtol=3e-3,
+                err_msg=name,
+            )
         elif isinstance(ours, float):
             assert ours == pytest.approx(theirs, abs=1e-3, nan_ok=True), name
         else:
@@ -141,11 +205,17 @@ def same(one: Any, other: Any) -> None:
 
 
 @every_lab
-def test_what_lies_outside_of_a_field_is_refused_in_one_sentence_in_both_languages(slug: str) -> None:
+def test_bad_fields_are_refused_in_words(
+    slug: str,
+) -> None:
     for request, name, value, codes in outside(slug):
         (found,) = of(slug).explain([dataclasses.replace(request, **{name: value})])
         assert isinstance(found, InputError) and found.code in codes, (name, value, found)
-        assert found.text["en"].endswith(".") and found.text["zh"].endswith("。") and len(found.text["en"]) < 300, found
+        assert (
+            found.text["en"].endswith(".")
+            and found.text["zh"].endswith("。")
+            and len(found.text["en"]) < 300
+        ), found
 
 
 @every_lab
@@ -172,38 +242,66 @@ def test_turns_bring_steps_and_end_with_what_explain_gives(slug: str) -> None:
         for step in (one for entry in before for one in entry):
             told.setdefault(getattr(step, "variant", ""), []).append(step)
         for variant, steps in told.items():
-            made = [one for one in getattr(end, "made", getattr(end, "readings", ())) if getattr(one, "variant", None) == variant] or [end]
+            made = [
+                one
+                for one in getattr(end, "made", getattr(end, "readings", ()))
+                if getattr(one, "variant", None) == variant
+            ] or [end]
             costs = "bits" if slug == "image_transformer" else "nats"
             if slug == "translation":
-                assert tuple(step.piece for step in steps) == end.target and steps[-1].text == end.text
+                assert (
+                    tuple(step.piece for step in steps) == end.target and steps[-1].text == end.text
+                )
                 continue
             lengths = [getattr(step, costs).shape[-1] for step in steps]
-            assert [step.first for step in steps] == [sum(lengths[:at]) for at in range(len(lengths))]
+            assert [step.first for step in steps] == [
+                sum(lengths[:at]) for at in range(len(lengths))
+            ]
             whole = end.made if costs == "bits" else made
             sums = [float(getattr(one, costs).sum()) for one in whole]
-            assert sum(float(getattr(step, costs).sum()) for step in steps) == pytest.approx(sum(sums), rel=1e-4)
+            assert sum(float(getattr(step, costs).sum()) for step in steps) == pytest.approx(
+                sum(sums), rel=1e-4
+            )
             if hasattr(steps[0], "text"):
                 assert "".join(step.text for step in steps) == made[0].text
 
 
 @every_lab
-def test_a_result_holds_nothing_that_changes_and_survives_the_disk(slug: str, tmp_path: Path) -> None:
+def test_a_result_survives_the_disk(slug: str, tmp_path: Path) -> None:
     for i in range(len(ASKED[slug])):
         seen = alone(slug, i)
         for name, value in leaves(seen):
-            assert value is None or isinstance(value, np.ndarray | str | bool | int | float), (name, type(value))
+            assert value is None or isinstance(value, np.ndarray | str | bool | int | float), (
+                name,
+                type(value),
+            )
             assert not isinstance(value, np.ndarray) or not value.flags.writeable, name
-        stored.save(tmp_path / "one.npz", seen, 12.0, "cpu")
-        back, milliseconds, device = stored.load(tmp_path / "one.npz", type(seen))
+        stored_results.save(tmp_path / "one.npz", seen, 12.0, "cpu")
+        back, milliseconds, device = stored_results.load(tmp_path / "one.npz", type(seen))
         assert (milliseconds, device) == (12.0, "cpu")
         for (name, ours), (_, theirs) in zip(leaves(seen), leaves(back), strict=True):
             np.testing.assert_array_equal(ours, theirs, err_msg=name)
-            assert not isinstance(ours, np.ndarray) or (ours.dtype == theirs.dtype and not theirs.flags.writeable), name
+            assert not isinstance(ours, np.ndarray) or (
+                ours.dtype == theirs.dtype and not theirs.flags.writeable
+            ), name
 
 
-@pytest.mark.parametrize("slug", ["adaptive_span", "music", "sparse_transformer", "transformer_xl", "act_rnn", "universal_transformer"])
-def test_models_that_are_not_there_are_left_out_and_without_any_there_is_no_answer(slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    there, kept = of(slug).load, {name for name, value in leaves(alone(slug, 0)) if name.endswith("variant")}
+@pytest.mark.parametrize(
+    "slug",
+    [
+        "adaptive_span",
+        "music",
+        "sparse_transformer",
+        "transformer_xl",
+        "act_rnn",
+        "universal_transformer",
+    ],
+)
+def test_missing_models_are_left_out(slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, kept = (
+        of(slug).load,
+        {name for name, value in leaves(alone(slug, 0)) if name.endswith("variant")},
+    )
 
     def only(count: int) -> Any:
         seen: list[str] = []
@@ -225,36 +323,63 @@ def test_models_that_are_not_there_are_left_out_and_without_any_there_is_no_answ
         of(slug).explain([asked(slug)[0]])
 
 
-MAPS: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {  # an attention, and a run's weights by the names of their vectors
+# an attention, and a run's weights by the names of their vectors
+MAPS: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     "bert": ("mlm", lambda seen: {seen.variant: seen.weights}),
     "nonautoregressive": (
         "cmlm_distilled.cross",
-        lambda seen: {"encoder": seen.encoder, "decoder": seen.decoder[-1], "cross": seen.cross[-1]},
+        lambda seen: {
+            "encoder": seen.encoder,
+            "decoder": seen.decoder[-1],
+            "cross": seen.cross[-1],
+        },
     ),
-    "translation": ("cross", lambda seen: {kind: getattr(seen, kind) for kind in ("encoder", "decoder", "cross")}),
+    "translation": (
+        "cross",
+        lambda seen: {kind: getattr(seen, kind) for kind in ("encoder", "decoder", "cross")},
+    ),
     "universal_transformer": ("stories.self", lambda seen: {"self": seen.attention}),
 }
 
 
 @pytest.mark.parametrize("slug", MAPS)
-def test_the_weights_of_a_run_follow_from_its_queries_and_keys_and_of_all_texts_they_stand_in_one_plane(slug: str) -> None:
+def test_weights_come_from_queries_and_keys(
+    slug: str,
+) -> None:
     module, (name, maps) = of(slug, "vectors" if slug == "translation" else "explain"), MAPS[slug]
     *found, refused = module.vectors([*asked(slug), wrong(slug)])
     assert isinstance(found[0], dict) and isinstance(refused, InputError)
     for i, (request, one) in enumerate(zip(asked(slug), found, strict=True)):
-        blanked = getattr(request, "side", "both") != "both" or (slug == "translation" and (request.hidden or request.without))
-        assert isinstance(one, InputError) == bool(blanked), "a change that makes weights another function of them is refused"
+        blanked = getattr(request, "side", "both") != "both" or (
+            slug == "translation" and (request.hidden or request.without)
+        )
+        assert isinstance(one, InputError) == bool(blanked), (
+            "a change that makes weights another function of them is refused"
+        )
         seen = alone(slug, i)
-        named = [value for value in vars(seen).values() if isinstance(value, tuple) and all(isinstance(name, str) for name in value)]
+        named = [
+            value
+            for value in vars(seen).values()
+            if isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+        ]
         for kind, sides in {} if blanked else one.items():
             np.testing.assert_allclose(weights_of(sides), maps(seen)[kind], atol=1e-3)
-            assert sides.asks in named and (sides.looked in named or sides.looked == ("<s>", *seen.target[:-1])), kind
+            assert sides.asks in named and (
+                sides.looked in named or sides.looked == ("<s>", *seen.target[:-1])
+            ), kind
             assert not sides.queries.flags.writeable and not sides.keys.flags.writeable
     drawn, error = module.planes([Head(name, 0, 1), Head(name, 99, 0)])
-    assert isinstance(error, InputError) and isinstance(drawn, Plane) and -1 <= drawn.after <= drawn.before + 0.2 <= 1.2
+    assert (
+        isinstance(error, InputError)
+        and isinstance(drawn, Plane)
+        and -1 <= drawn.after <= drawn.before + 0.2 <= 1.2
+    )
 
 
-@pytest.mark.parametrize(("slug", "number"), [("act_rnn", 1), ("act_rnn", 2), ("universal_transformer", 0), ("universal_transformer", 1)])
+@pytest.mark.parametrize(
+    ("slug", "number"),
+    [("act_rnn", 1), ("act_rnn", 2), ("universal_transformer", 0), ("universal_transformer", 1)],
+)
 def test_the_sum_that_halts_can_be_read_off(slug: str, number: int) -> None:
     seen = alone(slug, number)
     np.testing.assert_allclose(seen.weights.sum(0), 1, atol=1e-5)
@@ -269,14 +394,21 @@ def test_the_sum_that_halts_can_be_read_off(slug: str, number: int) -> None:
 
 MADE: dict[str, Callable[[Any], tuple[Any, ...]]] = {  # what of a run is sent to be read again
     "adaptive_span": lambda seen: (seen.text,),
-    "image_transformer": lambda seen: (tuple(one.pictures[0].tobytes() for one in seen.made), b"" if seen.small is None else seen.small),
+    "image_transformer": lambda seen: (
+        tuple(one.pictures[0].tobytes() for one in seen.made),
+        b"" if seen.small is None else seen.small,
+    ),
     "language_model": lambda seen: (seen.numbers,),
     "music": lambda seen: (tuple(one.events.tobytes() for one in seen.made),),
     "sparse_transformer": lambda seen: (tuple(one.symbols.tobytes() for one in seen.made),),
     "transformer_xl": lambda seen: (tuple(one.text for one in seen.readings),),
-    **dict.fromkeys(("nonautoregressive", "rnn_attention", "translation"), lambda seen: (seen.target, seen.target_space)),
+    **dict.fromkeys(
+        ("nonautoregressive", "rnn_attention", "translation"),
+        lambda seen: (seen.target, seen.target_space),
+    ),
 }
-AGAIN: list[tuple[str, int, dict[str, Any], set[int]]] = [  # a request by its number, a change, and the models that it reaches
+# a request by its number, a change, and the models that it reaches
+AGAIN: list[tuple[str, int, dict[str, Any], set[int]]] = [
     ("adaptive_span", 0, {"spans": ((EVERY, EVERY, 0.0), (0, 1, 3.5))}, {0}),
     ("image_transformer", 0, {"silenced": (("local_1d", 1, 0),)}, {0}),
     ("image_transformer", 0, {"memory_rows": 1}, {0}),
@@ -302,51 +434,96 @@ AGAIN: list[tuple[str, int, dict[str, Any], set[int]]] = [  # a request by its n
 
 
 def cost(seen: Any) -> list[Any]:
-    """What each model of a run, or of a reading again, says that its symbols cost; NaN where it does not say."""
-    parts = getattr(seen, "made", getattr(seen, "readings", getattr(seen, "nats", getattr(seen, "bits", seen))))
-    if isinstance(parts, tuple | np.ndarray) and not (isinstance(parts, np.ndarray) and parts.ndim == 1):
+    """What each model of a run, or of a reading again, says that its symbols cost; NaN where it
+    does not say."""
+    parts = getattr(
+        seen, "made", getattr(seen, "readings", getattr(seen, "nats", getattr(seen, "bits", seen)))
+    )
+    if isinstance(parts, tuple | np.ndarray) and not (
+        isinstance(parts, np.ndarray) and parts.ndim == 1
+    ):
         return [getattr(one, "nats", one.bits[0] if hasattr(one, "bits") else one) for one in parts]
     return [getattr(parts, "log_probabilities", parts)]
 
 
 @pytest.mark.parametrize(("slug", "number", "change", "reached"), AGAIN, ids=str)
-def test_read_again_a_run_costs_what_it_cost_and_under_a_change_what_a_run_under_it_costs(
+def test_a_rerun_costs_what_the_run_cost(
     slug: str, number: int, change: dict[str, Any], reached: set[int]
 ) -> None:
-    module, kind = of(slug), getattr(of(slug, "records"), "Again", Retranslated)
+    module, kind = of(slug), getattr(of(slug, "records"), "Rereading", Retranslated)
     request, plain = asked(slug)[number], alone(slug, number)
     changed = dataclasses.replace(request, **change)
     (other,) = module.explain([changed])
-    bad = dataclasses.replace(request, temperature=-1.0) if hasattr(request, "temperature") else wrong(slug)
+    bad = (
+        dataclasses.replace(request, temperature=-1.0)
+        if hasattr(request, "temperature")
+        else wrong(slug)
+    )
     pairs = ((request, plain), (changed, plain), (changed, other), (bad, plain))
-    found = getattr(module, "measure", getattr(module, "reread", None))([kind(one, *MADE[slug](run)) for one, run in pairs])
-    answers = found if isinstance(found, list) else [next(filter(None, turns)) for turns in zip(*found, strict=True)]
+    found = getattr(module, "measure", getattr(module, "reread", None))(
+        [kind(one, *MADE[slug](run)) for one, run in pairs]
+    )
+    answers = (
+        found
+        if isinstance(found, list)
+        else [next(filter(None, turns)) for turns in zip(*found, strict=True)]
+    )
     assert isinstance(answers.pop(), InputError)
     for run, again in ((plain, answers[0]), (other, answers[2])):
         for ours, theirs in zip(cost(run), cost(again), strict=True):
-            told = np.isfinite(theirs) & ((ours != 0) if slug == "music" else True)  # what is given of a piece costs nothing in a run
+            # what is given of a piece costs nothing in a run
+            told = np.isfinite(theirs) & ((ours != 0) if slug == "music" else True)
             np.testing.assert_allclose(ours[told], theirs[told], atol=3e-3)
         if isinstance(again, type(run)):
             same(run, again)
     both = zip(cost(answers[0]), cost(answers[1]), strict=True)
-    assert {i for i, (before, after) in enumerate(both) if np.nanmax(abs(before - after)) > 1e-3} == reached
+    assert {
+        i for i, (before, after) in enumerate(both) if np.nanmax(abs(before - after)) > 1e-3
+    } == reached
 
 
 @pytest.mark.parametrize("slug", ["act_rnn", "universal_transformer"])
-def test_networks_are_measured_on_the_same_inputs_whatever_is_asked_of_them_and_changed(slug: str) -> None:
+def test_networks_share_their_inputs(
+    slug: str,
+) -> None:
     request = asked(slug)[0]
-    changes: tuple[dict[str, Any], ...] = ({}, {"forced": 1}, {"limit": 1}, {"forced": 3}, {"forced": 99})
+    changes: tuple[dict[str, Any], ...] = (
+        {},
+        {"forced": 1},
+        {"limit": 1},
+        {"forced": 3},
+        {"forced": 99},
+    )
     trained, again, once, limited, thrice, error = of(slug).measure(
         [request, *(dataclasses.replace(request, text="", **more) for more in changes)]
     )
-    assert (trained.accuracy, trained.ponder, trained.sample) == (again.accuracy, again.ponder, again.sample)
+    assert (trained.accuracy, trained.ponder, trained.sample) == (
+        again.accuracy,
+        again.ponder,
+        again.sample,
+    )
     assert once.ponder == limited.ponder == 2.0 < trained.ponder and thrice.ponder == 4.0
-    assert once.accuracy == limited.accuracy and 0 <= once.accuracy <= trained.accuracy <= 1 and once.milliseconds > 0
+    assert (
+        once.accuracy == limited.accuracy
+        and 0 <= once.accuracy <= trained.accuracy <= 1
+        and once.milliseconds > 0
+    )
     assert isinstance(error, InputError) and error.code == "forced"
 
 
 def test_what_pages_read_of_a_lab_needs_neither_torch_nor_midi() -> None:
-    names = [path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".") for path in ROOT.glob("models/*/*.py")]
-    light = [name for name in names if name.endswith(("records", ".weights", ".saving", ".letters", ".vocabulary", ".repeats", ".notes"))]
-    code = f"import sys, {', '.join(light)}; assert not {{'torch', 'pretty_midi'}} & set(sys.modules)"
+    names = [
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+        for path in ROOT.glob("models/*/*.py")
+    ]
+    light = [
+        name
+        for name in names
+        if name.endswith(
+            ("records", ".weights", ".saving", ".letters", ".vocabulary", ".repeats", ".notes")
+        )
+    ]
+    code = (
+        f"import sys, {', '.join(light)}; assert not {{'torch', 'pretty_midi'}} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

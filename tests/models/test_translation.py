@@ -1,4 +1,5 @@
-"""The Transformer is the one of the paper; its text, its training, its ablations, and the one that is shipped."""
+"""The Transformer is the one of the paper; its text, its training, its ablations, and the one that
+is shipped."""
 
 from __future__ import annotations
 
@@ -17,17 +18,27 @@ import torch
 from torch import nn
 
 from models import __main__ as program
-from models import checkpoint
-from models.captions import read
-from models.checkpoint import CheckpointError
-from models.encoder import Config
-from models.encoder_decoder import Changes, MultiHeadAttention, Paths, Transformer
-from models.errors import InputError
-from models.multi30k import BLANK, PAD, START, STOP, UNKNOWN, Pairs, Tokenizer, cleaned, pairs
-from models.searching import Cache
-from models.trace import Trace
-from models.training import Schedule
-from models.translating import bleu, translate
+from models.checkpoints import checkpoint
+from models.checkpoints.checkpoint import CheckpointError
+from models.data.captions import read_captions
+from models.data.multi30k import (
+    BLANK,
+    PAD,
+    START,
+    STOP,
+    UNKNOWN,
+    Pairs,
+    Tokenizer,
+    clean_sentence,
+    encode_pairs,
+)
+from models.decoding.translation_search import SearchCache
+from models.explaining.errors import InputError
+from models.explaining.trace import Trace
+from models.networks.encoder import Config
+from models.networks.encoder_decoder import Changes, MultiHeadAttention, Paths, Transformer
+from models.training.loop import Schedule
+from models.training.translation import measure_bleu, translate
 from models.translation import paths, pretrained, recipe
 from models.translation.ablation import Ablated, AblatedConfig, diagonality, position_r2
 from models.translation.explain import explain
@@ -43,13 +54,20 @@ SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, PAD, PAD]])
 TARGET = torch.tensor([[2, 12, 13, 14], [2, 15, PAD, PAD]])
 ALLOWED = SOURCE != PAD
 CPU = torch.device("cpu")
-QUICK = Recipe(Schedule(steps=60, warmup=5, cooldown=10, average=2, every=5, precision="32-true"), batch=64, rate=3e-2)
+QUICK = Recipe(
+    Schedule(steps=60, warmup=5, cooldown=10, average=2, every=5, precision="32-true"),
+    batch=64,
+    rate=3e-2,
+)
 close = partial(torch.testing.assert_close, atol=1e-5, rtol=1e-5)
 
 
 def copied(ours: Any, theirs: Any) -> None:
     """The parameters of a layer of ours as those of torch's own layer."""
-    for name, mine in (("self_attn", ours.self_attention), ("multihead_attn", getattr(ours, "cross_attention", None))):
+    for name, mine in (
+        ("self_attn", ours.self_attention),
+        ("multihead_attn", getattr(ours, "cross_attention", None)),
+    ):
         if mine is not None:
             its = getattr(theirs, name)
             its.in_proj_weight.data.copy_(mine.project_in.weight)
@@ -61,16 +79,28 @@ def copied(ours: Any, theirs: Any) -> None:
         getattr(theirs, f"norm{i + 1}").load_state_dict(norm.state_dict())
 
 
-# ---- the network ---------------------------------------------------------------------------------------------------------------------
+# ---- the network
 
 
 def test_it_equals_the_transformer_of_torch_with_copied_weights(tiny: Transformer) -> None:
     config = tiny.config
     theirs = nn.Transformer(
-        config.d_model, config.n_heads, config.n_layers, config.n_layers, config.d_ff, dropout=0.0, batch_first=True, norm_first=False
+        config.d_model,
+        config.n_heads,
+        config.n_layers,
+        config.n_layers,
+        config.d_ff,
+        dropout=0.0,
+        batch_first=True,
+        norm_first=False,
     ).eval()
-    theirs.encoder.norm = theirs.decoder.norm = None  # the paper has no norm behind the last layer's own
-    for ours, layer in zip((*tiny.encoder, *tiny.decoder), (*theirs.encoder.layers, *theirs.decoder.layers), strict=True):
+    # the paper has no norm behind the last layer's own
+    theirs.encoder.norm = theirs.decoder.norm = None
+    for ours, layer in zip(
+        (*tiny.encoder, *tiny.decoder),
+        (*theirs.encoder.layers, *theirs.decoder.layers),
+        strict=True,
+    ):
         copied(ours, layer)
     hidden = torch.zeros_like(ALLOWED, dtype=torch.float32).masked_fill(~ALLOWED, -math.inf)
     expected = theirs(  # with gradients on: without, torch would take a shortcut that warns
@@ -81,26 +111,36 @@ def test_it_equals_the_transformer_of_torch_with_copied_weights(tiny: Transforme
         memory_key_padding_mask=hidden,
     )
     close(tiny(SOURCE, TARGET, ALLOWED), expected.detach())
-    close(tiny.embed(SOURCE)[0, 3], tiny.embedding.weight[7] * math.sqrt(config.d_model) + tiny.positions[3])
+    close(
+        tiny.embed(SOURCE)[0, 3],
+        tiny.embedding.weight[7] * math.sqrt(config.d_model) + tiny.positions[3],
+    )
     trace = Trace("encoder/*/self/weights", "decoder/*/self/weights", "decoder/*/cross/weights")
     assert torch.equal(tiny(SOURCE, TARGET, ALLOWED, trace=trace), tiny(SOURCE, TARGET, ALLOWED))
     assert trace.stack("decoder/*/cross/weights").shape == (2, 2, 4, 4, 5)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_silencing_a_head_is_zeroing_its_columns_of_the_output_projection_for_one_sentence(tiny: Transformer, kind: str) -> None:
-    other, changes = copy.deepcopy(tiny), Changes(gains={kind: torch.ones(tiny.config.n_layers, 2, tiny.config.n_heads)})
+def test_silencing_zeroes_the_heads_columns(tiny: Transformer, kind: str) -> None:
+    other, changes = (
+        copy.deepcopy(tiny),
+        Changes(gains={kind: torch.ones(tiny.config.n_layers, 2, tiny.config.n_heads)}),
+    )
     close(tiny(SOURCE, TARGET, ALLOWED, changes=changes), tiny(SOURCE, TARGET, ALLOWED))
     changes.gains[kind][0, 1, 1] = 0
     layer = (other.encoder if kind == "encoder" else other.decoder)[0]
-    (layer.cross_attention if kind == "cross" else layer.self_attention).project_out.weight[:, 8:16] = 0
+    (layer.cross_attention if kind == "cross" else layer.self_attention).project_out.weight[
+        :, 8:16
+    ] = 0
     found = tiny(SOURCE, TARGET, ALLOWED, changes=changes)
     silenced, plain = (model(SOURCE, TARGET, ALLOWED) for model in (other, tiny))
     close(found, torch.stack((plain[0], silenced[1])))
     assert not torch.allclose(found[1], plain[1])
 
 
-def test_hiding_a_word_is_not_reading_it_and_with_every_word_hidden_all_numbers_stay_finite(tiny: Transformer) -> None:
+def test_hiding_a_word_is_not_reading_it(
+    tiny: Transformer,
+) -> None:
     allowed, changed = ALLOWED.clone(), SOURCE.clone()
     allowed[0, 2], changed[0, 2] = False, 20
     close(tiny(SOURCE, TARGET, allowed), tiny(changed, TARGET, allowed))
@@ -109,11 +149,17 @@ def test_hiding_a_word_is_not_reading_it_and_with_every_word_hidden_all_numbers_
 
 def test_embeddings_are_tied_and_the_count_is_within_its_limit() -> None:
     model = Transformer(Config())
-    assert sum(p.numel() for p in model.parameters()) == sum(t.numel() for t in model.state_dict().values()) <= 4_700_000
+    assert (
+        sum(p.numel() for p in model.parameters())
+        == sum(t.numel() for t in model.state_dict().values())
+        <= 4_700_000
+    )
     assert not any("readout" in name for name in model.state_dict())
 
 
-def test_without_the_scale_a_query_is_as_good_as_multiplied_by_the_root_of_its_width(tiny: Transformer) -> None:
+def test_an_unscaled_query_is_multiplied(
+    tiny: Transformer,
+) -> None:
     other, root = copy.deepcopy(tiny), math.sqrt(tiny.config.d_model // tiny.config.n_heads)
     for module in other.modules():
         if isinstance(module, MultiHeadAttention):
@@ -124,94 +170,151 @@ def test_without_the_scale_a_query_is_as_good_as_multiplied_by_the_root_of_its_w
     assert not torch.allclose(changed, tiny(SOURCE, TARGET, ALLOWED), atol=1e-3)
 
 
-def test_without_sinusoids_the_encoder_gives_a_shuffled_sentence_shuffled_vectors(tiny: Transformer) -> None:
+def test_without_sinusoids_order_is_lost(
+    tiny: Transformer,
+) -> None:
     order, allowed = torch.tensor([3, 0, 4, 1, 2]), torch.ones_like(ALLOWED[:1])
-    one, other = (tiny.encode(tokens, allowed, changes=Changes(positional=False)) for tokens in (SOURCE[:1], SOURCE[:1, order]))
+    one, other = (
+        tiny.encode(tokens, allowed, changes=Changes(positional=False))
+        for tokens in (SOURCE[:1], SOURCE[:1, order])
+    )
     close(one[:, order], other)
-    assert not torch.allclose(tiny.encode(SOURCE[:1], allowed)[:, order], tiny.encode(SOURCE[:1, order], allowed), atol=1e-3)
+    assert not torch.allclose(
+        tiny.encode(SOURCE[:1], allowed)[:, order],
+        tiny.encode(SOURCE[:1, order], allowed),
+        atol=1e-3,
+    )
 
 
-def test_without_the_causal_mask_what_comes_later_changes_what_stands_before(tiny: Transformer) -> None:
+def test_without_the_mask_later_words_count(
+    tiny: Transformer,
+) -> None:
     changed, reads = TARGET.clone(), torch.ones_like(TARGET, dtype=torch.bool)
     changed[:, 3:] = 16
     reads[1, 2:] = False  # and what must not be read changes nothing
-    one, other = (tiny(SOURCE, target, ALLOWED, changes=Changes(reads=reads)) for target in (TARGET, changed))
+    one, other = (
+        tiny(SOURCE, target, ALLOWED, changes=Changes(reads=reads)) for target in (TARGET, changed)
+    )
     assert not torch.allclose(one[0, 0], other[0, 0], atol=1e-4)
     close(one[1, :2], other[1, :2])
 
 
-# ---- text ----------------------------------------------------------------------------------------------------------------------------
+# ---- text
 
 
-@pytest.mark.parametrize("text", ["Two dogs are running through the snow.", "Ein kleines Mädchen klettert auf einen Baum, und sieht zu."])
-def test_known_text_survives_the_way_there_and_back_and_its_pieces_and_spaces_spell_it(tokenizer: Tokenizer, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Two dogs are running through the snow.",
+        "Ein kleines Mädchen klettert auf einen Baum, und sieht zu.",
+    ],
+)
+def test_known_text_survives_the_round_trip(tokenizer: Tokenizer, text: str) -> None:
     found = tokenizer.encode(text)
     assert tokenizer.decode(found.ids) == text
-    spelled = "".join((" " if space else "") + piece.replace(BLANK, "") for piece, space in zip(found.pieces, found.space, strict=True))
+    spelled = "".join(
+        (" " if space else "") + piece.replace(BLANK, "")
+        for piece, space in zip(found.pieces, found.space, strict=True)
+    )
     assert spelled.strip() == text
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "\x00", "😀", "שלום עולם", "a\u0301", "</s> <s> <pad>", "A" * 3000, "​", "\ud800", '"Two dogs," he.', "１２３", "中文"]
+    "text",
+    [
+        "",
+        " ",
+        "\x00",
+        "😀",
+        "שלום עולם",
+        "a\u0301",
+        "</s> <s> <pad>",
+        "A" * 3000,
+        "​",
+        "\ud800",
+        '"Two dogs," he.',
+        "１２３",
+        "中文",
+    ],
 )
 def test_any_text_can_be_read_and_is_never_a_special_token(tokenizer: Tokenizer, text: str) -> None:
-    found = tokenizer.encode(cleaned(text))
+    found = tokenizer.encode(clean_sentence(text))
     assert len(found.ids) == len(found.pieces) == len(found.space) and all(found.pieces)
     assert not {PAD, START, STOP} & set(found.ids)
 
 
-def test_pieces_lead_back_to_their_tokens_and_an_unknown_one_shows_the_text_it_stands_for(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_pieces_lead_back_to_their_tokens(tokenizer: Tokenizer, tmp_path: Path) -> None:
     found = tokenizer.encode("dogs 😀")
     assert found.pieces[found.ids.index(UNKNOWN)] == "😀"
-    assert all(tokenizer.token(*tokenizer.piece(token)) == token for token in (STOP, *range(4, len(tokenizer))))
+    assert all(
+        tokenizer.find_token(*tokenizer.show_piece(token)) == token
+        for token in (STOP, *range(4, len(tokenizer)))
+    )
     with pytest.raises(KeyError):
-        tokenizer.token("no such piece", True)
-    assert cleaned("  a\x00b\tc\u202e d\ud800 e\u0301 ") == "a b c d é"
+        tokenizer.find_token("no such piece", True)
+    assert clean_sentence("  a\x00b\tc\u202e d\ud800 e\u0301 ") == "a b c d é"
     tokenizer.save(tmp_path / "tokenizer.json")
-    assert Tokenizer.load(tmp_path / "tokenizer.json").encode("A man </s> runs.") == tokenizer.encode("A man </s> runs.")
-    with pytest.raises(ValueError, match="without a single piece"):
-        pairs(tokenizer, ["A man."], [""])
+    assert Tokenizer.load(tmp_path / "tokenizer.json").encode(
+        "A man </s> runs."
+    ) == tokenizer.encode("A man </s> runs.")
+    with pytest.raises(ValueError, match="the sentence has 0 pieces"):
+        encode_pairs(tokenizer, ["A man."], [""])
 
 
-def test_an_epoch_holds_every_pair_once_within_the_limit_and_depends_on_seed_and_epoch_alone() -> None:
+def test_an_epoch_holds_every_pair_once() -> None:
     rng = np.random.default_rng(1)
     rows = [rng.integers(4, 50, size=rng.integers(1, 12)) for _ in range(200)]
     few = Pairs(rows, rows[::-1])
-    epoch, again, other = ([b.tolist() for b in few.batches(64, seed=1, epoch=number)] for number in (0, 0, 1))
+    epoch, again, other = (
+        [b.tolist() for b in few.draw_batches(64, seed=1, epoch=number)] for number in (0, 0, 1)
+    )
     assert sorted(i for b in epoch for i in b) == list(range(200)) and epoch == again != other
     assert all(len(b) * max(len(few.target[i]) + 1 for i in b) <= 64 for b in epoch)
-    batch, n = few.batch([0, 1]), len(few.target[0])
+    batch, n = few.make_batch([0, 1]), len(few.target[0])
     assert batch.target[0, 0] == START and batch.wanted[0, n] == STOP and STOP not in batch.source
-    assert batch.target[0, 1 : n + 1].tolist() == batch.wanted[0, :n].tolist(), "the wanted piece is the next one"
+    assert batch.target[0, 1 : n + 1].tolist() == batch.wanted[0, :n].tolist(), (
+        "the wanted piece is the next one"
+    )
 
 
 def test_missing_and_uneven_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"val\.en\.gz"):
-        read(tmp_path, "val")
+        read_captions(tmp_path, "val")
     (tmp_path / "multi30k").mkdir()
     for language, text in (("en", "a\nb\n"), ("de", "c\n")):
-        with gzip.open(tmp_path / "multi30k" / f"val.{language}.gz", "wt", encoding="utf-8") as file:
+        with gzip.open(
+            tmp_path / "multi30k" / f"val.{language}.gz", "wt", encoding="utf-8"
+        ) as file:
             file.write(text)
     with pytest.raises(ValueError, match="2 English sentences beside 1 German"):
-        read(tmp_path, "val")
+        read_captions(tmp_path, "val")
 
 
-# ---- from two text files to a shipped, measured model --------------------------------------------------------------------------------
+# ---- from two text files to a shipped, measured model
 
 
 @pytest.fixture
 def data(captions: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Four captions, and small networks."""
     config = Config(vocabulary=150, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.0)
-    monkeypatch.setattr(recipe.LAB, "variants", {"base": dataclasses.replace(recipe.VARIANTS["base"], config=config, recipe=QUICK)})
+    monkeypatch.setattr(
+        recipe.LAB,
+        "variants",
+        {"base": dataclasses.replace(recipe.VARIANTS["base"], config=config, recipe=QUICK)},
+    )
     return captions
 
 
-def test_four_captions_are_learned_shipped_and_measured(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_four_captions_are_learned_shipped_and_measured(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found, shipped = trained(recipe, pretrained.read, data, "base")
     assert shipped.facts["licence"] and shipped.facts["published"]["comparable"] is False
-    where = checkpoint.folder("translation")
-    assert len(json.loads((where / "training.json").read_text())) >= 10 and shipped.model.config.d_model == 16
+    where = checkpoint.find_folder("translation")
+    assert (
+        len(json.loads((where / "training.json").read_text())) >= 10
+        and shipped.model.config.d_model == 16
+    )
     assert found["value"] > 50 and found["n"] == 4
     recipe.evaluate(data, device=CPU, split="val", record=True)
     assert checkpoint.read_facts(where)["surprising_below"] < 0
@@ -221,17 +324,23 @@ def test_four_captions_are_learned_shipped_and_measured(data: Path, capsys: pyte
 
 
 def test_bleu_is_that_of_whole_corpora_with_case() -> None:
-    assert bleu(GERMAN, GERMAN)[0] == pytest.approx(100) and bleu([text.lower() for text in GERMAN], GERMAN)[0] < 90
+    assert (
+        measure_bleu(GERMAN, GERMAN)[0] == pytest.approx(100)
+        and measure_bleu([text.lower() for text in GERMAN], GERMAN)[0] < 90
+    )
 
 
-# ---- the shipped model ---------------------------------------------------------------------------------------------------------------
+# ---- the shipped model
 
 
-def test_the_shipped_model_translates_fifty_quoted_captions_as_measured() -> None:
-    model, quoted = load(), json.loads((Path(__file__).with_name("captions.json")).read_text(encoding="utf-8"))
+def test_fifty_captions_score_as_measured() -> None:
+    model, quoted = (
+        load(),
+        json.loads((Path(__file__).with_name("captions.json")).read_text(encoding="utf-8")),
+    )
     assert load() is model and len(quoted["english"]) == 50 and quoted["licence"]
     texts = [model.tokenizer.decode(one.tokens) for one in translate(model, quoted["english"])]
-    value, signature = bleu(texts, quoted["german"])
+    value, signature = measure_bleu(texts, quoted["german"])
     assert value > 33 and "case:mixed" in signature and "tok:13a" in signature
     figure = model.facts["figure"]
     assert (figure["split"], figure["n"], figure["beam"]) == ("test_2016_flickr", 1000, 4)
@@ -239,18 +348,30 @@ def test_the_shipped_model_translates_fifty_quoted_captions_as_measured() -> Non
 
 
 def test_its_own_captions_are_not_surprising_and_nonsense_is() -> None:
-    *known, odd = explain([*EXAMPLES, Request("Quarterly dividends notwithstanding, jurisprudence metastasised hypothetically.")])
+    *known, odd = explain(
+        [
+            *EXAMPLES,
+            Request(
+                "Quarterly dividends notwithstanding, jurisprudence metastasised hypothetically."
+            ),
+        ]
+    )
     assert not any(one.surprising for one in known if isinstance(one, Explanation))
     assert isinstance(odd, Explanation) and odd.surprising
 
 
-def test_the_program_lists_it_and_says_which_data_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert program.main(["list"]) == 0 and program.main(["evaluate", "translation", "--data", str(tmp_path)]) == 1
+def test_the_program_lists_it_and_says_which_data_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        program.main(["list"]) == 0
+        and program.main(["evaluate", "translation", "--data", str(tmp_path)]) == 1
+    )
     told = capsys.readouterr()
     assert "translation base: seed 1" in told.out and "multi30k" in told.err
 
 
-# ---- without residual paths, and with learned positions ------------------------------------------------------------------------------
+# ---- without residual paths, and with learned positions
 
 SMALL = AblatedConfig(vocabulary=200, d_model=16, d_ff=24, n_heads=2, n_layers=2, dropout=0.0)
 
@@ -260,15 +381,19 @@ def network(residual: str = "with") -> Any:
     return Ablated(dataclasses.replace(SMALL, residual=residual)).eval().requires_grad_(False)
 
 
-@pytest.mark.parametrize("residual", ["with", "without", "timing", "without_encoder"])
+@pytest.mark.parametrize(
+    "residual", ["with", "without", "timing", "without_encoder", "timing_encoder"]
+)
 def test_a_search_reads_what_the_decoder_reads(residual: str) -> None:
     model = network(residual)
     memory = model.encode(SOURCE, ALLOWED)
-    cache = Cache(model, memory, ALLOWED, 3)
+    cache = SearchCache(model, memory, ALLOWED, 3)
     for t in range(3):
         step = cache.step(TARGET[:1, t].repeat(2))
     whole = model.readout(model.decode(TARGET[:1, :3].repeat(2, 1), memory, ALLOWED))[:, -1]
-    torch.testing.assert_close(step[:, 4:] - step[:, 4:5], whole[:, 4:] - whole[:, 4:5], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(
+        step[:, 4:] - step[:, 4:5], whole[:, 4:] - whole[:, 4:5], atol=1e-4, rtol=1e-4
+    )
 
 
 def test_without_its_path_a_sublayer_hands_on_what_it_made_alone() -> None:
@@ -277,51 +402,79 @@ def test_without_its_path_a_sublayer_hands_on_what_it_made_alone() -> None:
     for layer in model.encoder:
         again = x if timed is None else timed + model.positions[: x.shape[1]]
         x, timed = (
-            layer.norms[1](layer.feed_forward(layer.norms[0](layer.self_attention(one, mask=ALLOWED[:, None, None])))) for one in (x, again)
+            layer.norms[1](
+                layer.feed_forward(
+                    layer.norms[0](layer.self_attention(one, mask=ALLOWED[:, None, None]))
+                )
+            )
+            for one in (x, again)
         )
     torch.testing.assert_close(model.encode(SOURCE, ALLOWED), x)
-    torch.testing.assert_close(network("timing").encode(SOURCE, ALLOWED), timed)
+    for name in ("timing", "timing_encoder"):
+        torch.testing.assert_close(network(name).encode(SOURCE, ALLOWED), timed)
+    plain, encoder = network("without_encoder"), network("timing_encoder")
+    decoded = [one.decode(TARGET[:1, :3].repeat(2, 1), x, ALLOWED) for one in (plain, encoder)]
+    torch.testing.assert_close(*decoded)  # its decoder is the paper's
 
 
-def test_the_paths_of_a_trained_network_can_be_taken_away_and_given_back(tiny: Transformer) -> None:
+def test_trained_paths_are_cut_and_restored(tiny: Transformer) -> None:
     given = (((1.0, 1.0),) * 2, ((1.0, 0.5), (1.0, 1.0)))
     same, faded = (tiny.encode(SOURCE, ALLOWED, changes=Changes(paths=Paths(one))) for one in given)
     assert torch.equal(same, tiny.encode(SOURCE, ALLOWED)) and not torch.allclose(faded, same)
 
 
-def test_diagonality_is_zero_for_even_rows_and_r2_one_where_the_position_stands_in_the_vector() -> None:
+def test_limits_of_diagonality_and_r2() -> None:
     assert diagonality([torch.full((2, n, n), 1 / n) for n in (5, 9)]) == pytest.approx(0, abs=1e-6)
     assert diagonality([torch.eye(10)[None]]) == pytest.approx(1 - 2.8 / 10)
     chance = torch.Generator().manual_seed(1)
     blind = [torch.randn(12, 4, generator=chance) for _ in range(80)]
     told = [torch.cat((one, torch.arange(12.0)[:, None] * 3 + 1), 1) for one in blind]
-    assert position_r2(told[:40], told[40:]) > 0.999 and abs(position_r2(blind[:40], blind[40:])) < 0.1
+    assert (
+        position_r2(told[:40], told[40:]) > 0.999 and abs(position_r2(blind[:40], blind[40:])) < 0.1
+    )
 
 
-def test_each_ablation_learns_and_is_measured_with_the_pieces_of_the_shipped_model(
+def test_each_ablation_learns_and_is_scored(
     captions: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
-    kinds = {name: dataclasses.replace(one.config, **sizes) for name, one in recipe.VARIANTS.items() if name in ABLATED}
-    tasks = {name: dataclasses.replace(recipe.VARIANTS[name], config=config) for name, config in kinds.items()}
+    kinds = {
+        name: dataclasses.replace(one.config, **sizes)
+        for name, one in recipe.VARIANTS.items()
+        if name in ABLATED
+    }
+    tasks = {
+        name: dataclasses.replace(recipe.VARIANTS[name], config=config)
+        for name, config in kinds.items()
+    }
     monkeypatch.setattr(recipe.LAB, "variants", tasks)
-    checkpoint.folder("translation").mkdir(parents=True)
-    tokenizer.save(checkpoint.folder("translation") / "tokenizer.json")
-    quick = dataclasses.replace(recipe.SMALL, schedule=Schedule(steps=4, warmup=1, cooldown=1, average=1, every=1), batch=64, rate=1e-3)
+    checkpoint.find_folder("translation").mkdir(parents=True)
+    tokenizer.save(checkpoint.find_folder("translation") / "tokenizer.json")
+    quick = dataclasses.replace(
+        recipe.SMALL,
+        schedule=Schedule(steps=4, warmup=1, cooldown=1, average=1, every=1),
+        batch=64,
+        rate=1e-3,
+    )
     for name in ABLATED:
         where = recipe.train(captions, captions / "runs", name, device=CPU, recipe=quick)
         found = recipe.evaluate(captions, name, device=CPU, record=True)
-        assert len(found["diagonality"]) == len(found["position_r2"]) == 2 and set(found["joined"]) == {"1", "2", "3"}
+        assert len(found["diagonality"]) == len(found["position_r2"]) == 2 and set(
+            found["joined"]
+        ) == {"1", "2", "3"}
         model = pretrained.read(where, "cpu").model
         assert ("positions" in model.state_dict()) == (name == "positions_learned")
         assert isinstance(model, Ablated) and model.paths == Ablated(kinds[name]).paths
 
 
-def test_a_cut_path_changes_the_network_that_has_it_alone_and_one_that_was_not_measured_is_left_out(
+def test_a_cut_path_changes_one_network(
     tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figure = {"value": 1.0, "position_r2": [0.5, 0.4], "joined": {"1": 2.0}}
-    known = {f"residual_{kind}": Pretrained(network(kind), tokenizer, {"figure": figure}) for kind in ("with", "without")}
+    known = {
+        f"residual_{kind}": Pretrained(network(kind), tokenizer, {"figure": figure})
+        for kind in ("with", "without")
+    }
 
     def load(variant: str = "residual_with", seed: int = 1) -> Pretrained:
         if variant not in known:
@@ -330,12 +483,19 @@ def test_a_cut_path_changes_the_network_that_has_it_alone_and_one_that_was_not_m
 
     monkeypatch.setattr(paths, "load", load)
     run, dogs = partial(answer, paths.towers, Towers), PathsRequest("Two dogs are running.")
-    plain, cut, shifted = (run(dataclasses.replace(dogs, **change)) for change in ({}, {"gain": 0.0}, {"shift": 9}))
+    plain, cut, shifted = (
+        run(dataclasses.replace(dogs, **change)) for change in ({}, {"gain": 0.0}, {"shift": 9})
+    )
     assert [one.network for one in plain.towers] == ["residual_with", "residual_without"]
     for before, after, moves in zip(plain.towers, cut.towers, (True, False), strict=True):
-        assert before.text == before.before == after.before and (before.diagonality == before.was).all()
+        assert (
+            before.text == before.before == after.before
+            and (before.diagonality == before.was).all()
+        )
         assert (after.was == before.diagonality).all() and before.diagonality.shape == (2,)
-        assert (before.maps[0] == after.maps[0]).all() and bool((before.maps[1] != after.maps[1]).any()) == moves
+        assert (before.maps[0] == after.maps[0]).all() and bool(
+            (before.maps[1] != after.maps[1]).any()
+        ) == moves
         assert before.maps.sum(-1) == pytest.approx(1, rel=1e-5)
     assert any((a.maps != b.maps).any() for a, b in zip(plain.towers, shifted.towers, strict=True))
     for change, code in (

@@ -1,1 +1,2 @@
-"""Adaptive computation time: a recurrent network that decides how long it thinks about each input."""
+"""The lab of adaptive computation time: a recurrent network that decides how many steps it computes
+on each input."""

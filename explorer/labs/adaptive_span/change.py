@@ -1,51 +1,73 @@
-"""What changes if …, for adaptive span: the knob of spans, and what forced ones cost, in words and for the panel."""
+"""The change panel of adaptive span: the knob of spans, and the cost of forced ones, in words and
+for the panel."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from explorer import labels
-from explorer.controls import Control
-from explorer.figures.sides import Side
-from explorer.knobs import Spans
-from explorer.labels import Text, change_sentence, filled, raised, strung
+import numpy as np
+
+from explorer.components.change_panel import Readings
+from explorer.contract import labels
+from explorer.contract.controls import Control
+from explorer.contract.knobs import Spans
+from explorer.contract.labels import Text, capitalise, fill_text, join_parts, write_change_sentence
+from explorer.figures.sides import TextSide
 from explorer.labs.adaptive_span import texts
-from explorer.widgets.change import Readings
-from models.adaptive_span.records import EVERY, PAGES, Again, Explanation, Losses, Request
+from models.adaptive_span.records import EVERY, PAGES, Explanation, Losses, Request, Rereading
 
 NAMED = 2  # forced spans that are named one by one
 
 
-def knobs(layers: int, heads: int, span: int, ramp: int) -> tuple[Control, ...]:
-    """What may be changed in a model of so many layers and heads, with spans up to `span`."""
+def list_controls(layers: int, heads: int, span: int, ramp: int) -> tuple[Control, ...]:
+    """Return the controls of what may be changed in a model with these layers and heads and spans
+    up to `span`."""
     knob = Spans(layers=layers, heads=heads, span=span, ramp=ramp)
-    return (Control("spans", texts.SPANS, "knob", knob=knob, change=True, says=said),)
+    return (
+        Control("spans", texts.SPANS, "knob", knob=knob, change=True, says=describe_forced_spans),
+    )
 
 
-def said(spans: Sequence[tuple[int, int, float]]) -> Text:
-    """What a request forces, in words."""
-    parts = [_one(*span) for span in spans]
-    return labels.listed(parts if len(parts) <= NAMED else [filled(texts.SEVERAL, n=len(parts))]) or {}
+def describe_forced_spans(spans: Sequence[tuple[int, int, float]]) -> Text:
+    """Return the spans that a request forces, in words."""
+    parts = [_describe_span(*span) for span in spans]
+    return (
+        labels.join_with_and(
+            parts if len(parts) <= NAMED else [fill_text(texts.SEVERAL, n=len(parts))]
+        )
+        or {}
+    )
 
 
-def again(request: Request, seen: Explanation) -> Again | None:
-    """What was read and written, to be read under the spans that a request forces; None where it forces none."""
-    return Again(replace(request, text="", page=PAGES[0], length=0), seen.text) if request.spans else None
+def ask_to_reread(request: Request, explanation: Explanation) -> Rereading | None:
+    """Return the text of the run, to be read again under the spans that a request forces; None
+    where it forces none."""
+    return (
+        Rereading(replace(request, text="", page=PAGES[0], length=0), explanation.text)
+        if request.spans
+        else None
+    )
 
 
-def _one(layer: int, head: int, z: float) -> Text:
+def _describe_span(layer: int, head: int, z: float) -> Text:
     if layer == EVERY:
-        return filled(texts.ALL, z=f"{z:g}")
+        return fill_text(texts.ALL, z=f"{z:g}")
     if head == EVERY:
-        return filled(texts.LAYER, layer=layer + 1, z=f"{z:g}")
-    return filled(texts.HEAD, head=f"{layer + 1}·{head + 1}", z=f"{z:g}")
+        return fill_text(texts.LAYER, layer=layer + 1, z=f"{z:g}")
+    return fill_text(texts.HEAD, head=f"{layer + 1}·{head + 1}", z=f"{z:g}")
 
 
-def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None, Losses], _request: Request, change: Text) -> Readings:
-    """What the panel draws of a comparison. losses: of what was read before, read under the forced spans."""
-    before, after = seen
-    side = Side(
+def compare_readings(
+    explanations: tuple[Explanation, Explanation],
+    losses: tuple[Losses | None, Losses],
+    _request: Request,
+    change: Text,
+) -> Readings:
+    """Draw a comparison for the change panel. losses: of the text read before, read under the
+    forced spans."""
+    before, after = explanations
+    side = TextSide(
         before.variant,
         texts.NAMES[before.variant],
         before.nats,
@@ -54,12 +76,17 @@ def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None,
         written=(before.text[before.given :], after.text[before.given :]),
         text=before.text,
     )
-    return Readings([side], sentence(change, before, after, side))
+    return Readings([side], describe_change(change, before, after, side))
 
 
-def sentence(change: Text, before: Explanation, after: Explanation, side: Side) -> Text:
-    """The comparison in words: how much, and how far the heads look before and after. change: in words."""
-    mean, was = (float(seen.saved.long_positions.mean()) for seen in (after, before))
-    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *side.bits, change=change, most=side.most)
-    looks = change_sentence(texts.LOOKS, texts.LOOKS_SAME, was, mean, show="{:,.0f}".format)
-    return raised(strung([cost, looks], "", ""))
+def describe_change(change: Text, before: Explanation, after: Explanation, side: TextSide) -> Text:
+    """Describe the comparison in words: how much, and how far the heads look before and after.
+    change: in words."""
+    mean, was = (
+        float(np.minimum(seen.span, seen.z + seen.ramp).mean()) for seen in (after, before)
+    )
+    cost = write_change_sentence(
+        texts.SAYS, texts.SAYS_SAME, *side.measure_bits, change=change, most=side.find_most_bits
+    )
+    looks = write_change_sentence(texts.LOOKS, texts.LOOKS_SAME, was, mean, show="{:,.0f}".format)
+    return capitalise(join_parts([cost, looks], "", ""))

@@ -1,1 +1,1 @@
-"""The page of BERT: hidden words guessed from both sides, and what the heads of an encoder find."""
+"""The lab of BERT: hidden words guessed from both sides, and what the heads of an encoder find."""

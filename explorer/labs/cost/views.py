@@ -1,48 +1,86 @@
-"""What the page declares of its input, its stored run, its place on the family map and its guided steps."""
+"""The page's declarations: its input, its stored run, its place on the family map and its guided
+steps."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import runs
-from explorer.controls import Control, Drawings, query
-from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import Text, filled
+from explorer.contract.controls import Control, SamplePictures, spell_query
+from explorer.contract.lab import GuidedStep, Thumbnail
+from explorer.contract.labels import Text, fill_text
 from explorer.labs.cost import about, texts
-from explorer.labs.cost.clock import own
-from explorer.labs.guided import Shown, guided
+from explorer.labs.cost.clock import select_asked
+from explorer.page import runs
+from explorer.page.guided_steps import Shown, build_steps
 from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation
-from models.pixels import shipped
+from models.data.pixels import load_shipped_pictures
 
-first = runs.kept("cost", EXAMPLES[0], Explanation)
-
-
-def pictures() -> NDArray[np.uint8]:
-    """The pictures to begin with, (picture, row, column)."""
-    return shipped("cost", "pictures")["levels"]
+first = runs.load_first_once("cost", EXAMPLES[0], Explanation)
 
 
-def _plain(*values: float) -> dict[float, Text]:
+def load_pictures() -> NDArray[np.uint8]:
+    """Load the example pictures, (picture, row, column)."""
+    return load_shipped_pictures("cost", "pictures")["levels"]
+
+
+def _remove_changes(*values: float) -> dict[float, Text]:
     return {value: dict.fromkeys(("en", "zh"), f"{value:,g}") for value in values}
 
 
 def controls() -> tuple[Control, ...]:
-    """What may be set, by experiment, and what may be changed in it."""
+    """Return the controls of each experiment, and what may be changed in it."""
     clock, scale, heads = ({"task": (task,)} for task in texts.TASKS)
-    said = {name: lambda value, name=name: filled(texts.SAYS[name], n=f"{value:,g}") for name in texts.SAYS}
+    said = {
+        name: lambda value, name=name: fill_text(texts.SAYS[name], n=f"{value:,g}")
+        for name in texts.SAYS
+    }
     return (
         Control("task", texts.TASK, "choice", names=texts.TASKS),
-        Control("length", texts.LENGTH, "select", names=_plain(64, 128, 256, 512, 1000, 2048, 4096), when=clock),
-        Control("width", texts.WIDTH, "select", names=_plain(16, 64, 128, 256, 512, 1000), when=clock),
-        Control("kernel", texts.KERNEL, "select", names=_plain(3, 5, 7), when=clock),
-        Control("d_k", texts.D_K, "select", names=_plain(*(4**n for n in range(6))), when=scale),
-        Control("picture", texts.PICTURE, "drawing", drawings=Drawings(pictures(), texts.PICTURES, ink=False), when=heads),
-        Control("kernel", texts.FILTER_SIZE, "select", names=_plain(3, 5, 7), when=heads),
-        Control("filter", texts.FILTER, "select", names={name: texts.FILTERS[name] for name in FILTERS}, when=heads),
-        Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={"task": ("scale", "heads")}),
         Control(
-            "window", texts.KNOBS["window"], "stops", names=_plain(16, 32, 64, 128, 256, 512), change=True, says=said["window"], when=clock
+            "length",
+            texts.LENGTH,
+            "select",
+            names=_remove_changes(64, 128, 256, 512, 1000, 2048, 4096),
+            when=clock,
+        ),
+        Control(
+            "width",
+            texts.WIDTH,
+            "select",
+            names=_remove_changes(16, 64, 128, 256, 512, 1000),
+            when=clock,
+        ),
+        Control("kernel", texts.KERNEL, "select", names=_remove_changes(3, 5, 7), when=clock),
+        Control(
+            "d_k", texts.D_K, "select", names=_remove_changes(*(4**n for n in range(6))), when=scale
+        ),
+        Control(
+            "picture",
+            texts.PICTURE,
+            "drawing",
+            drawings=SamplePictures(load_pictures(), texts.PICTURES, ink=False),
+            when=heads,
+        ),
+        Control("kernel", texts.FILTER_SIZE, "select", names=_remove_changes(3, 5, 7), when=heads),
+        Control(
+            "filter",
+            texts.FILTER,
+            "select",
+            names={name: texts.FILTERS[name] for name in FILTERS},
+            when=heads,
+        ),
+        Control(
+            "seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={"task": ("scale", "heads")}
+        ),
+        Control(
+            "window",
+            texts.KNOBS["window"],
+            "stops",
+            names=_remove_changes(16, 32, 64, 128, 256, 512),
+            change=True,
+            says=said["window"],
+            when=clock,
         ),
         Control(
             "fused",
@@ -53,26 +91,62 @@ def controls() -> tuple[Control, ...]:
             says=lambda _no: texts.SAYS["fused"],
             when=clock,
         ),
-        Control("power", texts.KNOBS["power"], "number", step=0.25, names=texts.POWERS, change=True, says=said["power"], when=scale),
-        Control("alpha", texts.KNOBS["alpha"], "stops", names=_plain(0, *ALPHAS), change=True, says=said["alpha"], when=heads),
-        Control("without", texts.KNOBS["without"], "number", names={0: texts.NONE}, change=True, says=said["without"], when=heads),
+        Control(
+            "power",
+            texts.KNOBS["power"],
+            "number",
+            step=0.25,
+            names=texts.POWERS,
+            change=True,
+            says=said["power"],
+            when=scale,
+        ),
+        Control(
+            "alpha",
+            texts.KNOBS["alpha"],
+            "stops",
+            names=_remove_changes(0, *ALPHAS),
+            change=True,
+            says=said["alpha"],
+            when=heads,
+        ),
+        Control(
+            "without",
+            texts.KNOBS["without"],
+            "number",
+            names={0: texts.NONE},
+            change=True,
+            says=said["without"],
+            when=heads,
+        ),
     )
 
 
-SIDE = 48  # cells of the picture on the family map
+SIDE = 48  # cells along an edge of the picture on the family map
 
 
-def thumbnail(seen: Explanation) -> Thumbnail | None:
-    """The stored run: the times of each layer as a curve over the length, both logarithmic."""
-    if seen.clock is None:
+def thumbnail(explanation: Explanation) -> Thumbnail | None:
+    """Draw the stored run: the times of each layer as a curve over the length, both logarithmic."""
+    if explanation.clock is None:
         return None
-    picture, points = np.full((SIDE, SIDE), np.nan, np.float32), own(seen.clock.points)
-    ends = np.log([[min(values), max(values)] for values in ([p.length for p in points], [p.seconds for p in points])])
+    picture, points = (
+        np.full((SIDE, SIDE), np.nan, np.float32),
+        select_asked(explanation.clock.points),
+    )
+    ends = np.log(
+        [
+            [min(values), max(values)]
+            for values in ([p.length for p in points], [p.seconds for p in points])
+        ]
+    )
     for number, layer in enumerate(LAYERS):
         mine = sorted((point.length, point.seconds) for point in points if point.layer == layer)
         if not mine:
             continue
-        x, y = ((np.log(values) - low) / (high - low) for values, (low, high) in zip(zip(*mine, strict=True), ends, strict=True))
+        x, y = (
+            (np.log(values) - low) / (high - low)
+            for values, (low, high) in zip(zip(*mine, strict=True), ends, strict=True)
+        )
         across = np.arange(SIDE)
         up = np.round(np.interp(across, x * (SIDE - 1), y * (SIDE - 3))).astype(int)
         for thick in (0, 1):
@@ -81,15 +155,16 @@ def thumbnail(seen: Explanation) -> Thumbnail | None:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: experiments as links, and the figure that each speaks about."""
-    first(), pictures(), about.family()  # a lab whose files cannot be read has no steps, and is closed
+    """Return the guided steps: experiments as links, and the figure that each speaks about."""
+    # a lab whose files cannot be read has no steps, and is closed
+    first(), load_pictures(), about.read_family()
     shown: dict[str, Shown] = {
         "paths": ("", {}, "far"),
         "paper": ("", {}, "paper"),
         "clock": ("", {}, "clock"),
-        "scale": (query(EXAMPLES[1]), {}, "hardens"),
-        "scores": (query(EXAMPLES[1]), {}, "scores"),
-        "heads": (query(EXAMPLES[3]), {}, "filtered"),
+        "scale": (spell_query(EXAMPLES[1]), {}, "hardens"),
+        "scores": (spell_query(EXAMPLES[1]), {}, "scores"),
+        "heads": (spell_query(EXAMPLES[3]), {}, "filtered"),
         "family": ("", {}, "seconds"),
     }
-    return guided(texts, shown)
+    return build_steps(texts, shown)

@@ -1,1 +1,2 @@
-"""The image lab: pictures grow pixel by pixel, each pixel looking at a block already made, in rows or in tiles."""
+"""The image lab: pictures grow pixel by pixel, each pixel looking at a block generated before it,
+in rows or in tiles."""

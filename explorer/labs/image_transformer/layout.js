@@ -18,7 +18,9 @@ export function layout(pattern, made) {
   for (let p = length - 1; p >= 0; p -= 1) first[order[p]] = p;
   const inMemory = memory.map((runs) => { // runs of positions: first, stop, first, stop, …
     const all = [];
-    for (let i = 0; i < runs.length; i += 2) for (let p = runs[i]; p < runs[i + 1]; p += 1) all.push(p);
+    for (let i = 0; i < runs.length; i += 2) {
+      for (let p = runs[i]; p < runs[i + 1]; p += 1) all.push(p);
+    }
     return Int32Array.from(all);
   });
   const [kept, reached] = [new Map(), new Map()];
@@ -37,7 +39,11 @@ export function layout(pattern, made) {
         [top, left] = [Math.min(top, row), Math.min(left, column)];
         [bottom, right] = [Math.max(bottom, row + 1), Math.max(right, column + 1)];
       }
-      kept.set(b, { query, memory: seen, box: { top, left, rows: bottom - top, columns: right - left } });
+      kept.set(b, {
+        query,
+        memory: seen,
+        box: { top, left, rows: bottom - top, columns: right - left },
+      });
     }
     return kept.get(b);
   }
@@ -84,13 +90,26 @@ export function layout(pattern, made) {
       counts.push(seen);
     }
     const pixels = new Uint8Array(size);
-    for (let p = 0; p < length; p += 1)
-      if (through[p] && (!pixels[order[p]] || through[p] < pixels[order[p]])) pixels[order[p]] = through[p];
+    for (let p = 0; p < length; p += 1) {
+      if (through[p] && (!pixels[order[p]] || through[p] < pixels[order[p]])) {
+        pixels[order[p]] = through[p];
+      }
+    }
     return { pixels, counts };
   }
 
   return {
-    rows, columns, channels, length, size, order, starts, first, blocks, keys, reach,
+    rows,
+    columns,
+    channels,
+    length,
+    size,
+    order,
+    starts,
+    first,
+    blocks,
+    keys,
+    reach,
     /** How many levels made earlier a query looks at in one layer. */
     seen: (position) => reach(position, 1).counts[0],
     row: (position) => Math.floor(order[position] / columns),

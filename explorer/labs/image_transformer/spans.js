@@ -2,15 +2,15 @@
 // head looks, and what it can know of layer by layer. The value is made by drawn.py; the weights of a
 // layer come from the addresses that it names, all heads of a position in one row.
 
-import { filed, upTo } from "../../widgets/lib/arrays.js";
-import { t } from "../../widgets/lib/lang.js";
-import { headOf } from "../../widgets/lib/looking.js";
-import { looksOf } from "../../widgets/lib/looks.js";
-import { Pen, around, cellIn, colour, onCanvas, shades } from "../../widgets/lib/pen.js";
-import { border, rgb } from "../../widgets/lib/raster.js";
-import { ordinal, weight } from "../../widgets/lib/signs.js";
+import { filed, upTo } from "../../frontend/lib/arrays.js";
+import { t } from "../../frontend/lib/lang.js";
+import { headOf } from "../../frontend/lib/selection.js";
+import { looksOf } from "../../frontend/lib/exact_rows.js";
+import { around, cellIn, colour, onCanvas, Pen, shades } from "../../frontend/lib/pen.js";
+import { border, rgb } from "../../frontend/lib/raster.js";
+import { ordinal, weight } from "../../frontend/lib/signs.js";
 import { byPixel, layout } from "./layout.js";
-import { TEXT, place, sentenceOf, where } from "./saying.js";
+import { place, sentenceOf, TEXT, where } from "./saying.js";
 
 const SECONDS = 12; // that a whole picture takes when played
 const ROWS = 128; // of weights that come at once
@@ -34,8 +34,17 @@ export function read(value, { again }) {
   const patterns = value.patterns.map((pattern) => ({ ...pattern, it: laid(pattern) }));
   const [first, { small }] = [patterns[0], value];
   const grows = value.state === "running" && first.made < first.it.length;
-  return { ...value, patterns, small: patterns.length === 1 ? small : null, given: small, grows, made: first.made,
-    length: first.it.length, count: first.pictures.shape[0], weights: looksOf(again, value.weights, ROWS) };
+  return {
+    ...value,
+    patterns,
+    small: patterns.length === 1 ? small : null,
+    given: small,
+    grows,
+    made: first.made,
+    length: first.it.length,
+    count: first.pictures.shape[0],
+    weights: looksOf(again, value.weights, ROWS),
+  };
 }
 
 /**
@@ -43,30 +52,48 @@ export function read(value, { again }) {
  * that is not known.
  */
 function seen(run, look) {
-  const { pattern, head, pos: position, pic, field, whole, plays } = { ...look,
-    ...(look.over?.pos === undefined ? look.over : {}) };
+  const { pattern, head, pos: position, pic, field, whole, plays } = {
+    ...look,
+    ...(look.over?.pos === undefined ? look.over : {}),
+  };
   const at = run.patterns.findIndex(({ key }) => key === pattern);
   const [layer, own] = headOf(head);
   const known = run.state !== "running" && run.state !== "stopped" && position !== null && pic < 2;
   const weights = run.patterns.map((each) => {
     const row = known && run.weights.of(each.look, layer, 1, position, run.length);
     const slots = row ? row.length / each.heads : 0;
-    return row && upTo(each.heads, (h) => byPixel(each.it, position, row.subarray(h * slots, (h + 1) * slots)));
+    return row &&
+      upTo(each.heads, (h) => byPixel(each.it, position, row.subarray(h * slots, (h + 1) * slots)));
   });
-  return { at, layer, head: own, position, weights, known, plays, field: Math.round(field),
+  return {
+    at,
+    layer,
+    head: own,
+    position,
+    weights,
+    known,
+    plays,
+    field: Math.round(field),
     picture: Math.round(pic) - 1,
-    whole: (whole && !plays) || position === null, moves: plays || (run.grows && position >= run.made) };
+    whole: (whole && !plays) || position === null,
+    moves: plays || (run.grows && position >= run.made),
+  };
 }
 
-const silenced = (run, { at, layer }, head) => (run.silenced ?? [])
-  .some(([kind, of, one]) => kind === run.patterns[at].key && of === layer - 1 && one === head - 1);
+const silenced = (run, { at, layer }, head) =>
+  (run.silenced ?? [])
+    .some(([kind, of, one]) =>
+      kind === run.patterns[at].key && of === layer - 1 && one === head - 1
+    );
 
 // ── the figure ──
 /** Of each pixel: 2 made by then, 1 made later, 0 not made; null where all is shown as made. */
 function stages({ whole, position }, { it, made }) {
   if (made >= it.length && whole) return null;
   const stage = new Uint8Array(it.size);
-  for (let p = 0; p < made; p += 1) stage[it.order[p]] = Math.max(stage[it.order[p]], whole || p < position ? 2 : 1);
+  for (let p = 0; p < made; p += 1) {
+    stage[it.order[p]] = Math.max(stage[it.order[p]], whole || p < position ? 2 : 1);
+  }
   return stage;
 }
 
@@ -74,13 +101,20 @@ function stages({ whole, position }, { it, made }) {
  * A picture in colours. levels: (row, column[, channel]). stage: see `stages`. weights: by pixel, NaN where none, drawn
  * against `most`. field: by pixel, through how many layers it is known (0: not), drawn up to `upto`.
  */
-function coloured({ rows, columns, channels }, levels, { stage = null, weights = null, most = 0, field = null,
-  upto = 0 } = {}) {
+function coloured(
+  { rows, columns, channels },
+  levels,
+  { stage = null, weights = null, most = 0, field = null, upto = 0 } = {},
+) {
   const out = new ImageData(columns, rows);
   const [ground, ink, key] = ["sunk", "ink", "key"].map((name) => rgb(colour(name)));
   const colours = shades("weights", 0.8);
   for (let i = 0; i < rows * columns; i += 1) {
-    const [at, w, layer] = [stage ? stage[i] : 2, weights ? weights[i] : Number.NaN, field ? field[i] : 0];
+    const [at, w, layer] = [
+      stage ? stage[i] : 2,
+      weights ? weights[i] : Number.NaN,
+      field ? field[i] : 0,
+    ];
     const share = w === w && most > 0 ? Math.min(1, w / most) : 0;
     const over = w === w ? 0.5 + 0.42 * share ** 0.8 : 0;
     const blue = layer && layer <= upto ? Math.max(0.26, 0.86 - 0.14 * (layer - 1)) : 0;
@@ -108,10 +142,17 @@ export function scene(run, look, pen) {
   const places = [...shown, ...(run.small ? [null] : [])];
   const columns = narrow ? 1 : places.length;
   const above = big ? 60 : 22; // room of a name
-  const most = big ? (tall - above) / it.rows : (places.length === 1 && !narrow ? 420 : 392) / it.columns;
-  const cell = Math.max(1, Math.floor(Math.min((width - GAP * (columns - 1)) / columns / it.columns, most)));
+  const most = big
+    ? (tall - above) / it.rows
+    : (places.length === 1 && !narrow ? 420 : 392) / it.columns;
+  const cell = Math.max(
+    1,
+    Math.floor(Math.min((width - GAP * (columns - 1)) / columns / it.columns, most)),
+  );
   const [wide, high] = [it.columns * cell, it.rows * cell];
-  const left = big ? 0 : Math.max(0, Math.floor((width - columns * wide - GAP * (columns - 1)) / 2));
+  const left = big
+    ? 0
+    : Math.max(0, Math.floor((width - columns * wide - GAP * (columns - 1)) / 2));
   let y = 0;
   places.forEach((each, n) => {
     const x = left + (n % columns) * (wide + (big ? 2 : 1) * GAP);
@@ -123,23 +164,46 @@ export function scene(run, look, pen) {
       board(run, look, pen, now, each, box, cell);
     } else {
       const [rows, across, channels = 1] = run.small.shape;
-      caption(pen, { x, y, wide, size, name: t(TEXT.smallLong), note: t(TEXT.smallNote, { rows, columns: across }) });
-      pen.pixels(box, { image: coloured({ rows, columns: across, channels }, run.small.data), radius: 4 });
+      caption(pen, {
+        x,
+        y,
+        wide,
+        size,
+        name: t(TEXT.smallLong),
+        note: t(TEXT.smallNote, { rows, columns: across }),
+      });
+      pen.pixels(box, {
+        image: coloured({ rows, columns: across, channels }, run.small.data),
+        radius: 4,
+      });
     }
   });
   y += above + high;
   const right = columns * (wide + 2 * GAP);
   if (big) {
-    if (width - right > 280) heads(run, now, pen, { x: right, y: 0, wide: Math.min(460, width - right), size,
-      across: 2 });
+    if (width - right > 280) {
+      heads(run, now, pen, { x: right, y: 0, wide: Math.min(460, width - right), size, across: 2 });
+    }
     return pen.size(width, y);
   }
   if (run.count > 1 || run.truth) y = thumbs(run, now, pen, shown, { left, y: y + 8, wide });
   y = pen.say(y + 4) + 4;
   const beside = narrow ? 0 : GAP + 24 + run.patterns[0].layers * (FIELD + 4);
   const room = Math.min(480, width - beside);
-  const under = heads(run, now, pen, { x: 0, y, wide: room, size, across: run.patterns[now.at].heads });
-  const end = fields(run, now, pen, shown, narrow ? { x: 0, y: under + 8, size } : { x: room + GAP, y, size });
+  const under = heads(run, now, pen, {
+    x: 0,
+    y,
+    wide: room,
+    size,
+    across: run.patterns[now.at].heads,
+  });
+  const end = fields(
+    run,
+    now,
+    pen,
+    shown,
+    narrow ? { x: 0, y: under + 8, size } : { x: room + GAP, y, size },
+  );
   return pen.size(width, Math.max(under, end));
 }
 
@@ -149,8 +213,10 @@ function caption(pen, { x, y, wide, size, name, note }) {
   const [first, ...more] = pen.lines(`${name} · ${note}`, wide, { size });
   const bold = pen.measure(name, style);
   pen.text(x, y + size * 0.75, name, style);
-  pen.text(x + bold, y + size * 0.75, ` ${first.slice(name.length + 1)}`,
-    { size, room: pen.big ? undefined : wide - bold });
+  pen.text(x + bold, y + size * 0.75, ` ${first.slice(name.length + 1)}`, {
+    size,
+    room: pen.big ? undefined : wide - bold,
+  });
   if (pen.big && more.length) pen.text(x, y + size * 2.15, more.join(" "), { size, room: wide });
 }
 
@@ -160,21 +226,38 @@ function board(run, look, pen, now, each, box, cell) {
   const { position, field, picture } = now;
   const best = field ? null : now.weights[run.patterns.indexOf(each)]?.[now.head - 1];
   const [stage, levels] = [stages(now, each), each.pictures.slice(picture)];
-  pen.pixels(box, { image: coloured(it, levels, { stage, weights: best?.pixels, most: best?.most, upto: field,
-      field: field && position !== null ? it.reach(position, field).pixels : null }), radius: 4 });
+  pen.pixels(box, {
+    image: coloured(it, levels, {
+      stage,
+      weights: best?.pixels,
+      most: best?.most,
+      upto: field,
+      field: field && position !== null ? it.reach(position, field).pixels : null,
+    }),
+    radius: 4,
+  });
   const square = (pixel, grow = 0) =>
-    around(cellIn(box, it.rows, it.columns, Math.floor(pixel / it.columns), pixel % it.columns), grow);
+    around(
+      cellIn(box, it.rows, it.columns, Math.floor(pixel / it.columns), pixel % it.columns),
+      grow,
+    );
   if (stage && cell >= 3) {
     // What is not made is not black: dots on the ground.
     const dot = Math.max(1, Math.round(cell / 9));
     for (const [which, alpha] of [[1, 0.35], [0, 0.7]]) {
-      const dots = Array.from(stage, (one, pixel) => (one === which ? square(pixel, (dot - cell) / 2)
-        : null)).filter(Boolean);
-      pen.path(dots.map(({ x0, y0 }) => `M${x0},${y0}h${dot}v${dot}h${-dot}z`).join(""), { fill: "control", alpha });
+      const dots = Array.from(
+        stage,
+        (one, pixel) => (one === which ? square(pixel, (dot - cell) / 2) : null),
+      ).filter(Boolean);
+      pen.path(dots.map(({ x0, y0 }) => `M${x0},${y0}h${dot}v${dot}h${-dot}z`).join(""), {
+        fill: "control",
+        alpha,
+      });
     }
   }
   const thick = Math.max(2.5, cell / 5.5);
-  const line = (mask, inset, style) => pen.path(border(mask, it.rows, it.columns, cell, inset), style);
+  const line = (mask, inset, style) =>
+    pen.path(border(mask, it.rows, it.columns, cell, inset), style);
   pen.group(box.x0, box.y0, () => {
     if (position !== null) {
       const { query, memory } = it.blocks(position);
@@ -208,25 +291,41 @@ function board(run, look, pen, now, each, box, cell) {
   pen.grid(box, it.rows, it.columns, (row, column) => {
     const pixel = row * it.columns + column;
     const pos = it.first[pixel];
-    return { still: true, drags: true, card: () => card(run, now, each, pixel, best, levels),
-      look: pos < made ? { pattern: each.key, pos } : undefined };
+    return {
+      still: true,
+      drags: true,
+      card: () => card(run, now, each, pixel, best, levels),
+      look: pos < made ? { pattern: each.key, pos } : undefined,
+    };
   });
 }
 
-function card(run, now, { it, kept, made, bits }, pixel, best, levels) {
+function card(_run, now, { it, kept, made, bits }, pixel, best, levels) {
   const position = it.first[pixel];
-  const lines = [`${where(it, pixel)} · ${t(TEXT.cardMade, { nth: ordinal(position + 1), of: it.length })}`];
+  const lines = [
+    `${where(it, pixel)} · ${t(TEXT.cardMade, { nth: ordinal(position + 1), of: it.length })}`,
+  ];
   if (position < made) {
     const places = upTo(it.channels, (c) => pixel * it.channels + c);
     const cost = places.reduce((sum, n) => sum + bits.slice(now.picture)[n], 0).toFixed(1);
-    lines.push([t(it.channels === 1 ? TEXT.cardLevel : TEXT.cardColour, { n: places.map((n) => levels[n]).join(", ") }),
-      Math.floor(pixel / it.columns) < kept ? t(TEXT.cardGiven) : t(TEXT.cardBits, { n: cost })].join(" · "));
+    lines.push(
+      [
+        t(it.channels === 1 ? TEXT.cardLevel : TEXT.cardColour, {
+          n: places.map((n) => levels[n]).join(", "),
+        }),
+        Math.floor(pixel / it.columns) < kept ? t(TEXT.cardGiven) : t(TEXT.cardBits, { n: cost }),
+      ].join(" · "),
+    );
   }
   if (!best) return lines;
   const [w, all] = [best.pixels[pixel], best.pixels.filter((one) => one === one)];
   const rank = { n: ordinal(1 + all.filter((one) => one > w).length), of: all.length };
-  return [...lines, w === w ? t(TEXT.cardWeight, { head: `${now.layer}·${now.head}`, w: weight(w), ...rank })
-    : t(TEXT.cardHidden)];
+  return [
+    ...lines,
+    w === w
+      ? t(TEXT.cardWeight, { head: `${now.layer}·${now.head}`, w: weight(w), ...rank })
+      : t(TEXT.cardHidden),
+  ];
 }
 
 /** All pictures of a run under their boards, with the given one beside them. Returns where they end. */
@@ -246,11 +345,22 @@ function thumbs(run, now, pen, shown, { left, y, wide }) {
     };
     for (let i = 0; i < run.count; i += 1) {
       const image = coloured(it, each.pictures.slice(i), { stage: stages(now, each) });
-      pen.hit({ ...one(from + 3 + i * (side + 6), String(i + 1), image, i === now.picture), quiet: true, still: true,
-        look: { pattern: each.key, pic: i + 1 }, card: () => [t(TEXT.picture, { pattern: t(each.label), n: i + 1 })] });
+      pen.hit({
+        ...one(from + 3 + i * (side + 6), String(i + 1), image, i === now.picture),
+        quiet: true,
+        still: true,
+        look: { pattern: each.key, pic: i + 1 },
+        card: () => [t(TEXT.picture, { pattern: t(each.label), n: i + 1 })],
+      });
     }
-    if (run.truth) one(from + Math.max(wide - side - 3, run.count * (side + 6) + 3), t(TEXT.truth),
-      coloured(it, run.truth.data), false);
+    if (run.truth) {
+      one(
+        from + Math.max(wide - side - 3, run.count * (side + 6) + 3),
+        t(TEXT.truth),
+        coloured(it, run.truth.data),
+        false,
+      );
+    }
   });
   return y + tall + 24;
 }
@@ -261,104 +371,196 @@ function heads(run, now, pen, { x: left, y: top, wide: room, size, across }) {
   const { it } = each;
   const all = now.weights[now.at];
   const { position, head, layer } = now;
-  const box = position === null ? { top: 0, left: 0, rows: it.rows, columns: it.columns } : it.blocks(position).box;
+  const box = position === null
+    ? { top: 0, left: 0, rows: it.rows, columns: it.columns }
+    : it.blocks(position).box;
   const line = size * 1.5;
   pen.text(left, top + size * 0.75, t(TEXT.heads, { n: each.heads, layer }), { size });
   const ends = now.field ? [] : run.patterns.flatMap(({ short }, i) => {
     const best = (!pen.narrow || i === now.at) && now.weights[i]?.[head - 1];
-    return best ? [run.patterns.length > 1 && !pen.narrow ? `${t(short)} ${weight(best.most)}` : weight(best.most)]
+    return best
+      ? [
+        run.patterns.length > 1 && !pen.narrow
+          ? `${t(short)} ${weight(best.most)}`
+          : weight(best.most),
+      ]
       : [];
   }).join(" · ");
   const from = top + 2 * line + 4;
   if (ends.length) {
     const x = left + pen.measure(`${t(TEXT.weight)} 0`, { size }) + 6;
-    pen.scale({ x0: x, x1: x + 64, y0: top + line + 2, y1: top + line + 12 },
-      { high: ends, title: t(TEXT.weight), size });
+    pen.scale({ x0: x, x1: x + 64, y0: top + line + 2, y1: top + line + 12 }, {
+      high: ends,
+      title: t(TEXT.weight),
+      size,
+    });
   }
   const high = pen.big ? 110 : TILE;
   const pitch = high + line + (pen.big ? 14 : 0);
   const wide = Math.max(40, Math.floor((room - 4 - 8 * (across - 1)) / across));
   // Blocks at the rim are smaller: they keep the scale of whole ones.
-  const scale = Math.min(wide / Math.max(box.columns, it.columns * 0.75), high / Math.max(box.rows, it.rows * 0.5));
+  const scale = Math.min(
+    wide / Math.max(box.columns, it.columns * 0.75),
+    high / Math.max(box.rows, it.rows * 0.5),
+  );
   for (let h = 1; h <= each.heads; h += 1) {
-    const [x, y] = [left + 3 + ((h - 1) % across) * (wide + 8), from + 3 + Math.floor((h - 1) / across) * pitch];
+    const [x, y] = [
+      left + 3 + ((h - 1) % across) * (wide + 8),
+      from + 3 + Math.floor((h - 1) / across) * pitch,
+    ];
     const tile = { x0: x, x1: x + wide - 3, y0: y, y1: y + high };
-    const inner = { x0: x + (wide - 3 - box.columns * scale) / 2, y0: y + (high - box.rows * scale) / 2 };
+    const inner = {
+      x0: x + (wide - 3 - box.columns * scale) / 2,
+      y0: y + (high - box.rows * scale) / 2,
+    };
     const [best, gone, mine] = [all?.[h - 1], silenced(run, now, h), h === head && !now.field];
     const over = { ...inner, x1: inner.x0 + box.columns * scale, y1: inner.y0 + box.rows * scale };
     pen.rect(tile, { fill: "sunk", radius: 4 });
     if (best) {
-      const data = Float32Array.from({ length: box.rows * box.columns }, (_, i) =>
-        best.pixels[(box.top + Math.floor(i / box.columns)) * it.columns + box.left + (i % box.columns)]);
-      pen.cells(over, { data, rows: box.rows, columns: box.columns, high: best.most || 1, gamma: 0.8, radius: 3,
-        alpha: gone ? 0.28 : 1 });
-      const [qx, qy] = [over.x0 + (it.column(position) - box.left) * scale,
-        over.y0 + (it.row(position) - box.top) * scale];
+      const data = Float32Array.from(
+        { length: box.rows * box.columns },
+        (_, i) =>
+          best
+            .pixels[
+              (box.top + Math.floor(i / box.columns)) * it.columns + box.left + (i % box.columns)
+            ],
+      );
+      pen.cells(over, {
+        data,
+        rows: box.rows,
+        columns: box.columns,
+        high: best.most || 1,
+        gamma: 0.8,
+        radius: 3,
+        alpha: gone ? 0.28 : 1,
+      });
+      const [qx, qy] = [
+        over.x0 + (it.column(position) - box.left) * scale,
+        over.y0 + (it.row(position) - box.top) * scale,
+      ];
       pen.rect({ x0: qx, x1: qx + scale, y0: qy, y1: qy + scale }, { fill: "query" });
-    } else // no weights: what every head has before it
-      pen.pixels(over, { image: coloured(it, each.pictures.slice(now.picture), { stage: stages(now, each) }),
-        crop: box, alpha: gone ? 0.28 : 0.55 });
+    } // no weights: what every head has before it
+    else {
+      pen.pixels(over, {
+        image: coloured(it, each.pictures.slice(now.picture), { stage: stages(now, each) }),
+        crop: box,
+        alpha: gone ? 0.28 : 0.55,
+      });
+    }
     if (gone) pen.line(x + 6, y + high - 6, x + wide - 9, y + 6, { line: "ink", width: 2 });
     if (mine) pen.rect(around(tile, 3), { line: "query", width: 2.5, radius: 6 });
-    pen.text(x, tile.y1 + size, String(h), { size: Math.min(size, 20), weight: 650, colour: mine ? "query" : "ink" });
-    if (best) pen.text(x + size, tile.y1 + size, `${weight(best.most)}${pen.narrow ? "" : ` ${where(it,
-      best.where)}`}`, { size: pen.big ? 20 : 12, room: wide - size });
+    pen.text(x, tile.y1 + size, String(h), {
+      size: Math.min(size, 20),
+      weight: 650,
+      colour: mine ? "query" : "ink",
+    });
+    if (best) {
+      pen.text(
+        x + size,
+        tile.y1 + size,
+        `${weight(best.most)}${pen.narrow ? "" : ` ${where(it, best.where)}`}`,
+        { size: pen.big ? 20 : 12, room: wide - size },
+      );
+    }
     const told = best ? [t(TEXT.most, { w: weight(best.most), where: where(it, best.where) })] : [];
-    pen.hit({ ...tile, y1: tile.y1 + line, still: true, look: { head: `${layer}.${h}`, field: 0 },
-      add: silencing(each, layer, h), does: t(gone ? TEXT.tileWake : TEXT.tileDo), card: () =>
-        [t(TEXT.head, { layer, head: h }), ...told, ...(gone ? [t(TEXT.gone)] : [])] });
+    pen.hit({
+      ...tile,
+      y1: tile.y1 + line,
+      still: true,
+      look: { head: `${layer}.${h}`, field: 0 },
+      add: silencing(each, layer, h),
+      does: t(gone ? TEXT.tileWake : TEXT.tileDo),
+      card: () => [t(TEXT.head, { layer, head: h }), ...told, ...(gone ? [t(TEXT.gone)] : [])],
+    });
   }
   return from + Math.ceil(each.heads / across) * pitch + 4;
 }
 
-const silencing = ({ key }, layer, head) => ({ fire: ["silence", { kind: key, layer: layer - 1, head: head - 1 }] });
+const silencing = ({ key }, layer, head) => ({
+  fire: ["silence", { kind: key, layer: layer - 1, head: head - 1 }],
+});
 
 /** What the pixel knows of through one layer, two, … for each pattern. Returns where it ends. */
-function fields(run, now, pen, shown, { x: left, y: top, size }) {
+function fields(_run, now, pen, shown, { x: left, y: top, size }) {
   const { position } = now;
-  pen.text(left, top + size * 0.75, t(shown[0].it.channels > 1 ? TEXT.knownValues : TEXT.knownPixels), { size });
+  pen.text(
+    left,
+    top + size * 0.75,
+    t(shown[0].it.channels > 1 ? TEXT.knownValues : TEXT.knownPixels),
+    { size },
+  );
   const pitch = FIELD + 18;
-  if (position !== null) shown.forEach((each, n) => {
-    const { it, layers, short, label } = each;
-    const { pixels, counts } = it.reach(position, layers);
-    const y = top + size * 1.5 + 8 + n * pitch;
-    pen.text(left, y + FIELD / 2, t(short), { size: 12, weight: 650, colour: "ink" });
-    for (let layer = 1; layer <= layers; layer += 1) {
-      if (layer > 1 && counts[layer - 1] === counts[layer - 2] &&
-        now.field !== layer) continue; // it adds nothing to the one before
-      const x = left + 24 + (layer - 1) * (FIELD + 4);
-      const box = { x0: x, x1: x + FIELD, y0: y, y1: y + FIELD };
-      pen.cells(box, { data: Float32Array.from(pixels, (through) => (through && through <= layer ? 1 : Number.NaN)),
-        rows: it.rows,
-        columns: it.columns, scale: [colour("key", 0.86, "sunk"), colour("key", 0.86, "sunk")], radius: 4 });
-      const [qx, qy] = [it.column(position), it.row(position)].map((one, i) =>
-        Math.round((one * FIELD) / [it.columns, it.rows][i] - 0.5));
-      pen.rect({ x0: x + qx, x1: x + qx + 3, y0: y + qy, y1: y + qy + 3 }, { fill: "query" });
-      const mine = now.field === layer;
-      if (mine) pen.rect(around(box, 3), { line: "accent", width: 2, radius: 6 });
-      pen.text(x, box.y1 + 10, String(layer), { size: 11, weight: 650, colour: "ink" });
-      pen.text(x + FIELD, box.y1 + 10, String(counts[layer - 1]), { size: 11, align: "right" });
-      const told = { pattern: t(label), layers: layer, n: counts[layer - 1] };
-      pen.hit({ ...box, y1: box.y1 + 16, quiet: true, still: true,
-        look: { pattern: each.key, field: mine ? 0 : layer }, does: t(TEXT.fieldDo),
-        card: () => [t(it.channels > 1 ? TEXT.fieldValues : TEXT.field, told)] });
-    }
-  });
+  if (position !== null) {
+    shown.forEach((each, n) => {
+      const { it, layers, short, label } = each;
+      const { pixels, counts } = it.reach(position, layers);
+      const y = top + size * 1.5 + 8 + n * pitch;
+      pen.text(left, y + FIELD / 2, t(short), { size: 12, weight: 650, colour: "ink" });
+      for (let layer = 1; layer <= layers; layer += 1) {
+        if (
+          layer > 1 && counts[layer - 1] === counts[layer - 2] &&
+          now.field !== layer
+        ) continue; // it adds nothing to the one before
+        const x = left + 24 + (layer - 1) * (FIELD + 4);
+        const box = { x0: x, x1: x + FIELD, y0: y, y1: y + FIELD };
+        pen.cells(box, {
+          data: Float32Array.from(
+            pixels,
+            (through) => (through && through <= layer ? 1 : Number.NaN),
+          ),
+          rows: it.rows,
+          columns: it.columns,
+          scale: [colour("key", 0.86, "sunk"), colour("key", 0.86, "sunk")],
+          radius: 4,
+        });
+        const [qx, qy] = [it.column(position), it.row(position)].map((one, i) =>
+          Math.round((one * FIELD) / [it.columns, it.rows][i] - 0.5)
+        );
+        pen.rect({ x0: x + qx, x1: x + qx + 3, y0: y + qy, y1: y + qy + 3 }, { fill: "query" });
+        const mine = now.field === layer;
+        if (mine) pen.rect(around(box, 3), { line: "accent", width: 2, radius: 6 });
+        pen.text(x, box.y1 + 10, String(layer), { size: 11, weight: 650, colour: "ink" });
+        pen.text(x + FIELD, box.y1 + 10, String(counts[layer - 1]), { size: 11, align: "right" });
+        const told = { pattern: t(label), layers: layer, n: counts[layer - 1] };
+        pen.hit({
+          ...box,
+          y1: box.y1 + 16,
+          quiet: true,
+          still: true,
+          look: { pattern: each.key, field: mine ? 0 : layer },
+          does: t(TEXT.fieldDo),
+          card: () => [t(it.channels > 1 ? TEXT.fieldValues : TEXT.field, told)],
+        });
+      }
+    });
+  }
   return top + size * 1.5 + 8 + shown.length * pitch;
 }
 
 export function legend(run, look) {
   const { field } = seen(run, look);
-  const known = upTo(Math.max(1, field), (n) => colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"));
+  const known = upTo(
+    Math.max(1, field),
+    (n) => colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"),
+  );
   return [
     { text: t(TEXT.query), mark: { line: "query", width: 2.5, wide: 12 } },
-    field ? { text: t(TEXT.known, { n: field }), mark: { shades: known, wide: 32 } }
+    field
+      ? { text: t(TEXT.known, { n: field }), mark: { shades: known, wide: 32 } }
       : { text: t(TEXT.memory), mark: { line: "key", width: 2.5, wide: 12 } },
   ];
 }
 
-export const below = (run, look) =>
-  [look.pic > 1 ? t(TEXT.firstOnly) : run.grows ? t(TEXT.growing) : run.weights.trouble() || t(TEXT.print)];
+export const below = (
+  run,
+  look,
+) => [
+  look.pic > 1
+    ? t(TEXT.firstOnly)
+    : run.grows
+    ? t(TEXT.growing)
+    : run.weights.trouble() || t(TEXT.print),
+];
 
 // ── in numbers ──
 /** The places that the pixel may look at, those that the head looks at hardest first. */
@@ -366,18 +568,41 @@ export function table(run, look) {
   const now = seen(run, look);
   const { it, label, heads: many, pictures } = run.patterns[now.at];
   const [columns, each] = [t(TEXT.columns).split("|"), now.weights[now.at]];
-  const names = [...columns.slice(0, -1), ...Array.from({ length: many },
-    (_, h) => columns.at(-1).replace("{n}", h + 1))];
+  const names = [
+    ...columns.slice(0, -1),
+    ...Array.from({ length: many }, (_, h) => columns.at(-1).replace("{n}", h + 1)),
+  ];
   const all = each?.[now.head - 1]?.pixels;
-  const order = all ? Array.from(all.keys()).filter((pixel) => all[pixel] === all[pixel]).sort((a, b) =>
-    all[b] - all[a]) : [];
+  const order = all
+    ? Array.from(all.keys()).filter((pixel) => all[pixel] === all[pixel]).sort((a, b) =>
+      all[b] - all[a]
+    )
+    : [];
   const levels = pictures.slice(now.picture);
-  const rows = order.map((pixel, n) => [n + 1, Math.floor(pixel / it.columns), pixel % it.columns,
-    it.channels === 1 ? levels[pixel] : Array.from(levels.subarray(3 * pixel, 3 * pixel + 3)).join(", "),
-    ...each.map((one) => Number(one.pixels[pixel].toFixed(4)))]);
+  const rows = order.map((
+    pixel,
+    n,
+  ) => [
+    n + 1,
+    Math.floor(pixel / it.columns),
+    pixel % it.columns,
+    it.channels === 1
+      ? levels[pixel]
+      : Array.from(levels.subarray(3 * pixel, 3 * pixel + 3)).join(", "),
+    ...each.map((one) => Number(one.pixels[pixel].toFixed(4))),
+  ]);
   const q = now.position === null ? "–" : place(it, now.position);
-  return { caption: t(TEXT.caption, { pattern: t(label), layer: now.layer, q, head: now.head, of: order.length }),
-    columns: names, rows };
+  return {
+    caption: t(TEXT.caption, {
+      pattern: t(label),
+      layer: now.layer,
+      q,
+      head: now.head,
+      of: order.length,
+    }),
+    columns: names,
+    rows,
+  };
 }
 
 export function arrays(run, look) {
@@ -395,20 +620,45 @@ export function arrays(run, look) {
     if (all) {
       const slots = all.length / many / run.length;
       const data = Float32Array.from(all, (_, n) => {
-        const [head, at, slot] = [Math.floor(n / slots / run.length), Math.floor(n / slots) % run.length, n % slots];
+        const [head, at, slot] = [
+          Math.floor(n / slots / run.length),
+          Math.floor(n / slots) % run.length,
+          n % slots,
+        ];
         return all[(at * many + head) * slots + slot];
       });
-      files[`${key}_layer_${layer}_weights`] = filed(data, ["head", "position", "slot"], "weight",
-        [many, run.length, slots]);
+      files[`${key}_layer_${layer}_weights`] = filed(data, ["head", "position", "slot"], "weight", [
+        many,
+        run.length,
+        slots,
+      ]);
     }
-    if (position !== null) files[`${key}_keys_of_query`] = filed(it.keys(position), "slot", "position");
-    if (now.weights[i])
-      files[`${key}_weights_by_pixel`] = filed(Float32Array.from(now.weights[i].flatMap(({ pixels }) => [...pixels])),
-        ["head", "row", "column"], "weight", [many, it.rows, it.columns]);
+    if (position !== null) {
+      files[`${key}_keys_of_query`] = filed(it.keys(position), "slot", "position");
+    }
+    if (now.weights[i]) {
+      files[`${key}_weights_by_pixel`] = filed(
+        Float32Array.from(now.weights[i].flatMap(({ pixels }) => [...pixels])),
+        ["head", "row", "column"],
+        "weight",
+        [many, it.rows, it.columns],
+      );
+    }
   });
-  for (const [name, one] of Object.entries({ given: run.truth, small: run.given }))
-    if (one) files[name] = filed(Uint8Array.from(one.data), axes.slice(1, 1 + one.shape.length), unit, one.shape);
-  return { ...files, looked_at: [`position ${position ?? "none"}, layer ${layer}, head ${now.head}`] };
+  for (const [name, one] of Object.entries({ given: run.truth, small: run.given })) {
+    if (one) {
+      files[name] = filed(
+        Uint8Array.from(one.data),
+        axes.slice(1, 1 + one.shape.length),
+        unit,
+        one.shape,
+      );
+    }
+  }
+  return {
+    ...files,
+    looked_at: [`position ${position ?? "none"}, layer ${layer}, head ${now.head}`],
+  };
 }
 
 /**
@@ -426,14 +676,22 @@ function bare(run) {
       pen.pixels({ x0, y0, x1: x0 + wide, y1: y0 + tall }, { image });
     }
   });
-  const canvas = Object.assign(document.createElement("canvas"),
-    { width: pen.width, height: run.patterns.length * (tall + 8) - 8 });
+  const canvas = Object.assign(document.createElement("canvas"), {
+    width: pen.width,
+    height: run.patterns.length * (tall + 8) - 8,
+  });
   onCanvas(canvas.getContext("2d"), pen.marks);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-export const looks = { pattern: "choice", head: "head", pos: "position", whole: "flag", pic: "number",
-  field: "number" };
+export const looks = {
+  pattern: "choice",
+  head: "head",
+  pos: "position",
+  whole: "flag",
+  pic: "number",
+  field: "number",
+};
 export const hovers = true;
 export const aside = "field";
 export const resets = ["pattern", "head", "pos", "whole", "pic", "field"];
@@ -445,9 +703,13 @@ export function bounds({ patterns, pick, grows, made, length, count }) {
   const [{ layers, heads: many }, least] = [patterns[0], Math.max(0, made - 1)];
   return {
     pattern: { names: patterns.map(({ key }) => key), pick: pick?.pattern ?? patterns.at(-1).key },
-    head: { layers, heads: many,
-        pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
-    pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
+    head: {
+      layers,
+      heads: many,
+      pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}`,
+    },
+    pos: grows
+      ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
       : { count: least + 1, pick: pick?.position ?? least },
     pic: { least: 1, most: count, whole: true },
     field: { least: 0, most: layers, whole: true },
@@ -456,22 +718,45 @@ export function bounds({ patterns, pick, grows, made, length, count }) {
 
 export const sentence = (run, look) => sentenceOf(run, seen(run, look));
 export const choices = ({ patterns }, { head }) => [
-  ...(patterns.length > 1 ? [{ key: "pattern", label: t(TEXT.pattern),
-    options: patterns.map(({ key, short }) => ({ value: key, label: t(short) })) }] : []),
-  { key: "head", label: t(TEXT.layer), shown: true,
-    options: upTo(patterns[0].layers, (n) => ({ value: `${n + 1}.${headOf(head)[1]}`, label: String(n + 1) })) },
+  ...(patterns.length > 1
+    ? [{
+      key: "pattern",
+      label: t(TEXT.pattern),
+      options: patterns.map(({ key, short }) => ({ value: key, label: t(short) })),
+    }]
+    : []),
+  {
+    key: "head",
+    label: t(TEXT.layer),
+    shown: true,
+    options: upTo(
+      patterns[0].layers,
+      (n) => ({ value: `${n + 1}.${headOf(head)[1]}`, label: String(n + 1) }),
+    ),
+  },
   { key: "whole", label: t(TEXT.whole) },
 ];
 export const clock = ({ patterns: [{ it }], made, length }) => ({
-  key: "pos", seconds: (SECONDS * Math.max(1, made)) / length, stride: it.columns, texts: TEXT,
+  key: "pos",
+  seconds: (SECONDS * Math.max(1, made)) / length,
+  stride: it.columns,
+  texts: TEXT,
   says: (at) => t(it.channels === 1 ? TEXT.count : TEXT.countValue, { n: at + 1, of: length }),
 });
-export const move = (run, look, key, by) => (key !== "field" ? null
+export const move = (
+  run,
+  look,
+  key,
+  by,
+) => (key !== "field"
+  ? null
   : { field: (look.field + by + run.patterns[0].layers + 1) % (run.patterns[0].layers + 1) });
 
 /** The same pixel is compared across heads and layers, and who steps wants to see how far it was made by then. */
 export function completes(run, look, patch) {
-  if ("pos" in patch) return { ...patch, pos: run.grows && patch.pos >= run.made ? null : patch.pos, whole: null };
+  if ("pos" in patch) {
+    return { ...patch, pos: run.grows && patch.pos >= run.made ? null : patch.pos, whole: null };
+  }
   const keeps = look.pos === null || (run.grows && look.pos >= run.made) ? {} : { pos: look.pos };
   return { ...("head" in patch ? { field: 0 } : {}), ...keeps, ...patch };
 }
@@ -485,8 +770,14 @@ export function waits(run, look) {
   return known && weights.includes(null) && !run.weights.trouble();
 }
 
-export const gather = (run, look) => (seen(run, look).known
-  ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length))) : null);
+export const gather = (
+  run,
+  look,
+) => (seen(run, look).known
+  ? Promise.all(
+    run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length)),
+  )
+  : null);
 export const keeps = (run) => ({ weights: run.weights.held() });
 export const files = { "PNG 8×": (run) => ({ name: "pixels", blob: () => bare(run) }) };
 export { TEXT };

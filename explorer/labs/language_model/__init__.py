@@ -1,1 +1,1 @@
-"""The lab of the language model: a decoder alone that reads a text and says what comes next."""
+"""The lab of the language model: a decoder alone that reads a text and predicts the next symbol."""

@@ -1,10 +1,10 @@
 // A text in pieces, each as dark as its reader was surprised by it. The value is made by
 // explorer/labs/language_model/views.py.
 
-import { parts, t } from "../../widgets/lib/lang.js";
-import { sameText } from "../../widgets/lib/looking.js";
-import { ink, ramp, shade } from "../../widgets/lib/pen.js";
-import { rounded } from "../../widgets/lib/signs.js";
+import { parts, t } from "../../frontend/lib/lang.js";
+import { sameText } from "../../frontend/lib/selection.js";
+import { ink, ramp, shade } from "../../frontend/lib/pen.js";
+import { rounded } from "../../frontend/lib/signs.js";
 
 export const TEXT = {
   question: { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" },
@@ -27,9 +27,15 @@ export const TEXT = {
 const WORST = 12; // bits where the scale ends
 const shown = (piece) => piece.replaceAll("\n", "⏎");
 const last = ({ pos }) => pos.at(-1);
+/** How many characters begin in a piece: of a character in parts, ⟨C3⟩⟨A9⟩, the first byte alone counts. */
+const lettersOf = (piece) =>
+  [...piece.replace(/⟨[89AB][\dA-F]⟩/g, "").replace(/⟨[C-F][\dA-F]⟩/g, "·")].length;
 
-export const read = (value) => (value.symbols?.length
-  ? { ...value, bits: [...value.bits.data], count: value.symbols.length } : null);
+export const read = (
+  value,
+) => (value.symbols?.length
+  ? { ...value, bits: [...value.bits.data], count: value.symbols.length }
+  : null);
 
 export function scene(run, look, pen) {
   const size = pen.big ? 26 : 16;
@@ -44,10 +50,17 @@ export function scene(run, look, pen) {
     if (x + wide > pen.width) [x, y] = [0, y + row];
     const box = { x0: x, x1: x + wide, y0: y - row * 0.4, y1: y + row * 0.4 };
     const fill = shade("surprise", run.bits[pos] / WORST);
-    pen.rect(box, { fill, radius: 3, ...(look.pos.includes(pos) ? { line: "query", width: 2.5 } : {}) });
+    pen.rect(box, {
+      fill,
+      radius: 3,
+      ...(look.pos.includes(pos) ? { line: "query", width: 2.5 } : {}),
+    });
     pen.text(x + wide / 2, y, text, { ...style, align: "center", colour: ink(fill) });
-    if (pos >= run.given) pen.line(box.x0, box.y1 + 2, box.x1, box.y1 + 2, { line: "out", width: 2.5 });
-    const card = () => [`“${shown(piece)}” (${pos})`, `${run.bits[pos].toFixed(2)} ${t(TEXT.bits)}`];
+    if (pos >= run.given) {
+      pen.line(box.x0, box.y1 + 2, box.x1, box.y1 + 2, { line: "out", width: 2.5 });
+    }
+    const card =
+      () => [`“${shown(piece)}” (${pos})`, `${run.bits[pos].toFixed(2)} ${t(TEXT.bits)}`];
     pen.hit({ ...box, look: { pos }, pos, card });
     x += wide;
     if (piece.includes("\n")) [x, y] = [0, y + row];
@@ -57,23 +70,37 @@ export function scene(run, look, pen) {
 
 const SAY = {
   piece: { en: "Piece {piece} cost {bits} bits.", zh: "词片 {piece} 花费 {bits} 比特。" },
-  given: { en: " What was given costs {each} bits a piece, {per} a character.",
-    zh: "给定部分每词片 {each} 比特，每字符 {per} 比特。" },
-  written: { en: " What was written costs {each} bits a piece, {per} a character.",
-    zh: "写下部分每词片 {each} 比特，每字符 {per} 比特。" },
+  given: {
+    en: " The given text costs {each} bits a piece, {per} a character.",
+    zh: "给定部分每词片 {each} 比特，每字符 {per} 比特。",
+  },
+  written: {
+    en: " The written text costs {each} bits a piece, {per} a character.",
+    zh: "写下部分每词片 {each} 比特，每字符 {per} 比特。",
+  },
 };
 
 export function sentence(run, look) {
   const pos = last(look);
-  const piece = pos === undefined ? [t(TEXT.none)] : parts(SAY.piece, { bits: run.bits[pos].toFixed(2),
-    piece: { text: `“${shown(run.symbols[pos])}” (${pos})`, role: "query" } });
+  const piece = pos === undefined ? [t(TEXT.none)] : parts(SAY.piece, {
+    bits: run.bits[pos].toFixed(2),
+    piece: { text: `“${shown(run.symbols[pos])}” (${pos})`, role: "query" },
+  });
   const sum = (list) => list.reduce((all, one) => all + one, 0);
-  const costs = [["given", 0, run.given], ["written", run.given, run.count]].filter(([, from, to]) => from < to);
-  return [...piece, ...costs.map(([name, from, to]) => {
-    const bits = sum(run.bits.slice(from, to));
-    const letters = sum(run.symbols.slice(from, to).map((symbol) => [...symbol].length));
-    return t(SAY[name], { each: (bits / (to - from)).toFixed(2), per: (bits / Math.max(1, letters)).toFixed(2) });
-  })];
+  const costs = [["given", 0, run.given], ["written", run.given, run.count]].filter((
+    [, from, to],
+  ) => from < to);
+  return [
+    ...piece,
+    ...costs.map(([name, from, to]) => {
+      const bits = sum(run.bits.slice(from, to));
+      const letters = sum(run.symbols.slice(from, to).map(lettersOf));
+      return t(SAY[name], {
+        each: (bits / (to - from)).toFixed(2),
+        per: (bits / Math.max(1, letters)).toFixed(2),
+      });
+    }),
+  ];
 }
 
 export const looks = { pos: "positions" };
@@ -81,7 +108,10 @@ export const bounds = (run) => ({ pos: { count: run.count, pick: run.pick?.pos }
 export const table = (run, look) => ({
   caption: t(TEXT.caption),
   columns: [TEXT.position, TEXT.piece, TEXT.bits, TEXT.given].map((one) => t(one)),
-  rows: run.symbols.map((piece, pos) => [pos, shown(piece), rounded(run.bits[pos]), pos < run.given ? 1 : 0]),
+  rows: run.symbols.map((
+    piece,
+    pos,
+  ) => [pos, shown(piece), rounded(run.bits[pos]), pos < run.given ? 1 : 0]),
   here: last(look) ?? null,
 });
 export const legend = () => [

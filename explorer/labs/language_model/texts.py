@@ -1,4 +1,4 @@
-"""The lab of the language model in words, English and Chinese, and its guided steps."""
+"""The texts of the lab of the language model, English and Chinese, and its guided steps."""
 
 from __future__ import annotations
 
@@ -6,46 +6,57 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from explorer.labels import Text
-from explorer.labels import text as _
+from explorer.contract.labels import Text
+from explorer.contract.labels import text as _
 
 TITLE: Final = _("Language model", "语言模型")
 SHORT: Final = _("Language model", "语言模型")
 LINE: Final = _(
-    "A decoder alone reads a text from the left and guesses what comes next; so it can also write.",
+    "A decoder reads a text from the left and guesses what comes next, so it can also write.",
     "只有解码器：从左往右读文本，猜下一个符号；所以它也能写。",
 )
 CARD: Final = _("Guesses what is next,\nand so it writes.", "猜下一个符号，\n于是会写。")
 KICKER: Final = _(
-    "Radford et al., 2018 · Al-Rfou et al., 2018 · arXiv 1808.04444", "Radford 等，2018 · Al-Rfou 等，2018 · arXiv 1808.04444"
+    "Radford et al., 2018 · Al-Rfou et al., 2018 · arXiv 1808.04444",
+    "Radford 等，2018 · Al-Rfou 等，2018 · arXiv 1808.04444",
 )
-EQUATION: Final = "P({value:x_t} | {key:x}{sub:1}, …, {key:x}{sub:t−1}) = softmax({query:h}{sub:t−1} W)"
+EQUATION: Final = (
+    "P({value:x_t} | {key:x}{sub:1}, …, {key:x}{sub:t−1}) = softmax({query:h}{sub:t−1} W)"
+)
 SPOKEN: Final = _(
-    "the probability of x t, given x 1 to x t minus 1, is the softmax of h t minus 1, the last layer's vector, times W",
+    "the probability of x t, given x 1 to x t minus 1, is the softmax of h t minus 1, the last"
+    " layer's vector, times W",
     "给定 x 1 到 x t 减 1 时，x t 的概率是最后一层的向量 h t 减 1 乘以 W 的 softmax",
 )
 
 REGION: Final = _("Beginning of a text", "文本的开头")
 RUN: Final = _("Run", "运行")
 PROMPT: Final = _("Beginning", "开头")
-PLACEHOLDER: Final = _("Type the beginning of a text, or leave the box empty.", "输入文本的开头，或留空。")
+PLACEHOLDER: Final = _(
+    "Type the beginning of a text, or leave the box empty.", "输入文本的开头，或留空。"
+)
 MODEL: Final = _("model", "模型")
 LENGTH: Final = _("write", "续写")
 SYMBOLS: Final = _("{n} symbols", "{n} 个符号")
 TOP_P: Final = _("top-p", "核采样 p")
 TOP_P_HINT: Final = _(
-    "Top-p {value}: it draws among the fewest likeliest symbols whose probabilities together reach this; 1 for all",
+    "Top-p {value}: it draws among the fewest likeliest symbols whose probabilities together reach"
+    " this; 1 for all",
     "核采样 p = {value}：只在概率之和达到它的最少几个最可能的符号中抽取；1 为全部",
 )
 TOP_K: Final = _("top-k", "前 k 个")
-TOP_K_HINT: Final = _("Of how many of the likeliest symbols it draws", "在多少个最可能的符号中抽取")
+TOP_K_HINT: Final = _(
+    "How many of the likeliest symbols it draws from", "在多少个最可能的符号中抽取"
+)
 ALL: Final = _("all", "全部")
 LIKELIEST: Final = _("{n}", "{n}")
 SEED: Final = _("seed", "种子")
 TYPED: Final = _("A continuation of yours: how likely is it?", "您自己的续写：有多可能？")
 
 MODE: Final = _("mode", "模式")
-MODES: Final[Mapping[str, Text]] = MappingProxyType({"write": _("Write", "续写"), "learn": _("Fine-tune", "微调")})
+MODES: Final[Mapping[str, Text]] = MappingProxyType(
+    {"write": _("Write", "续写"), "learn": _("Fine-tune", "微调")}
+)
 BEGINS: Final = _("begins", "起点")
 
 NAMES: Final[Mapping[str, Text]] = MappingProxyType(
@@ -72,25 +83,47 @@ BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
         "one_layer": _("one layer", "一层模型"),
     }
 )
-KIND: Final[Mapping[str, Text]] = MappingProxyType({kind: _("self-attention", "自注意力") for kind in ("characters", "pieces", "copies")})
-PER: Final[Mapping[str, Text]] = MappingProxyType({"characters": _("character", "字符"), "pieces": _("piece", "词片")})
-# Our examples: what each is, and the word or two on its button.
+KIND: Final[Mapping[str, Text]] = MappingProxyType(
+    {kind: _("self-attention", "自注意力") for kind in ("characters", "pieces", "copies")}
+)
+PER: Final[Mapping[str, Text]] = MappingProxyType(
+    {"characters": _("character", "字符"), "pieces": _("piece", "词片")}
+)
+# Our examples: a description of each, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (
-        _("The beginning of a sentence of Persuasion, a novel that no training has seen", "《劝导》里一句话的开头，训练时没见过这部小说"),
+        _(
+            "The beginning of a sentence of Persuasion, a novel unseen in training",
+            "《劝导》里一句话的开头，训练时没见过这部小说",
+        ),
         _("She had been …", "“She had been …”"),
     ),
     (
-        _("A herd of unicorns in the Andes, as in Radford et al. (2019)", "安第斯山中的一群独角兽，如 Radford 等（2019）"),
+        _(
+            "A herd of unicorns in the Andes, as in Radford et al. (2019)",
+            "安第斯山中的一群独角兽，如 Radford 等（2019）",
+        ),
         _("Unicorns", "独角兽"),
     ),
-    (_("The likeliest character every time: it goes round in circles", "每次取最可能的字符：开始兜圈子"), _("Greedy", "贪心")),
-    (_("Nothing: it begins after a line break", "什么也不给：从换行之后开始"), _("Nothing", "空白")),
+    (
+        _(
+            "The likeliest character every time: it goes round in circles",
+            "每次取最可能的字符：开始兜圈子",
+        ),
+        _("Greedy", "贪心"),
+    ),
+    (
+        _("Nothing: it begins after a line break", "什么也不给：从换行之后开始"),
+        _("Nothing", "空白"),
+    ),
     (_("The same beginning, written in pieces", "同样的开头，用词片来写"), _("Pieces", "词片")),
-    (_("Random letters that come again: two layers copy them", "重复出现的随机字母：两层就能复制"), _("Copy", "复制")),
+    (
+        _("Repeated random letters: two layers copy them", "重复出现的随机字母：两层就能复制"),
+        _("Copy", "复制"),
+    ),
 )
 
-# ---- what may be changed ----
+# ---- changes ----
 TEMPERATURE: Final = _("temperature", "温度")
 HEATED: Final = _("at temperature {t}", "温度为 {t} 时")
 HEAD: Final = _("head {name}", "头 {name}")
@@ -105,67 +138,94 @@ SAYS: Final = _(
     "{change}，同一段文本每{unit}花费 ⟦o:{after}⟧ 比特，原来是 {before}。",
 )
 SAYS_SAME: Final = _(
-    "{change}, the same text costs ⟦o:{before}⟧ bits per {unit}, as before; nowhere is the difference more than {most} bits.",
+    "{change}, the same text costs ⟦o:{before}⟧ bits per {unit}, as before; nowhere is the"
+    " difference more than {most} bits.",
     "{change}，同一段文本每{unit}仍花费 ⟦o:{before}⟧ 比特；任何一处的差别都不超过 {most} 比特。",
 )
 GREEDY: Final = _(
-    "At temperature 0 only the likeliest symbol has any probability, so nothing can be told in bits; what is written changes.",
+    "At temperature 0 only the likeliest symbol has any probability, so bits have no meaning;"
+    " the written text changes.",
     "温度为 0 时只有最可能的符号有概率，无法用比特来说；写出的内容会变。",
 )
 
 STRANGE: Final = _(
-    "{n} of the characters {n|stands|stand} in no book of training: {which}. The model reads {n|it|each of them} as “unknown”.",
+    "{n} of the characters {n|is|are} in no training book: {which}. The model reads {n|it|each"
+    " of them} as “unknown”.",
     "有 {n} 个字符在训练的书中从未出现：{which}。模型把它们读作未知字符。",
 )
 LAST_ALONE: Final = _(
-    "This model has only learned to predict from the last of 256 positions: of a shorter text it knows nothing.",
+    "This model has only learned to predict from the last of 256 positions: it knows nothing"
+    " about shorter texts.",
     "这个模型只学过从 256 个位置的最后一个来预测：更短的文本它一无所知。",
 )
 
 # ---- views ----
-TOWER: Final = {"title": _("What would each layer say?", "每一层会说什么？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
-SURPRISE: Final = {"title": _("Where is it surprised?", "它在哪里感到惊讶？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
-TREE: Final = {"title": _("What could come next?", "接下来可能是什么？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
+TOWER: Final = {
+    "title": _("What would each layer say?", "每一层会说什么？"),
+    "empty": _("Nothing has been read yet.", "还没有读过文本。"),
+}
+SURPRISE: Final = {
+    "title": _("Where is it surprised?", "它在哪里感到惊讶？"),
+    "empty": _("Nothing has been read yet.", "还没有读过文本。"),
+}
+TREE: Final = {
+    "title": _("What could come next?", "接下来可能是什么？"),
+    "empty": _("Nothing has been read yet.", "还没有读过文本。"),
+}
 LENS: Final = _("logit lens, {name}", "logit 透镜，{name}")
 EXITS: Final = _("trained exits, {name}", "训练过的出口，{name}")
 READS: Final = _("reads", "读")
 WRITES: Final = _("reads, and writes on", "读，并接着写")
-START: Final = "⏎"  # what stands before the first symbol: a line break
-QUESTION: Final = _("To say the next symbol, where does each head look?", "要说出下一个符号，每个头看向哪里？")
-ROLES: Final = (_("symbol that is said", "要说出的符号"), _("symbol that was read", "读过的符号"))
+START: Final = "⏎"  # stands before the first symbol: a line break
+QUESTION: Final = _(
+    "Where does each head look to predict the next symbol?", "预测下一个符号时，每个头看向哪里？"
+)
+ROLES: Final = (_("predicted symbol", "要预测的符号"), _("symbol that was read", "读过的符号"))
 
 NOTES_LABEL: Final = _("Notes", "说明")
 NOTES: Final[tuple[Text, ...]] = (
     _(
-        "A symbol costs −log₂ p bits, p being the probability that the model gave it, at temperature 1, whatever it was drawn with.",
+        "A symbol costs −log₂ p bits, where p is the model's probability at temperature 1,"
+        " whatever temperature drew the symbol.",
         "一个符号的代价是其概率的 −log₂，按温度 1 计算，与抽取时用的温度无关。",
     ),
     _(
-        "The logit lens reads each layer with the norm and the readout of the last one, for which the lower layers were never trained.",
+        "The logit lens reads each layer with the norm and the readout of the last one, for which"
+        " the lower layers were never trained.",
         "logit 透镜用最后一层的归一化与输出矩阵来读每一层；低层从未为此训练过。",
     ),
     _(
-        "The models of the books read 256 symbols at once. When these places are full, a model reads the last 128 again from its first "
-        "position and goes on.",
+        "The models of the books read 256 symbols at once. When these places are full, a model"
+        " reads the last 128 again from its first position and goes on.",
         "读书的模型一次读 256 个符号。位置用完后，模型从第一个位置重读最后 128 个，再继续。",
     ),
-    _("A weight says where a head read from, not why a symbol was chosen.", "权重说明一个头从哪里读取，并不说明为什么选这个符号。"),
+    _(
+        "A weight says where a head read from, not why a symbol was chosen.",
+        "权重说明一个头从哪里读取，并不说明为什么选这个符号。",
+    ),
 )
-BESIDE: Final = _("The same beginning, read by Transformer-XL beside this model.", "同样的开头，由 Transformer-XL 并排来读。")
+BESIDE: Final = _(
+    "The same beginning, read by Transformer-XL beside this model.",
+    "同样的开头，由 Transformer-XL 并排来读。",
+)
 
 # ---- labels ----
 FINE_TUNED: Final = _("Does it learn what a good review is?", "它能学会什么是好评吗？")
-FINE_TUNED_UNITS: Final = _("share of sentences judged rightly; half is chance", "判断正确的句子比例；一半即瞎猜")
+FINE_TUNED_UNITS: Final = _(
+    "share of sentences classified correctly; half is chance", "判断正确的句子比例；一半即瞎猜"
+)
 READ_SO_FAR: Final = _("sentences read", "读过的句子")
 HELD_OUT: Final = _("held-out sentences", "留出的句子")
 FIT: Final = _("sentences it learns from", "用来学习的句子")
 LEARNING: Final = _("live · {seen} sentences read", "实时 · 已读 {seen} 句")
 LEARNED: Final = _(
-    "{begins}, after {seen} sentences of {labels} labelled ones it judges {right} of {n} held-out sentences rightly.",
-    "{begins}，从 {labels} 个带标签的句子中读过 {seen} 句后，{n} 个留出的句子判断正确的占 {right}。",
+    "{begins}, after {seen} sentences of {labels} labelled ones it classifies {right} of {n}"
+    " held-out sentences correctly.",
+    "{begins}，从 {labels} 个带标签的句子中读过 {seen} 句后，{n} 个留出的句子判断正确的占"
+    " {right}。",
 )
-BY_HEART: Final = _("Of those that it has just learned from: {fit}.", "刚学过的句子：{fit}。")
-COUNTED: Final = _("Counting words in the same labels: {counts}.", "在同样的标签里数词：{counts}。")
+BY_HEART: Final = _("Of the sentences it has just learned from: {fit}.", "刚学过的句子：{fit}。")
+COUNTED: Final = _("Counting words in the same labels: {counts}.", "同样标签的词频基线：{counts}。")
 HALTED: Final = _("It was stopped.", "已被停止。")
 
 # ---- the card ----
@@ -176,7 +236,7 @@ BITS: Final = _("bits per character", "每字符比特数")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
 CURVE_AXES: Final = (SEEN, BITS)
 STANDING: Final = _("What does each lesson buy?", "每一种学习换来什么？")
-# What each model of the books has learned from; the order is the figure's.
+# The training data of each model of the books, in the order of the figure.
 LESSONS: Final[Mapping[str, Text]] = {
     "last_only": _("Last position of 256 alone", "只有 256 个位置中的最后一个"),
     "plain": _("Every position", "每个位置"),
@@ -186,18 +246,25 @@ LESSONS: Final[Mapping[str, Text]] = {
     "words": _("Every position, in pieces", "每个位置，用词片"),
 }
 OF_PIECES: Final = _(
-    "The model of pieces differs in more: it is about 2.7 times as large, read the books three times, and is measured on the text "
-    "without its line breaks.",
-    "词片模型的差别不只在学法：参数约为字符模型的 2.7 倍，把书读了三遍，而且是在去掉换行的文本上测的。",
+    "All models count a line break as a space, because the model of pieces reads text without"
+    " line breaks. It differs in other ways too: it is about 2.7 times as large and read the"
+    " books three times.",
+    "所有模型都把换行算作空格，因为词片模型读的文本不分行。它的差别不只在学法：参数约为字符模型"
+    "的 2.7 倍，把书读了三遍。",
 )
 AT_THE_LAST: Final = _(
-    "Even where it has learned to predict, at the 256th character of a window, the model of the last position costs {value}.",
+    "Even at the 256th character of a window, the only one it learned to predict, the"
+    " last-position model costs {value}.",
     "即使只在它学过预测的地方（窗口的第 256 个字符）来读，只用最后位置的模型仍要 {value}。",
 )
-CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
-CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
+CURVE_UNITS: Final = _(
+    "bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好"
+)
+CURVE_SAYS: Final = _(
+    "At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。"
+)
 
-# The guided steps: what they are called, and what to say. Their inputs and views stand in views.py.
+# The guided steps: title and text. Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {
     "predict": _("Predict the next one", "预测下一个"),
     "positions": _("Every position learns", "每个位置都学"),
@@ -210,58 +277,72 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
 }
 STEPS: Final[Mapping[str, Text]] = {
     "predict": _(
-        "The model reads characters from the left and gives each possible next one a probability. The bars say how surprised it was by "
-        "what came: a new word costs many bits, the rest of the word few. What it wrote itself stands on green.",
-        "模型从左往右读字符，给每个可能的下一个字符一个概率。条形表示它有多惊讶：一个新词花很多比特，词的其余部分很少。绿底是它自己写的。",
+        "The model reads characters from the left and gives each possible next one a"
+        " probability. The bars show how surprised it is by each character: a new word costs"
+        " many bits, the rest of the word few. The model's own text is on green.",
+        "模型从左往右读字符，给每个可能的下一个字符一个概率。条形表示它有多惊讶：一个新词花很多"
+        "比特，词的其余部分很少。绿底是它自己写的。",
     ),
     "positions": _(
-        "No position may look ahead, so one pass over 256 characters is 256 lessons. From the last position alone it learns slowly. "
-        "Al-Rfou et al. let every layer predict too, and two ahead: their 64 layers gained from the first (1.16 to 1.06 bits), hardly from "
-        "the second; these 8 gain little from either.",
-        "每个位置都不能往后看，所以读一遍 256 个字符就是 256 课：每个位置预测下一个字符。只用最后一个位置就学得慢。"
-        "Al-Rfou 等还让每一层都预测，并预测两步：他们的 64 层从前者获益（1.16 降到 1.06 比特），从后者几乎没有；这里的 8 层两样都获益很少"
-        "。",
+        "No position may look ahead, so one pass over 256 characters is 256 lessons. From the"
+        " last position alone it learns slowly. Al-Rfou et al. also let every layer predict, and"
+        " predict two ahead: their 64 layers gained from the former (1.16 to 1.06 bits), hardly"
+        " from the latter; these 8 gain little from either.",
+        "每个位置都不能往后看，所以读一遍 256 个字符就是 256 课：每个位置预测下一个字符。只用最"
+        "后一个位置就学得慢。Al-Rfou 等还让每一层都预测，并预测两步：他们的 64 层从前者获益（"
+        "1.16 降到 1.06 比特），从后者几乎没有；这里的 8 层两样都获益很少。",
     ),
     "layers": _(
-        "Read each layer as if it were the last: what would it say? In the lower layers the guess is poor, going up it gets better, and "
-        "the true character costs less. This is the logit lens; the lower layers were not trained to be read so.",
-        "把每一层当作最后一层来读：它会说什么？低层猜得差，往上越来越好，实际的字符越来越便宜。这就是 logit 透镜；低层没有为此训练过。",
+        "Read each layer as if it were the last: what would it say? The lower layers guess"
+        " poorly; higher up the guess improves, and the true character costs less. This is the"
+        " logit lens; the lower layers were never trained for it.",
+        "把每一层当作最后一层来读：它会说什么？低层猜得差，往上越来越好，实际的字符越来越便宜。"
+        "这就是 logit 透镜；低层没有为此训练过。",
     ),
     "temperature": _(
-        "Before it draws, the model divides its scores by the temperature. Above 1 rare characters are drawn more often, and words fall "
-        "apart; below 1 it plays safe; at 0 it takes the likeliest every time, and soon repeats itself.",
-        "抽取之前，模型把分数除以温度。高于 1 时罕见的字符更常被抽到，单词开始散架；低于 1 时更保守；为 0 时每次取最可能的，很快就会重复。",
+        "Before it draws, the model divides its scores by the temperature. Above 1 rare characters"
+        " are drawn more often, and words fall apart; below 1 it plays safe; at 0 it takes the"
+        " likeliest every time, and soon repeats itself.",
+        "抽取之前，模型把分数除以温度。高于 1 时罕见的字符更常被抽到，单词开始散架；低于 1"
+        " 时更保守；为 0 时每次取最可能的，很快就会重复。",
     ),
     "unicorn": _(
-        "Such a beginning made GPT-2 famous: 1,500 M parameters wrote a news story about unicorns that speak English. This model has about "
-        "1 M and has read 17 old books, novels, plays and verse: it finds words and their order, but no story.",
-        "这样的开头让 GPT-2 出了名：15 亿参数写出了独角兽说英语的新闻。本模型约 100 万参数，只读过 17 本旧书（小说、戏剧、诗）：会拼词，却"
+        "Such a beginning made GPT-2 famous: 1,500 M parameters wrote a news story about unicorns"
+        " that speak English. This model has about 1 M and has read 17 old books, novels, plays and"
+        " verse: it finds words and their order, but no story.",
+        "这样的开头让 GPT-2 出了名：15 亿参数写出了独角兽说英语的新闻。本模型约 100 万参数，只读过"
+        " 17 本旧书（小说、戏剧、诗）：会拼词，却"
         "写不出故事。",
     ),
     "copy": _(
-        "A network of two layers learned to copy random letters that come again. The head of layer 2 looks right after the earlier "
-        "place of the letter that is read, and says what stood there. Here it is silenced, and the copy dies. A network of one layer "
-        "did not learn it.",
-        "一个两层网络学会了复制重复出现的随机字母。第 2 层的头看向同一字母上次出现处的后一个位置，并说出那里的字母。"
-        "这里把它关掉，复制就没了。一层的网络没有学会。",
+        "A network of two layers learned to copy repeated random letters. The head of layer 2"
+        " finds the earlier place of the current letter, looks at the letter after it, and"
+        " predicts that letter. Here it is silenced, and the copying stops. A network of one"
+        " layer did not learn it.",
+        "一个两层网络学会了复制重复出现的随机字母。第 2 层的头看向同一字母上次出现处的后一个位"
+        "置，并说出那里的字母。这里把它关掉，复制就没了。一层的网络没有学会。",
     ),
     "labels": _(
-        "The model of pieces has read books, and film reviews without their labels. Now it gets a few labelled sentences, and learns on "
-        "with a small readout: is the review positive? It soon knows these by heart; held-out ones are harder. Fine-tune it live, and stop "
-        "when you like.",
-        "词片模型读过书，也读过不带标签的影评。现在给它少量带标签的句子，加一个小输出层继续学：这条影评是好评吗？"
-        "它很快背下这些句子；留出的句子更难。可以实时微调，随时停止。",
+        "The model of pieces has read books, and film reviews without their labels. Now it gets"
+        " a few labelled sentences and a small readout, and keeps learning: is the review"
+        " positive? It soon knows these by heart; held-out ones are harder. Fine-tune it live,"
+        " and stop when you like.",
+        "词片模型读过书，也读过不带标签的影评。现在给它少量带标签的句子，加一个小输出层继续学："
+        "这条影评是好评吗？它很快背下这些句子；留出的句子更难。可以实时微调，随时停止。",
     ),
     "curve": _(
-        "Radford et al. pre-trained 117 M parameters on 7,000 books, and labels became worth far more. Here the network has 3 M; it has "
-        "read 17 books and, without their labels, the very reviews that it then learns from. The curve says what that is worth, against "
-        "the same network from scratch and against counting words.",
-        "Radford 等用 7,000 本书预训练 1.17 亿参数，标签因此值钱得多。这里的网络只有 300 万参数，读过 17 本书，也读过随后要学的那些影评（不"
-        "带标签）。曲线说明：在每种标签数下，与从零开始的同一网络、与数词相比，它值多少。",
+        "Radford et al. pre-trained 117 M parameters on 7,000 books, and labels became worth far"
+        " more. Here the network has 3 M; it has read 17 books and, without labels, the very"
+        " reviews. The curve says what that is worth, against the same network from scratch,"
+        " counting words, and a frozen MiniLM of 23 M.",
+        "Radford 等用 7,000 本书预训练 1.17 亿参数，标签因此值钱得多。这里的网络只有 300 万参数，"
+        "读过 17 本书，也读过随后要学的那些影评（不"
+        "带标签）。曲线说明：在每种标签数下，与从零开始的同一网络、与词频基线、"
+        "与冻结的 MiniLM（2,300 万参数，读得多得多）相比，它值多少。",
     ),
 }
 
-# What each step asks: the projector's title.
+# The question of each step, which is its title on the projector.
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "predict": _("Which characters surprise the model?", "哪些字符让模型惊讶？"),
     "positions": _("What does each lesson buy?", "每一种学习换来什么？"),
@@ -273,10 +354,11 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "curve": _("What is pre-training worth?", "预训练值多少？"),
 }
 
-# What the hall guesses before the lecturer opens the projected figure.
+# Guesses for the audience before the lecturer opens the projected figure.
 STEP_GUESSES: Final[Mapping[str, Text]] = {
     "predict": _(
-        "Where in a word is a reader of characters surprised most: at its first letter, in the middle, or at its end?",
+        "The model reads character by character. Where in a word is it most surprised: at the"
+        " first letter, in the middle, or at the end?",
         "逐字符读书时，一个词的哪里最让人惊讶：第一个字母，中间，还是结尾？",
     ),
     "unicorn": _(
@@ -284,29 +366,44 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "它读过 17 本旧书。写到第几个词时，它会把独角兽忘掉？",
     ),
     "curve": _(
-        "Which judges film reviews best with 500 labels: the pre-trained network, the same one from scratch, or counting words?",
-        "只有 500 个标签时，谁判断影评最准：预训练过的网络，从零开始的同一网络，还是数词？",
+        "Which judges film reviews best with 500 labels: the pre-trained network, the same one"
+        " from scratch, or counting words?",
+        "只有 500 个标签时，谁判断影评最准：预训练过的网络，从零开始的同一网络，还是词频基线？",
     ),
 }
 
-# What the lecturer does at each step, or points at: notes of the presenter's window.
+# Notes for the presenter's window: what the lecturer does or points at in each step.
 STEP_SHOWS: Final[Mapping[str, Text]] = {
     "predict": _(
-        "Point at the first letter of a word, then at its last one; compare the bars.", "先指一个词的首字母，再指末字母；比较条形。"
+        "Point at the first letter of a word, then at its last one; compare the bars.",
+        "先指一个词的首字母，再指末字母；比较条形。",
     ),
-    "positions": _("Compare the first bar with the second, then the second with the rest.", "先比较第一条与第二条，再比较第二条与其余的。"),
+    "positions": _(
+        "Compare the first bar with the second, then the second with the rest.",
+        "先比较第一条与第二条，再比较第二条与其余的。",
+    ),
     "layers": _(
-        "Follow the locked column from the foot to the top; then step with the arrows.", "沿锁定的一列从下看到上；再用方向键移动。"
+        "Follow the locked column from bottom to top; then step with the arrows.",
+        "沿锁定的一列从下看到上；再用方向键移动。",
     ),
-    "temperature": _("Hold B for temperature 1; read both continuations aloud.", "按住 B 看温度 1 的结果；把两段续写都读出来。"),
-    "unicorn": _("Read aloud what stands on green.", "把绿底上的文字读出来。"),
+    "temperature": _(
+        "Hold B for temperature 1; read both continuations aloud.",
+        "按住 B 看温度 1 的结果；把两段续写都读出来。",
+    ),
+    "unicorn": _("Read the text on green aloud.", "把绿底上的文字读出来。"),
     "copy": _(
-        "Press B: with the head the letters come again, without it they are random.",
+        "Press B: with the head the letters repeat, without it they are random.",
         "按 B：有这个头，字母会重现；没有它，写出的是随机字母。",
     ),
-    "labels": _("Press the button and let it learn; stop it after some seconds.", "按按钮让它学；几秒后停止。"),
-    "curve": _("Go along the curves from left to right; then back to one at 500 labels.", "沿曲线从左看到右；再回到 500 个标签处。"),
+    "labels": _(
+        "Press the button and let it learn; stop it after some seconds.",
+        "按按钮让它学；几秒后停止。",
+    ),
+    "curve": _(
+        "Follow the curves from left to right; then go back to 500 labels.",
+        "沿曲线从左看到右；再回到 500 个标签处。",
+    ),
 }
 
-# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+# 1: a step of every lecture; 3: only for a long lecture; the others may be skipped.
 STEP_RANKS: Final[Mapping[str, int]] = {"predict": 1, "layers": 1, "copy": 1}

@@ -1,16 +1,25 @@
 // A motif in the input bar: one of ours, played on the keyboard of the page, or read from a MIDI file. What is played
 // is written here, as a request carries it: for the style and the mode that stand in the bar.
 
-import { grouped } from "../../widgets/lib/badge.js";
-import { el, segmented } from "../../widgets/lib/dom.js";
-import { filled, t } from "../../widgets/lib/lang.js";
-import { cellsOf, eventsOf, notesOf, pitchName, playedCells, playedFrom, sopranoOf, spelled,
-  unspelled } from "./noteevents.js";
+import { grouped } from "../../frontend/lib/badge.js";
+import { el, segmented } from "../../frontend/lib/dom.js";
+import { filled, t } from "../../frontend/lib/lang.js";
+import {
+  cellsOf,
+  eventsOf,
+  notesOf,
+  pitchName,
+  playedCells,
+  playedFrom,
+  sopranoOf,
+  spelled,
+  unspelled,
+} from "./noteevents.js";
 import { keyboard } from "./notekeys.js";
 import { paintNotes } from "./noteroll.js";
-import { bringing, sent } from "../../widgets/inputs/picturegive.js";
-import { recorder } from "./takes.js";
-import { onPaint } from "../../widgets/lib/theme.js";
+import { bringing, sent } from "../../frontend/inputs/picturegive.js";
+import { recorder } from "./recordings.js";
+import { onPaint } from "../../frontend/lib/theme.js";
 import { tone } from "./tone.js";
 
 const TEXT = {
@@ -25,15 +34,22 @@ const TEXT = {
   clear: { en: "Clear", zh: "清空" },
   lower: { en: "Octave down", zh: "低八度" },
   higher: { en: "Octave up", zh: "高八度" },
-  legend: { en: "letters Z S X … and Q 2 W … play · ←→↑↓ move · Space plays · Backspace takes back",
-    zh: "Z S X … 与 Q 2 W … 弹奏 · ←→↑↓ 移动 · 空格弹奏 · Backspace 撤销" },
-  nothing: { en: "Play a few notes; the clock starts with the first, and a pause counts for a second at most.",
-    zh: "弹几个音；从第一个音开始计时，停顿最多按一秒计。" },
+  legend: {
+    en: "letters Z S X … and Q 2 W … play · ←→↑↓ move · Space plays · Backspace takes back",
+    zh: "Z S X … 与 Q 2 W … 弹奏 · ←→↑↓ 移动 · 空格弹奏 · Backspace 撤销",
+  },
+  nothing: {
+    en:
+      "Play a few notes; the clock starts with the first, and a pause counts for a second at most.",
+    zh: "弹几个音；从第一个音开始计时，停顿最多按一秒计。",
+  },
   noneYet: { en: "No file yet.", zh: "还没有文件。" },
   notes: { en: "{n} notes, {low} to {high}, {s} s", zh: "{n} 个音，{low} 到 {high}，{s} 秒" },
   note: { en: "1 note, {low}, {s} s", zh: "1 个音，{low}，{s} 秒" },
-  left_melody: { en: " · {n} left out: a melody has one note at a time and lasts up to {s} s",
-    zh: " · 略去 {n} 个：旋律一次一个音，至多 {s} 秒" },
+  left_melody: {
+    en: " · {n} left out: a melody has one note at a time and lasts up to {s} s",
+    zh: " · 略去 {n} 个：旋律一次一个音，至多 {s} 秒",
+  },
   left_voices: {
     en: " · {n} left out: there are four voices, for up to {s} s",
     zh: " · 略去 {n} 个：只有四个声部，至多 {s} 秒",
@@ -55,17 +71,22 @@ const TEXT = {
     en: "The file did not reach the server; it can be sent again.",
     zh: "文件没有送达服务器；可以再次发送。",
   },
-  heavy: { en: "Your file has {kb} KB; MIDI files of up to {most} KB are read.",
-    zh: "您的文件有 {kb} KB；最多读 {most} KB 的 MIDI 文件。" },
+  heavy: {
+    en: "Your file has {kb} KB; MIDI files of up to {most} KB are read.",
+    zh: "您的文件有 {kb} KB；最多读 {most} KB 的 MIDI 文件。",
+  },
   dropped: {
-    en: "What was dropped is no file; MIDI files are read.",
+    en: "You did not drop a file; MIDI files can be read.",
     zh: "放下的不是文件；可读 MIDI 文件。",
   },
   noFile: {
     en: "No file is chosen yet; upload a MIDI file, or play a motif.",
     zh: "还没有选文件；请上传 MIDI 文件，或自己弹一段动机。",
   },
-  silent: { en: "Nothing is played yet; a few notes are enough.", zh: "还没有弹奏；几个音就够了。" },
+  silent: {
+    en: "Nothing is played yet; a few notes are enough.",
+    zh: "还没有弹奏；几个音就够了。",
+  },
 };
 const NUMBERS = { 2: { en: "two", zh: "两" }, 3: { en: "three", zh: "三" } };
 const VOICES = { continue: 4, harmonise: 1 }; // of a chorale's motif
@@ -98,13 +119,20 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   const own = { play: {}, file: null };
 
   const pick = segmented({ options: [], value: "ours", label: "", onPick: pickSource });
-  const examplePick = el("select", { class: "tfe-select", onchange: () => show(examples[examplePick.value]) });
+  const examplePick = el("select", {
+    class: "tfe-select",
+    onchange: () => show(examples[examplePick.value]),
+  });
   const button = (act) => el("button", { type: "button", class: "tfe-button small", onclick: act });
   const undo = button(() => edit(() => take.undo()));
   const clear = button(() => edit(() => take.load([])));
   const lower = button(() => move(-1));
   const higher = button(() => move(1));
-  const chooser = el("input", { type: "file", accept: ".mid,.midi,audio/midi,audio/x-midi", hidden: true });
+  const chooser = el("input", {
+    type: "file",
+    accept: ".mid,.midi,audio/midi,audio/x-midi",
+    hidden: true,
+  });
   const uploadButton = button(() => chooser.click());
   const fileName = el("span", { class: "tfe-motif-file tfe-mono" });
   const hint = el("span", { class: "tfe-motif-hint" });
@@ -116,10 +144,20 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   const sending = [uploadButton, fileName, hint];
   const tools = el("div", { class: "tfe-motif-tools" }, ...sending, ...playing, chooser);
   // keys stay where they are while notes are counted
-  const mine = el("div", { class: "tfe-motif-own", hidden: true }, tools, piano.node,
-    el("div", { class: "tfe-motif-row" }, summary, legend));
-  const node = el("div", { class: "tfe-motif" }, el("div", { class: "tfe-motif-source" }, pick.node, examplePick),
-    roll, mine);
+  const mine = el(
+    "div",
+    { class: "tfe-motif-own", hidden: true },
+    tools,
+    piano.node,
+    el("div", { class: "tfe-motif-row" }, summary, legend),
+  );
+  const node = el(
+    "div",
+    { class: "tfe-motif" },
+    el("div", { class: "tfe-motif-source" }, pick.node, examplePick),
+    roll,
+    mine,
+  );
 
   // ── motifs ──
   const isOurs = () => source in examples;
@@ -128,16 +166,20 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   /** Notes of a motif that was written; none where it cannot be read, which the server will say. */
   function playedOf(text, { style, mode }) {
     const values = unspelled(text) ?? [];
-    return style === "piano" ? playedFrom(values) : playedCells(values,
-      { voices: VOICES[mode], grid: styles[style].grid });
+    return style === "piano"
+      ? playedFrom(values)
+      : playedCells(values, { voices: VOICES[mode], grid: styles[style].grid });
   }
 
   /** The motif that notes make: {text, left}, left: how many of them are left out. */
   function written(notes, { style, mode }) {
     const { most, grid } = styles[style];
     if (style !== "piano") {
-      const { cells, left } = cellsOf(notes, { voices: VOICES[mode], grid, most: mode === "harmonise" ? most / 4
-        : most });
+      const { cells, left } = cellsOf(notes, {
+        voices: VOICES[mode],
+        grid,
+        most: mode === "harmonise" ? most / 4 : most,
+      });
       return { text: spelled(cells), left };
     }
     const kept = notesOf(notes);
@@ -156,12 +198,15 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     if (isOurs()) {
       const { fields } = examples[source];
       [kept, notes] = [{ [wayOf(fields)]: fields.motif }, () => playedOf(fields.motif, fields)];
-    } else if (source === "file") [kept, notes] = [own.file?.kept ?? {}, () => own.file?.notes ?? []];
+    } else if (source === "file") {
+      [kept, notes] = [own.file?.kept ?? {}, () => own.file?.notes ?? []];
+    }
     const asIs = kept[wayOf(way)];
     if (asIs !== undefined) return { text: asIs, left: 0, notes };
     const whole = kept["chorale/continue"];
-    if (wayOf(way) === "chorale/harmonise" && whole !== undefined)
+    if (wayOf(way) === "chorale/harmonise" && whole !== undefined) {
       return { text: spelled(sopranoOf(unspelled(whole) ?? [])), left: 0, notes };
+    }
     return { ...written(notes(), way), notes };
   }
 
@@ -174,7 +219,9 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
 
   function pickSource(wanted) {
     if (wanted !== "ours") begin(wanted);
-    else if (!isOurs()) (pressed ? show : ({ fields }) => fill(fields))(examples[examplePick.value || 0]);
+    else if (!isOurs()) {
+      (pressed ? show : ({ fields }) => fill(fields))(examples[examplePick.value || 0]);
+    }
   }
 
   function begin(wanted) {
@@ -229,8 +276,11 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   /** asks: whether the models are asked at once. */
   async function bring(file, asks = true) {
     begin("file");
-    const error = !file ? TEXT.dropped : file.size > heaviest
-      ? filled(TEXT.heavy, { kb: kilobytes(file.size), most: kilobytes(heaviest) }) : null;
+    const error = !file
+      ? TEXT.dropped
+      : file.size > heaviest
+      ? filled(TEXT.heavy, { kb: kilobytes(file.size), most: kilobytes(heaviest) })
+      : null;
     if (error) return say({ error });
     reading?.abort();
     const under = new AbortController();
@@ -242,8 +292,14 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     if (reading !== under) return undefined;
     reading = null;
     const way = { style, mode: "continue" };
-    if (!told.error) own.file = { from: file, style, kept: { [wayOf(way)]: told.motif },
-      notes: playedOf(told.motif, way) };
+    if (!told.error) {
+      own.file = {
+        from: file,
+        style,
+        kept: { [wayOf(way)]: told.motif },
+        notes: playedOf(told.motif, way),
+      };
+    }
     self.paint();
     say({ error: told.error, remark: told.notice });
     if (asks && !told.error && source === "file" && now().style === style) run();
@@ -253,16 +309,24 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   // ── drawing ──
   function summed(notes) {
     const pitches = notes.map((each) => each.pitch);
-    const seconds = (Math.max(...notes.map((each) => each.end)) - Math.min(...notes.map((each) => each.onset))) / 1000;
-    const values = { n: grouped(notes.length), low: pitchName(Math.min(...pitches)),
-      high: pitchName(Math.max(...pitches)), s: seconds.toFixed(1) };
+    const seconds =
+      (Math.max(...notes.map((each) => each.end)) - Math.min(...notes.map((each) => each.onset))) /
+      1000;
+    const values = {
+      n: grouped(notes.length),
+      low: pitchName(Math.min(...pitches)),
+      high: pitchName(Math.max(...pitches)),
+      s: seconds.toFixed(1),
+    };
     return t(notes.length === 1 ? TEXT.note : TEXT.notes, values);
   }
 
   function lost(left) {
     const { style, mode } = now();
     if (!left) return "";
-    if (style === "piano") return t(TEXT.left_events, { n: left, most: grouped(styles.piano.most) });
+    if (style === "piano") {
+      return t(TEXT.left_events, { n: left, most: grouped(styles.piano.most) });
+    }
     const s = (styles.chorale.most / 4) * (styles.chorale.grid / 1000);
     return t(mode === "harmonise" ? TEXT.left_melody : TEXT.left_voices, { n: left, s });
   }
@@ -275,7 +339,9 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   function follow() {
     const { style, mode } = now();
     if (isOurs() && examples[source].fields.style !== style) {
-      const fits = examples.map(({ fields }, at) => ({ at, fields })).filter(({ fields }) => fields.style === style);
+      const fits = examples.map(({ fields }, at) => ({ at, fields })).filter(({ fields }) =>
+        fields.style === style
+      );
       source = String((fits.find(({ fields }) => fields.mode === mode) ?? fits[0])?.at ?? "play");
     }
     if (laid === style) return;
@@ -310,7 +376,11 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     goes() {
       const { style, mode } = now();
       const n = t(NUMBERS[styles[style].models]);
-      return mode === "harmonise" ? TEXT.go_harmonise : n ? filled(TEXT.go_ways, { n }) : TEXT.go_continue;
+      return mode === "harmonise"
+        ? TEXT.go_harmonise
+        : n
+        ? filled(TEXT.go_ways, { n })
+        : TEXT.go_continue;
     },
     reading: () => reading !== null,
     refusal() {
@@ -333,11 +403,15 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     },
     paint() {
       follow();
-      pick.set({ label: t(control.label), value: isOurs() ? "ours" : source,
-        options: ["ours", "play", "file"].map((key) => ({ key, label: t(TEXT[key]) })) });
+      pick.set({
+        label: t(control.label),
+        value: isOurs() ? "ours" : source,
+        options: ["ours", "play", "file"].map((key) => ({ key, label: t(TEXT[key]) })),
+      });
       const names = examples.map(({ short }) => t(short));
-      if ([...examplePick.options].map(({ text }) => text).join() !== names.join())
+      if ([...examplePick.options].map(({ text }) => text).join() !== names.join()) {
         examplePick.replaceChildren(...names.map((text, at) => el("option", { value: at, text })));
+      }
       if (isOurs()) examplePick.value = source;
       examplePick.title = isOurs() ? t(examples[source].title) : "";
       examplePick.hidden = !isOurs();
@@ -351,12 +425,24 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
       undo.disabled = clear.disabled = notes.length === 0;
       lower.disabled = !piano.moves(-1);
       higher.disabled = !piano.moves(1);
-      for (const [each, text] of [[undo, "undo"], [clear, "clear"], [lower, "lower"], [higher, "higher"],
-        [legend, "legend"], [uploadButton, reading ? "readingFile" : "upload"], [hint, over ? "dropHere" : "drop"]])
+      for (
+        const [each, text] of [
+          [undo, "undo"],
+          [clear, "clear"],
+          [lower, "lower"],
+          [higher, "higher"],
+          [legend, "legend"],
+          [uploadButton, reading ? "readingFile" : "upload"],
+          [hint, over ? "dropHere" : "drop"],
+        ]
+      ) {
         each.textContent = t(TEXT[text]);
+      }
       uploadButton.title = t(TEXT.uploadLong, { kb: kilobytes(heaviest) });
       fileName.textContent = own.file?.from.name ?? "";
-      summary.textContent = notes.length ? summed(notes) + lost(left) : t(played ? TEXT.nothing : TEXT.noneYet);
+      summary.textContent = notes.length
+        ? summed(notes) + lost(left)
+        : t(played ? TEXT.nothing : TEXT.noneYet);
       roll.setAttribute("aria-label", t(TEXT.roll, { notes: summary.textContent }));
       piano.paint();
       paintRoll(notes);

@@ -27,7 +27,10 @@ export function unspelled(text) {
   try {
     const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
     if (raw.length % 2) return null;
-    return Array.from({ length: raw.length / 2 }, (_, i) => raw.charCodeAt(2 * i) + 256 * raw.charCodeAt(2 * i + 1));
+    return Array.from(
+      { length: raw.length / 2 },
+      (_, i) => raw.charCodeAt(2 * i) + 256 * raw.charCodeAt(2 * i + 1),
+    );
   } catch {
     return null;
   }
@@ -39,16 +42,22 @@ function rint(value) {
   return value - low === 0.5 ? low + (low % 2) : Math.round(value);
 }
 
-const onGrid = (notes, step) => notes.map((note) => {
+const onGrid = (notes, step) =>
+  notes.map((note) => {
     const onset = rint(note.onset / step);
     return { ...note, onset, end: Math.max(rint(note.end / step), onset + 1) };
   });
 
 /** Played notes on the piano's grid, velocities as kinds 0 … 31, by onset and pitch; no key sounds twice at once. */
 export function notesOf(played) {
-  const sorted = onGrid(played, STEP).map((note) => ({ ...note, velocity: Math.floor(note.velocity / WIDTH) }))
+  const sorted = onGrid(played, STEP).map((note) => ({
+    ...note,
+    velocity: Math.floor(note.velocity / WIDTH),
+  }))
     .sort((a, b) => a.pitch - b.pitch || a.onset - b.onset || a.end - b.end);
-  const kept = sorted.filter((note, i) => sorted[i + 1]?.pitch !== note.pitch || sorted[i + 1].onset !== note.onset);
+  const kept = sorted.filter((note, i) =>
+    sorted[i + 1]?.pitch !== note.pitch || sorted[i + 1].onset !== note.onset
+  );
   kept.forEach((note, i) => {
     if (kept[i + 1]?.pitch === note.pitch) note.end = Math.min(note.end, kept[i + 1].onset);
   });
@@ -67,7 +76,9 @@ export function eventsOf(notes) {
   let now = edges[0].time;
   let velocity = null;
   for (const { time, begins, note } of edges) {
-    for (; now < time; now += Math.min(LONGEST, time - now)) events.push(SHIFT + Math.min(LONGEST, time - now) - 1);
+    for (; now < time; now += Math.min(LONGEST, time - now)) {
+      events.push(SHIFT + Math.min(LONGEST, time - now) - 1);
+    }
     if (begins && note.velocity !== velocity) events.push(VELOCITY + note.velocity);
     if (begins) velocity = note.velocity;
     events.push(begins ? note.pitch : NOTE_OFF + note.pitch);
@@ -98,8 +109,12 @@ export function playedFrom(events) {
   }
   for (const [pitch, note] of sounding) close(pitch, Math.max(now, note.onset + 1));
   return notes.sort((a, b) => a.onset - b.onset || a.pitch - b.pitch)
-    .map((note) => ({ pitch: note.pitch, onset: note.onset * STEP, end: note.end * STEP,
-        velocity: Math.max(1, note.velocity * WIDTH) }));
+    .map((note) => ({
+      pitch: note.pitch,
+      onset: note.onset * STEP,
+      end: note.end * STEP,
+      velocity: Math.max(1, note.velocity * WIDTH),
+    }));
 }
 
 /**
@@ -122,18 +137,26 @@ export function cellsOf(played, { voices, grid, most }) {
   const notes = onGrid(played, grid).map((note) => ({ ...note, pitch: into(note.pitch) }));
   // Who lets go of one key a little after striking the next has played one note after another.
   for (const note of voices === 1 ? notes : []) {
-    for (const next of notes) if (next.onset > note.onset && note.end - next.onset === 1) note.end = next.onset;
+    for (const next of notes) {
+      if (next.onset > note.onset && note.end - next.onset === 1) note.end = next.onset;
+    }
   }
   const first = Math.min(...notes.map((note) => note.onset));
-  const length = Math.min(Math.floor(most / voices), Math.max(...notes.map((note) => note.end)) - first);
+  const length = Math.min(
+    Math.floor(most / voices),
+    Math.max(...notes.map((note) => note.end)) - first,
+  );
   const heard = new Set();
   const cells = [];
   for (let at = first; at < first + length; at += 1) {
-    const sounding = notes.filter((note) => note.onset <= at && at < note.end).sort((a, b) => b.pitch - a.pitch);
+    const sounding = notes.filter((note) => note.onset <= at && at < note.end).sort((a, b) =>
+      b.pitch - a.pitch
+    );
     const pitches = [...new Set(sounding.map((note) => note.pitch))].slice(0, voices);
     for (const note of sounding) if (pitches.includes(note.pitch)) heard.add(note);
-    for (let voice = 0; voice < voices; voice += 1)
+    for (let voice = 0; voice < voices; voice += 1) {
       cells.push(voice < pitches.length ? pitches[voice] - LOWEST + 1 : 0);
+    }
   }
   return { cells, left: notes.length - heard.size };
 }
@@ -150,7 +173,9 @@ export function playedCells(cells, { voices, grid }) {
       const pitch = cell ? cell + LOWEST - 1 : null;
       if (open && open.pitch === pitch) open.end += grid;
       else {
-        open = pitch === null ? null : { pitch, onset: at * grid, end: (at + 1) * grid, velocity: USUAL };
+        open = pitch === null
+          ? null
+          : { pitch, onset: at * grid, end: (at + 1) * grid, velocity: USUAL };
         if (open) notes.push(open);
       }
     }

@@ -1,23 +1,54 @@
 // A piano on the page: mouse, fingers (several at once) and the keys of a computer keyboard. One tab stop.
 
-import { upTo } from "../../widgets/lib/arrays.js";
-import { el } from "../../widgets/lib/dom.js";
-import { t } from "../../widgets/lib/lang.js";
+import { upTo } from "../../frontend/lib/arrays.js";
+import { el } from "../../frontend/lib/dom.js";
+import { t } from "../../frontend/lib/lang.js";
 import { pitchName } from "./noteevents.js";
 
 const TEXT = {
   keys: {
-    en: "Piano, {low} to {high}. Arrows left and right move by a semitone, up and down by an octave; Space or Enter plays; Backspace takes back the last note. Letters play too.",
-    zh: "钢琴，{low} 到 {high}。左右方向键移动半音，上下方向键移动八度；空格或回车弹奏；Backspace 撤销最后一个音。字母键也可弹奏。",
+    en:
+      "Piano, {low} to {high}. Arrows left and right move by a semitone, up and down by an octave; Space or Enter plays; Backspace takes back the last note. Letters play too.",
+    zh:
+      "钢琴，{low} 到 {high}。左右方向键移动半音，上下方向键移动八度；空格或回车弹奏；Backspace 撤销最后一个音。字母键也可弹奏。",
   },
 };
 
 // Where the keys of a computer keyboard lie, from a C on: two rows like those of a piano. P is left out: it projects
 // the page.
 const ROWS = [
-  [0, ["KeyZ", "KeyS", "KeyX", "KeyD", "KeyC", "KeyV", "KeyG", "KeyB", "KeyH", "KeyN", "KeyJ", "KeyM"]],
-  [12, ["KeyQ", "Digit2", "KeyW", "Digit3", "KeyE", "KeyR", "Digit5", "KeyT", "Digit6", "KeyY", "Digit7", "KeyU",
-      "KeyI", "Digit9", "KeyO", "Digit0"]],
+  [0, [
+    "KeyZ",
+    "KeyS",
+    "KeyX",
+    "KeyD",
+    "KeyC",
+    "KeyV",
+    "KeyG",
+    "KeyB",
+    "KeyH",
+    "KeyN",
+    "KeyJ",
+    "KeyM",
+  ]],
+  [12, [
+    "KeyQ",
+    "Digit2",
+    "KeyW",
+    "Digit3",
+    "KeyE",
+    "KeyR",
+    "Digit5",
+    "KeyT",
+    "Digit6",
+    "KeyY",
+    "Digit7",
+    "KeyU",
+    "KeyI",
+    "Digit9",
+    "KeyO",
+    "Digit0",
+  ]],
 ];
 const OFFSETS = new Map(ROWS.flatMap(([from, codes]) => codes.map((code, i) => [code, from + i])));
 const BLACK = new Set([1, 3, 6, 8, 10]);
@@ -49,7 +80,9 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   // Some keyboards have other letters on the same keys.
   navigator.keyboard?.getLayoutMap?.().then(
     (map) => {
-      for (const code of letters.keys()) if (map.has(code)) letters.set(code, map.get(code).toUpperCase());
+      for (const code of letters.keys()) {
+        if (map.has(code)) letters.set(code, map.get(code).toUpperCase());
+      }
       draw();
     },
     () => {},
@@ -111,7 +144,8 @@ export function keyboard({ onPress, onRelease, onUndo }) {
       return;
     }
     const move = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: 12, ArrowDown: -12 }[event.key];
-    const to = { Home: low, End: high }[event.key] ?? (move === undefined ? undefined : cursor + move);
+    const to = { Home: low, End: high }[event.key] ??
+      (move === undefined ? undefined : cursor + move);
     const played = event.key === " " || event.key === "Enter" ? cursor : pitchOf(event.code);
     if (to === undefined && played === null && event.key !== "Backspace") return;
     event.preventDefault();
@@ -137,13 +171,17 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   }
 
   // ── the keys that are in view ──
-  const whites = (from, to) => upTo(to - from + 1, (i) => from + i).filter((pitch) => !isBlack(pitch));
+  const whites = (from, to) =>
+    upTo(to - from + 1, (i) => from + i).filter((pitch) => !isBlack(pitch));
 
   /** Lays out as many keys as there is room for, from `wanted` on or as near to it as the last key allows. */
   function lay(wanted) {
     const all = whites(low, high);
     const narrowest = matchMedia("(max-width: 720px)").matches ? NARROWEST.phone : NARROWEST.desk;
-    const room = Math.min(all.length, Math.max(7, Math.floor((piano.clientWidth || 880) / narrowest)));
+    const room = Math.min(
+      all.length,
+      Math.max(7, Math.floor((piano.clientWidth || 880) / narrowest)),
+    );
     const at = Math.min(
       all.length - room,
       Math.max(
@@ -159,20 +197,28 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   function draw() {
     const shown = whites(first, last);
     const wide = 100 / shown.length;
-    const letterOf = new Map([...OFFSETS.keys()].filter((code) => pitchOf(code) !== null)
-        .map((code) => [pitchOf(code), letters.get(code)]));
-    const key = (pitch, kind, style) => el(
+    const letterOf = new Map(
+      [...OFFSETS.keys()].filter((code) => pitchOf(code) !== null)
+        .map((code) => [pitchOf(code), letters.get(code)]),
+    );
+    const key = (pitch, kind, style) =>
+      el(
         "span",
         { class: `tfe-motif-key ${kind}`, "data-pitch": pitch, style },
         el("span", { class: "tfe-motif-letter", text: letterOf.get(pitch) ?? "" }),
-        kind === "white" ? el("span", { class: "tfe-motif-c", text: pitch % 12 === 0 ? pitchName(pitch) : "" }) : null,
+        kind === "white"
+          ? el("span", { class: "tfe-motif-c", text: pitch % 12 === 0 ? pitchName(pitch) : "" })
+          : null,
       );
     const blacks = upTo(last - first + 1, (i) => first + i).filter(isBlack);
     board.replaceChildren(
       ...shown.map((pitch, i) => key(pitch, "white", { left: `${i * wide}%`, width: `${wide}%` })),
       ...blacks.map((pitch) => {
         const before = shown.filter((white) => white < pitch).length;
-        return key(pitch, "black", { left: `${(before - SLIM / 2) * wide}%`, width: `${SLIM * wide}%` });
+        return key(pitch, "black", {
+          left: `${(before - SLIM / 2) * wide}%`,
+          width: `${SLIM * wide}%`,
+        });
       }),
     );
     mark();
@@ -208,7 +254,10 @@ export function keyboard({ onPress, onRelease, onUndo }) {
       lay(hand);
     },
     paint() {
-      piano.setAttribute("aria-label", t(TEXT.keys, { low: pitchName(low), high: pitchName(high) }));
+      piano.setAttribute(
+        "aria-label",
+        t(TEXT.keys, { low: pitchName(low), high: pitchName(high) }),
+      );
     },
   };
 }

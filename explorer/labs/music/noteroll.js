@@ -1,6 +1,6 @@
 // A motif at a glance: a small piano roll on a canvas.
 
-import { css } from "../../widgets/lib/theme.js";
+import { css } from "../../frontend/lib/theme.js";
 
 /**
  * @param {HTMLCanvasElement} canvas as wide and high as CSS makes it
@@ -18,7 +18,10 @@ export function paintNotes(canvas, { notes, beat, bar, span }) {
   draw.setTransform(fine, 0, 0, fine, 0, 0);
   draw.fillStyle = css("--sunk");
   draw.fillRect(0, 0, box.width, box.height);
-  const first = Math.min(...notes.map((note) => note.onset), notes.length ? Number.POSITIVE_INFINITY : 0);
+  const first = Math.min(
+    ...notes.map((note) => note.onset),
+    notes.length ? Number.POSITIVE_INFINITY : 0,
+  );
   const length = Math.max(span, ...notes.map((note) => note.end - first));
   const x = (time) => ((time - first) / length) * box.width;
   const dense = x(first + beat) < 6; // lines that would touch are no help
@@ -39,6 +42,11 @@ export function paintNotes(canvas, { notes, beat, bar, span }) {
   for (const note of notes) {
     const left = x(note.onset);
     draw.fillStyle = note.sounds ? css("--accent") : css("--ink2");
-    draw.fillRect(left, (high - note.pitch + 0.5) * row - thick / 2, Math.max(2, x(note.end) - left - 1), thick);
+    draw.fillRect(
+      left,
+      (high - note.pitch + 0.5) * row - thick / 2,
+      Math.max(2, x(note.end) - left - 1),
+      thick,
+    );
   }
 }

@@ -1,14 +1,17 @@
 // What the rolls and their heads say: names of notes and moments, labels, and the sentence computed from the note that
 // is looked at.
 
-import { lang, parts, t } from "../../widgets/lib/lang.js";
-import { weight } from "../../widgets/lib/signs.js";
+import { lang, parts, t } from "../../frontend/lib/lang.js";
+import { weight } from "../../frontend/lib/signs.js";
 import { pitchName } from "./noteevents.js";
 
 export { pitchName, weight };
 
 export const TEXT = {
-  question: { en: "Which earlier notes does a note look back to?", zh: "一个音会回头看哪些更早的音？" },
+  question: {
+    en: "Which earlier notes does a note look back to?",
+    zh: "一个音会回头看哪些更早的音？",
+  },
   questionMotifs: { en: "Which motifs come back?", zh: "哪些动机再次出现？" },
   query: { en: "chosen note", zh: "选中的音" },
   key: { en: "where it looks", zh: "它所看的音" },
@@ -37,29 +40,43 @@ export const TEXT = {
   cut: { en: " · the first 20 minutes", zh: " · 前 20 分钟" },
   motifs: { en: "motifs that come back", zh: "再现的动机" },
   noMotifs: { en: "No run of five notes comes back here.", zh: "这里没有五个音以上的片段再现。" },
-  noHeads: { en: "No attention, no heads: what {name} knows of the past is the state that it carries along.",
-    zh: "没有注意力，也没有头：{name} 对过去所知，全在它携带的状态里。" },
+  noHeads: {
+    en: "No attention, no heads: {name} knows the past only through its state.",
+    zh: "没有注意力，也没有头：{name} 对过去所知，全在它携带的状态里。",
+  },
   gone: { en: "silenced", zh: "已关掉" },
-  headsUnits: { en: "{layers} layers × {heads} heads, queries down, keys across",
-    zh: "{layers} 层 × {heads} 头，行为查询，列为键" },
-  headsBoard: { en: "{title}. Arrow keys choose a head, Shift and Enter silence it.",
-    zh: "{title}。方向键选择头，Shift 加 Enter 关掉它。" },
+  headsUnits: {
+    en: "{layers} layers × {heads} heads, queries down, keys across",
+    zh: "{layers} 层 × {heads} 头，行为查询，列为键",
+  },
+  headsBoard: {
+    en: "{title}. Arrow keys choose a head, Shift and Enter silence it.",
+    zh: "{title}。方向键选择头，Shift 加 Enter 关掉它。",
+  },
   tile: { en: "head {head}", zh: "头 {head}" },
   tileDo: { en: "click: look · shift-click: silence", zh: "点击：查看 · shift-点击：关掉" },
   farBeats: { en: "mean weight by beats back, head {head}", zh: "按往回拍数平均的权重，头 {head}" },
-  farEvents: { en: "mean weight by events back, head {head}", zh: "按往回事件数平均的权重，头 {head}" },
+  farEvents: {
+    en: "mean weight by events back, head {head}",
+    zh: "按往回事件数平均的权重，头 {head}",
+  },
   farCaption: {
     en: "Mean weight of each head of {name} by events back",
     zh: "{name} 各头按往回事件数平均的权重",
   },
   farFrom: { en: "events back", zh: "往回事件数" },
-  board: { en: "{title}. Left and right step through notes, up and down through heads, Space plays, Escape resets.",
-    zh: "{title}。左右键逐音移动，上下键换头，空格播放，Esc 复位。" },
+  board: {
+    en:
+      "{title}. Left and right step through notes, up and down through heads, Space plays, Escape resets.",
+    zh: "{title}。左右键逐音移动，上下键换头，空格播放，Esc 复位。",
+  },
   cellsMade: { en: "{n} of {of} cells are made.", zh: "已生成 {n} / {of} 格。" },
   eventsMade: { en: "{n} of {of} events are made.", zh: "已生成 {n} / {of} 个事件。" },
   far: { en: "How far back", zh: "往回看多远" },
-  farMost: { en: "Head {head} looks most {back} back: mean weight {w}, over {n} of {of} events.",
-    zh: "头 {head} 最注意往回 {back}处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。" },
+  farMost: {
+    en: "Head {head} looks most {back} back: mean weight {w}, over {n} of {of} events.",
+    zh: "头 {head} 最注意往回 {back}处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。",
+  },
   oneBack: { en: "1 event", zh: "1 个事件" },
   eventsBack: { en: "{n} events", zh: "{n} 个事件" },
   none: {
@@ -67,12 +84,18 @@ export const TEXT = {
     zh: "选一个音，看它回头看了哪些更早的音。",
   },
   noAttention: {
-    en: "{name} has no attention: what it keeps of the motif is in the numbers of its state, and no arc can be drawn.",
+    en:
+      "{name} has no attention: it keeps the motif in the numbers of its state, so there are no arcs to draw.",
     zh: "{name} 没有注意力：它对动机的记忆都在状态的数值里，画不出弧线。",
   },
-  growingNote: { en: "Attention is looked at once everything is made.", zh: "全部生成后即可查看注意力。" },
-  note: { en: "Weights of the moment in which a note was made; what belongs to no note is not drawn.",
-    zh: "所画为生成该音那一刻的权重；不属于任何音的部分未画出。" },
+  growingNote: {
+    en: "Attention appears once everything is made.",
+    zh: "全部生成后即可查看注意力。",
+  },
+  note: {
+    en: "The arcs are weights from the moment a note was made; weights on no note are not drawn.",
+    zh: "所画为生成该音那一刻的权重；不属于任何音的部分未画出。",
+  },
   cardGiven: { en: "given", zh: "给定" },
   cardMade: { en: "made at {n} nats", zh: "生成，{n} 纳特" },
   cardWeight: { en: "looked at with {w}", zh: "所得权重 {w}" },
@@ -97,17 +120,22 @@ export const LETTERS = ["S", "A", "T", "B"];
 /** Minutes and seconds with tenths: "0:09.6". */
 export function clock(seconds) {
   const tenths = Math.round(10 * Math.max(0, seconds));
-  return `${Math.floor(tenths / 600)}:${String(Math.floor((tenths % 600) / 10)).padStart(2, "0")}.${tenths % 10}`;
+  return `${Math.floor(tenths / 600)}:${String(Math.floor((tenths % 600) / 10)).padStart(2, "0")}.${
+    tenths % 10
+  }`;
 }
 
-const secondsText = (milliseconds) => t({ en: "{n} s", zh: "{n} 秒" }, { n: (milliseconds / 1000).toFixed(1) });
+const secondsText = (milliseconds) =>
+  t({ en: "{n} s", zh: "{n} 秒" }, { n: (milliseconds / 1000).toFixed(1) });
 
 /** Where a step of the grid lies: "bar 5, beat 2", or for piano "9.6 s". */
 export function moment({ style, grid }, step) {
   if (style === "piano") return secondsText(step * grid);
   const [bar, beat, part] = [Math.floor(step / 16) + 1, Math.floor((step % 16) / 4) + 1, step % 4];
   const inside = ["", "¼", "½", "¾"][part];
-  return lang() === "zh" ? `第 ${bar} 小节第 ${beat}${inside} 拍` : `bar ${bar}, beat ${beat}${inside}`;
+  return lang() === "zh"
+    ? `第 ${bar} 小节第 ${beat}${inside} 拍`
+    : `bar ${bar}, beat ${beat}${inside}`;
 }
 
 /** How far back, in the music's own measure. */
@@ -116,7 +144,9 @@ export function distance({ style, grid }, steps) {
   const beats = steps / 4;
   const [whole, part] = [Math.floor(beats), ["", "¼", "½", "¾"][Math.round((beats % 1) * 4)]];
   const number = `${whole || !part ? whole : ""}${part}`;
-  return lang() === "zh" ? `${number} 拍` : `${number} ${beats > 1 || beats === 0 ? "beats" : "beat"}`;
+  return lang() === "zh"
+    ? `${number} 拍`
+    : `${number} ${beats > 1 || beats === 0 ? "beats" : "beat"}`;
 }
 
 /** "D5 (bar 5, beat 2)" */
@@ -138,14 +168,19 @@ const SAY = {
   way: { en: "its weights are on their way …", zh: "权重正在路上……" },
   time: { en: "time shifts, velocities and the start", zh: "时移、力度与开头" },
   rests: { en: "rests and the start", zh: "休止与开头" },
-  nothing: { en: "Note {q} has no note before it to look at: head {head} gives all its weight to {elsewhere}.",
-    zh: "音 {q} 之前没有可看的音：头 {head} 的权重全在{elsewhere}。" },
+  nothing: {
+    en:
+      "Note {q} has no note before it to look at: head {head} gives all its weight to {elsewhere}.",
+    zh: "音 {q} 之前没有可看的音：头 {head} 的权重全在{elsewhere}。",
+  },
   motif: { en: ", to the motif", zh: "，看向动机" },
   far: { en: "head {head} looks {back} back", zh: "头 {head} 往回看 {back}" },
   near: { en: "head {head} looks at the same moment", zh: "头 {head} 看的是同一时刻" },
   more: { en: " {n} notes are chosen.", zh: "共选中 {n} 个音。" },
-  gives: { en: "Note {q} gives {k} {w}: {far}{motif}; all notes get {all}, {elsewhere} {rest}.{more}",
-    zh: "音 {q} 给 {k} {w}：{far}{motif}；全部音共得 {all}，其余 {rest} 归{elsewhere}。{more}" },
+  gives: {
+    en: "Note {q} gives {k} {w}: {far}{motif}; all notes get {all}, {elsewhere} {rest}.{more}",
+    zh: "音 {q} 给 {k} {w}：{far}{motif}；全部音共得 {all}，其余 {rest} 归{elsewhere}。{more}",
+  },
 };
 
 /**
@@ -163,13 +198,26 @@ export function sentenceOf({ run, model, notes, head, back, trouble }) {
   const note = notes.at(-1);
   const q = { text: noteName(run, model, note), role: "query" };
   if (!back) return parts(SAY.waits, { q, why: trouble || t(SAY.way) });
-  const told = { q, head: head.replace(".", "·"), elsewhere: t(run.style === "piano" ? SAY.time : SAY.rests) };
+  const told = {
+    q,
+    head: head.replace(".", "·"),
+    elsewhere: t(run.style === "piano" ? SAY.time : SAY.rests),
+  };
   const [best] = strongest(back, 0.0005, 1);
   if (!best) return parts(SAY.nothing, told);
   const rest = back.start + back.rest;
   const [onset, from] = [model.notes[4 * note], model.notes[4 * best.note]];
-  return parts(SAY.gives, { ...told, k: { text: noteName(run, model, best.note), role: "key" }, w: weight(best.w),
-    far: t(onset > from ? SAY.far : SAY.near, { head: told.head, back: distance(run, onset - from) }),
-    motif: model.givenNotes[best.note] ? t(SAY.motif) : "", all: weight(1 - rest), rest: weight(rest),
-    more: notes.length > 1 ? t(SAY.more, { n: notes.length }) : "" });
+  return parts(SAY.gives, {
+    ...told,
+    k: { text: noteName(run, model, best.note), role: "key" },
+    w: weight(best.w),
+    far: t(onset > from ? SAY.far : SAY.near, {
+      head: told.head,
+      back: distance(run, onset - from),
+    }),
+    motif: model.givenNotes[best.note] ? t(SAY.motif) : "",
+    all: weight(1 - rest),
+    rest: weight(rest),
+    more: notes.length > 1 ? t(SAY.more, { n: notes.length }) : "",
+  });
 }

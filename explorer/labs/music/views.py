@@ -1,4 +1,5 @@
-"""From what the models of music explain to what the widgets draw: pure functions of records, no model and no Gradio."""
+"""The views of the models of music, from explanations to values of the widgets: pure functions of
+records, no model and no Gradio."""
 
 from __future__ import annotations
 
@@ -9,37 +10,54 @@ from typing import Any
 
 import numpy as np
 
-from explorer import runs
-from explorer.controls import Control, query
-from explorer.figures import roll
-from explorer.lab import GuidedStep, Picture
-from explorer.labels import Text, filled
-from explorer.labs import passages
-from explorer.labs.guided import Shown, guided
+from explorer.components import input_bar
+from explorer.contract.controls import Control, spell_query
+from explorer.contract.lab import GuidedStep, MapPicture
+from explorer.contract.labels import SIZES, Text, fill_text
 from explorer.labs.music import about, rolls, texts
+from explorer.labs.music.figures import roll
+from explorer.page import runs
+from explorer.page.guided_steps import Shown, build_steps
+from explorer.panels import passages
+from models.explaining.shared_records import LIMIT
 from models.music import chorales
-from models.music.records import CHORALES, EXAMPLES, GRID, MAX_MADE, MAX_MOTIF, MODELS, PIANO, Explanation, Made, Request, Step, styles
+from models.music.records import (
+    CHORALES,
+    EXAMPLES,
+    GRID,
+    MAX_MADE,
+    MAX_MOTIF,
+    MODELS,
+    PIANO,
+    Explanation,
+    Made,
+    Request,
+    Step,
+    styles,
+)
 from models.music.weights import look
 
 Value = dict[str, object]
 
-KEYS = {"chorale": (48, chorales.HIGHEST), "piano": (36, 96)}  # lowest and highest MIDI pitch of the keyboard on the page
-UPLOAD = "/music/"  # where MIDI files are sent to be read, and the style
+# lowest and highest MIDI pitch of the keyboard on the page
+KEYS = {"chorale": (48, chorales.HIGHEST), "piano": (36, 96)}
+UPLOAD = "/music/"  # prefix of the address that reads MIDI files; the style follows
 BAR = 64  # cells of a bar of a chorale
-SHOWN = 48  # sixteenths of the first example that the family map shows
-LOUD = {True: 130, False: 255}  # levels of the map's picture: what was given, what was made
+SHOWN = 48  # sixteenths of the first example on the family map
+LOUD = {True: 130, False: 255}  # levels of the map's picture: given notes, generated notes
 
 
-first = runs.kept("music", EXAMPLES[0], Explanation)
+first = runs.load_first_once("music", EXAMPLES[0], Explanation)
 
 
-# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+# ---- the input bar
 
 
 @dataclass(frozen=True)
 class Score:
-    """How a motif of one style is written. most: events or cells that may be given. grid: milliseconds of a step. keys: the lowest and the
-    highest MIDI pitch of the keyboard, white keys both. upload: where a file is sent to be read. models: how many go on from it."""
+    """The way to write a motif of one style. most: events or cells that may be given. grid:
+    milliseconds of a step. keys: the lowest and the highest MIDI pitch of the keyboard, white keys
+    both. upload: the address that reads a file. models: how many continue the motif."""
 
     most: int
     grid: int
@@ -50,40 +68,79 @@ class Score:
 
 @dataclass(frozen=True)
 class Motifs:
-    """What a motif may be, by the request's `style`; its `mode` says whether it is a melody. file: largest size of a MIDI file in bytes."""
+    """The motifs that a request may hold, by its `style`; its `mode` says whether it is a melody.
+    file: largest size of a MIDI file in bytes."""
 
     styles: Mapping[str, Score]
     file: int = 256 << 10
 
 
-def models(style: str) -> tuple[str, ...]:
-    """The models of a style that are shipped, in the order in which they stand side by side."""
+def list_models(style: str) -> tuple[str, ...]:
+    """Return the models of a style that are shipped, in the order of the page."""
     known = about.facts()
     return tuple(variant for variant in MODELS[style] if variant in known)
 
 
-def titles() -> list[tuple[Text, Text]]:
-    """What each example is, and the word or two on its chip."""
+def list_titles() -> list[tuple[Text, Text]]:
+    """Return the title of each example, and the word or two on its button."""
     named = zip((*CHORALES, *PIANO), texts.EXAMPLES, strict=True)
     return [said for request, said in named if request in EXAMPLES]
 
 
-def asked() -> tuple[Control, ...]:
-    """The controls of a motif, of what is made of it, and how: of the styles whose models are there, chorales alone while none is."""
+def list_controls() -> tuple[Control, ...]:
+    """Return the controls of a motif, of its continuation, and of how it is generated: for the
+    styles whose models are shipped, for chorales alone while none is."""
     known = styles() or ("chorale",)
     several = len(known) > 1
-    scores = {style: Score(MAX_MOTIF[style], GRID[style], KEYS[style], UPLOAD + style, len(models(style))) for style in known}
+    scores = {
+        style: Score(
+            MAX_MOTIF[style], GRID[style], KEYS[style], UPLOAD + style, len(list_models(style))
+        )
+        for style in known
+    }
     lengths = []
     for style in known:
         offered = [MAX_MADE[style] * eighths // 8 for eighths in (1, 2, 4, 6, 8)]
-        names = {n: filled(texts.BARS, n=n // BAR) if style == "chorale" else filled(texts.EVENTS[style], n=f"{n:,}") for n in offered}
-        when = ({"style": (style,)} if several else {}) | ({"mode": ("continue",)} if style == "chorale" else {})
-        lengths.append(Control("length", texts.LENGTH, "select", names=names, unit=texts.EVENTS[style], hint=texts.LENGTH_HINT, when=when))
+        names = {
+            n: (
+                fill_text(texts.BARS, n=n // BAR)
+                if style == "chorale"
+                else fill_text(texts.EVENTS[style], n=f"{n:,}")
+            )
+            for n in offered
+        }
+        when = ({"style": (style,)} if several else {}) | (
+            {"mode": ("continue",)} if style == "chorale" else {}
+        )
+        lengths.append(
+            Control(
+                "length",
+                texts.LENGTH,
+                "select",
+                names=names,
+                unit=texts.EVENTS[style],
+                hint=texts.LENGTH_HINT,
+                when=when,
+            )
+        )
     chorale = {"style": ("chorale",)} if several else {}
     named = {style: texts.STYLES[style] for style in known}
     return (
         *([Control("style", texts.STYLE, "choice", names=named)] if several else []),
-        *([Control("mode", texts.MODE, "choice", names=texts.MODES, hint=texts.MODE_HINT, when=chorale)] if "chorale" in known else []),
+        *(
+            [
+                Control(
+                    "mode",
+                    texts.MODE,
+                    "choice",
+                    names=texts.MODES,
+                    hint=texts.MODE_HINT,
+                    when=chorale,
+                )
+            ]
+            if "chorale" in known
+            else []
+        ),
         Control("motif", texts.MOTIF, "motif", script="labs/music/motif.js", own=Motifs(scores)),
         *lengths,
         Control("temperature", texts.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
@@ -92,90 +149,126 @@ def asked() -> tuple[Control, ...]:
 
 
 def notice(request: Request, _seen: Explanation) -> Text | None:
-    """What to say where notes are not drawn from the model's own distribution; None for small changes."""
-    return passages.heated(request.temperature, texts.HOT)
+    """Return a note where notes are not drawn from the model's own distribution; None for small
+    changes."""
+    return passages.warn_of_temperature(request.temperature, texts.HOT)
 
 
-def lines(seen: Explanation, request: Request) -> list[Text]:
-    """What a text file of a run says: of each model how many notes it made, and what an event cost it."""
+def lines(explanation: Explanation, request: Request) -> list[Text]:
+    """Return the lines of a run's text file: for each model the number of notes it generated, and
+    its cost of an event."""
     return [
-        filled(
+        fill_text(
             texts.MADE,
             name=texts.NAMES[made.variant],
             n=int((~made.given[made.at]).sum()),
             nats=f"{made.nats[~made.given].mean() if not made.given.all() else 0:.3f}",
             event=texts.EVENT[request.style],
         )
-        for made in seen.made
+        for made in explanation.made
     ]
 
 
-# ---- a run -------------------------------------------------------------------------------------------------------------------------
+def describe_endings(explanation: Explanation, request: Request) -> list[Value]:
+    """Return why generation ends: the requested number of events is reached, or every note of the
+    melody has its chord."""
+    unit = SIZES["cells" if request.style == "chorale" else "events"]
+    return [
+        input_bar.describe_ending(LIMIT, int((~made.given).sum()), unit, texts.NAMES[made.variant])
+        for made in explanation.made
+    ]
+
+
+# ---- a run
 
 
 def progress(steps: Sequence[Step], request: Request) -> Text:
-    """How far all models together have come."""
-    of = rolls.events_of(request) * len(models(request.style))
-    return filled(texts.PROGRESS[request.style], at=f"{sum(len(step.events) for step in steps):,}", of=f"{of:,}")
+    """Return the sentence that says how far all models together have come."""
+    of = rolls.count_events(request) * len(list_models(request.style))
+    return fill_text(
+        texts.PROGRESS[request.style],
+        at=f"{sum(len(step.events) for step in steps):,}",
+        of=f"{of:,}",
+    )
 
 
-def rolls_growing(steps: Sequence[Step], request: Request) -> Value:
-    """What the rolls draw while music is made. steps: all so far, of all models."""
-    return rolls.growing(request, steps, query(request), names=texts.NAMES, about=texts.ABOUT)
+def draw_growing_rolls(steps: Sequence[Step], request: Request) -> Value:
+    """Draw the rolls while music is generated. steps: all so far, of all models."""
+    return rolls.draw_growing_roll(
+        request, steps, spell_query(request), names=texts.NAMES, about=texts.ABOUT
+    )
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run with what is looked at on arrival."""
+    """A run with its selection on arrival."""
 
     seen: Explanation
     pick: Value | None
 
 
-def prepare(seen: Explanation, request: Request) -> Run:
-    """A run with what is looked at on arrival: its telling note."""
-    return Run(seen, roll.telling(seen.made, look, request.style))
+def prepare(explanation: Explanation, request: Request) -> Run:
+    """Prepare a run with its selection on arrival: its telling note."""
+    return Run(explanation, roll.find_telling_note(explanation.made, look, request.style))
 
 
-def rolls_of(run: Run, request: Request, state: str) -> Value:
-    """What the rolls draw."""
-    how: dict[str, Any] = {"names": texts.NAMES, "about": texts.ABOUT, "licence": texts.licence(request.style)}
-    return rolls.done(run.seen, request, query(request), state=state, pick=run.pick, **how)
+def draw_rolls(run: Run, request: Request, state: str) -> Value:
+    """Draw the rolls."""
+    how: dict[str, Any] = {
+        "names": texts.NAMES,
+        "about": texts.ABOUT,
+        "licence": texts.find_licence(request.style),
+    }
+    return rolls.draw_finished_roll(
+        run.seen, request, spell_query(request), state=state, pick=run.pick, **how
+    )
 
 
-def heads_of(run: Run, request: Request, state: str) -> Value:
-    """What the picture of all heads draws."""
-    return rolls.heads(run.seen, request, query(request), names=texts.NAMES, state=state, pick=run.pick)
+def draw_heads(run: Run, request: Request, state: str) -> Value:
+    """Draw the picture of all heads."""
+    return rolls.draw_heads(
+        run.seen, request, spell_query(request), names=texts.NAMES, state=state, pick=run.pick
+    )
 
 
-# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+# ---- the family map and the guided steps
 
 
 @cache
-def telling() -> Mapping[str, Any] | None:
-    """The telling note of the stored first result: {"model", "head", "note"}; None where none is stored."""
+def find_telling_note() -> Mapping[str, Any] | None:
+    """Return the telling note of the stored first result: {"model", "head", "note"}; None where
+    none is stored."""
     kept = first()
-    return None if kept is None else roll.telling(kept.seen.made, look, kept.request.style)
+    return (
+        None if kept is None else roll.find_telling_note(kept.seen.made, look, kept.request.style)
+    )
 
 
-def thumbnail(seen: Explanation) -> Picture | None:
-    """The first roll of the stored result up to its telling note, which is outlined with the note that it looks at most."""
-    pick = telling()
+def thumbnail(explanation: Explanation) -> MapPicture | None:
+    """Draw the first roll of the stored result up to its telling note, which is outlined with the
+    note that it looks at most."""
+    pick = find_telling_note()
     if pick is None:
         return None
-    made = next(one for one in seen.made if one.variant == pick["model"])
+    made = next(one for one in explanation.made if one.variant == pick["model"])
     note = int(pick["note"])
     layer, head = (int(part) - 1 for part in str(pick["head"]).split("."))
-    weights = roll.by_note(look(made, layer, head, [int(made.at[note])]), roll.owners(made, EXAMPLES[0].style), len(made.notes))[0]
-    weights[made.notes[:, 0] >= made.notes[note, 0]] = 0  # itself, held on, is no look back
+    weights = roll.sum_by_note(
+        look(made, layer, head, [int(made.at[note])]),
+        roll.find_owners(made, EXAMPLES[0].style),
+        len(made.notes),
+    )[0]
+    # the note itself, held on, does not count as a look back
+    weights[made.notes[:, 0] >= made.notes[note, 0]] = 0
     key = int(weights.argmax())
     end = max(SHOWN, int(made.notes[note, 1]) + 1)
     start = max(0, min(end - SHOWN, int(made.notes[key, 0]) - 1))
-    return pictured(made, (note, key), start, end)
+    return draw_notes(made, (note, key), start, end)
 
 
-def pictured(made: Made, asks: tuple[int, int], start: int, end: int) -> Picture:
-    """Notes from step `start` to step `end`, a row for each semitone. asks: the note that looks, and the one that it looks at."""
+def draw_notes(made: Made, asks: tuple[int, int], start: int, end: int) -> MapPicture:
+    """Draw the notes from step `start` to step `end`, a row for each semitone. asks: the note that
+    looks, and the one that it looks at."""
     given = made.given[made.at]
     shown = (made.notes[:, 1] > start) & (made.notes[:, 0] < end)
     top, bottom = int(made.notes[shown, 2].max()) + 2, int(made.notes[shown, 2].min()) - 2
@@ -189,38 +282,46 @@ def pictured(made: Made, asks: tuple[int, int], start: int, end: int) -> Picture
     for number in np.flatnonzero(shown).tolist():
         row, left, _, right = box(number)
         levels[row, left:right] = LOUD[bool(given[number])]
-    outlines = tuple((role, _roomy(box(number), rows, columns)) for role, number in (("query", asks[0]), ("key", asks[1])))
-    return Picture(levels, np.ones(levels.shape, bool), outlines)
+    outlines = tuple(
+        (role, _add_margin(box(number), rows, columns))
+        for role, number in (("query", asks[0]), ("key", asks[1]))
+    )
+    return MapPicture(levels, np.ones(levels.shape, bool), outlines)
 
 
-def _roomy(box: tuple[int, int, int, int], rows: int, columns: int) -> tuple[int, int, int, int]:
-    """A box with a margin of a cell on every side, inside the picture."""
+def _add_margin(
+    box: tuple[int, int, int, int], rows: int, columns: int
+) -> tuple[int, int, int, int]:
+    """Return a box with a margin of a cell on every side, inside the picture."""
     top, left, bottom, right = box
     return max(0, top - 1), max(0, left - 1), min(rows, bottom + 1), min(columns, right + 1)
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what the stored run has to tell.
+    """Return the guided steps: inputs as permalinks, with the views in which the stored run shows
+    the point.
 
-    What needs the models of piano, or what was measured of them, is told of chorales while it is not there.
+    Steps that need the models of piano, or their measurements, use chorales while these are not
+    shipped.
     """
     start = EXAMPLES[0]
-    here = dict(telling() or {"model": "jsb_relative", "head": "1.1", "note": 0})
+    here = dict(find_telling_note() or {"model": "jsb_relative", "head": "1.1", "note": 0})
     note = {key: str(value) for key, value in here.items()}
     head = {"model": note["model"], "head": note["head"]}
     goes_on = next(example for example in EXAMPLES if example.mode == "continue")
     shown: dict[str, Shown] = {
         "language": ("", head, "roll"),
-        "motifs": (query(goes_on), {"motifs": "1"}, "roll"),
-        "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}, "roll"),
-        "distance": (query(replace(start, farthest=0)), head, "roll", "change"),  # other music, with a telling note of its own
+        "motifs": (spell_query(goes_on), {"motifs": "1"}, "roll"),
+        "motif": (spell_query(EXAMPLES[1]), {"model": "jsb_transformer"}, "roll"),
+        # other music, with a telling note of its own
+        "distance": (spell_query(replace(start, farthest=0)), head, "roll", "change"),
         "skew": ("", {**note, "skew": "open"}, ""),
         "arcs": ("", note, "roll"),
     }
     if "piano" in styles():
         del shown["motif"]
-        shown["motif_piano"] = (query(PIANO[0]), {"model": "relative"}, "roll")
-    if about.beyond():
+        shown["motif_piano"] = (spell_query(PIANO[0]), {"model": "relative"}, "roll")
+    if about.is_measured_beyond():
         del shown["arcs"]
         shown["lengths"] = ("", {**note, "lengths": "open"}, "")
-    return guided(texts, shown)
+    return build_steps(texts, shown)

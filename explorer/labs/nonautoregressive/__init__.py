@@ -1,1 +1,2 @@
-"""The page of non-autoregressive translation: all pieces at once, again where they are least sure."""
+"""The lab of non-autoregressive translation: all pieces at once, then again where they are least
+sure."""

@@ -2,17 +2,18 @@
 // at once, again where they are least sure. A cell is as bright as its piece is probable. The value is made by
 // explorer/labs/nonautoregressive/views.py.
 
-import { filed } from "../../widgets/lib/arrays.js";
-import { offers } from "../../widgets/lib/dom.js";
-import { parts, t } from "../../widgets/lib/lang.js";
-import { among, flipped, oneOf } from "../../widgets/lib/looking.js";
-import { colour, ink, ramp, shade } from "../../widgets/lib/pen.js";
-import { number as two, placed, shown } from "../../widgets/lib/signs.js";
+import { filed } from "../../frontend/lib/arrays.js";
+import { offers } from "../../frontend/lib/dom.js";
+import { parts, t } from "../../frontend/lib/lang.js";
+import { among, flipped, oneOf } from "../../frontend/lib/selection.js";
+import { colour, ink, ramp, shade } from "../../frontend/lib/pen.js";
+import { number as two, placed, shown } from "../../frontend/lib/signs.js";
 
 export const TEXT = {
   question: { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" },
   board: {
-    en: "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.",
+    en:
+      "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.",
     zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。",
   },
   greedy: { en: "One after the other", zh: "一个接一个" },
@@ -41,12 +42,19 @@ export const TEXT = {
   card: { en: "{pass} · position {at}: {piece}", zh: "{pass} · 位置 {at}：{piece}" },
   step: { en: "step {at}: {piece} {p}, at {ms} ms", zh: "第 {at} 步：{piece} {p}，{ms} ms" },
   kept: { en: "kept, with its old probability {p}", zh: "沿用，概率仍为旧值 {p}" },
-  does: { en: "click: mask it again · shift-click: pin it", zh: "点击：再次遮住 · shift-点击：固定" },
+  does: {
+    en: "click: mask it again · shift-click: pin it",
+    zh: "点击：再次遮住 · shift-点击：固定",
+  },
   free: { en: "click: let go of it", zh: "点击：放开" },
-  going: { en: "At {now} ms: {n} of {of} passes {n|is|are} over; greedy decoding has written {many} of {all} pieces.",
-    zh: "{now} ms 时：{of} 轮中完成了 {n} 轮；贪心解码写出了 {all} 个词片中的 {many} 个。" },
+  going: {
+    en:
+      "At {now} ms: {n} of {of} passes {n|is|are} over; greedy decoding has written {many} of {all} pieces.",
+    zh: "{now} ms 时：{of} 轮中完成了 {n} 轮；贪心解码写出了 {all} 个词片中的 {many} 个。",
+  },
   over: {
-    en: "{of} {of|pass is|passes are} over at {a}; one after the other, {all} pieces take until {b} ms, {ratio} times as long.",
+    en:
+      "{of} {of|pass finishes|passes finish} in {a}; one after the other, {all} pieces take {b} ms, {ratio} times as long.",
     zh: "{of} 轮在 {a} 完成；一个接一个写 {all} 个词片要到 {b} ms，是它的 {ratio} 倍。",
   },
   twice: { en: " Repeated after {pass}: {which}{end}", zh: "{pass}之后重复：{which}{end}" },
@@ -60,7 +68,7 @@ export const TEXT = {
   pin: { en: "Pin {piece}", zh: "固定 {piece}" },
   unpin: { en: "Let go of {piece}", zh: "放开 {piece}" },
   caption: {
-    en: "What stands at each position after each pass, and its probability",
+    en: "The piece at each position after each pass, and its probability",
     zh: "每一轮之后每个位置上的词片及其概率",
   },
   position: { en: "position", zh: "位置" },
@@ -80,7 +88,9 @@ const quoted = (piece) => `“${shown(piece)}”`;
 const named = (run, at) => placed(shown(run.target[at]), at);
 const ms = (value) => value.toFixed(1);
 const masks = (run, at) => ({ again: flipped(run.again, at).join(",") });
-const pins = (run, at) => ({ pinned: flipped(run.pinned, at).map((one) => run.spelled[one]).join(",") });
+const pins = (run, at) => ({
+  pinned: flipped(run.pinned, at).map((one) => run.spelled[one]).join(","),
+});
 const passName = (n) => t(TEXT.pass, { n: n + 1 });
 /**
  * How many passes, or greedy pieces, are over at a moment; their first end is that of the encoder. Of a second that is
@@ -91,19 +101,29 @@ const over = (ends, now) => Math.max(0, ends.filter((end) => end <= now + 1e-6).
 export function read(value) {
   if (!value.passes?.length) return null;
   const moments = [...new Set([0, ...value.ends, ...value.greedy.ends])].sort((a, b) => a - b);
-  return { ...value, moments, total: moments.at(-1), count: value.settled.length, target: value.passes.at(-1).pieces };
+  return {
+    ...value,
+    moments,
+    total: moments.at(-1),
+    count: value.settled.length,
+    target: value.passes.at(-1).pieces,
+  };
 }
 
 function place(run, pen) {
   const { width, tall, big, narrow } = pen;
-  const [head, gap, under, left, least] = big ? [28, 8, 30, 48, 22] : [26, 14, 26, narrow ? 22 : 30, 19];
+  const [head, gap, under, left, least] = big
+    ? [28, 8, 30, 48, 22]
+    : [26, 14, 26, narrow ? 22 : 30, 19];
   const stairs = run.greedy.pieces.length;
   // What is too high for a hall, and moves through its screen, has no axis under it: half of it would stand in view.
   const foot = big && tall - 3 * head - gap - under < least * (1.5 + run.count) ? 6 : under;
   const spare = tall - 3 * head - gap - foot;
   // Of a row, how far a stair lies below the one before: in a hall less, since none stands above another, and still
   // less where there are many.
-  const flat = big ? among((spare / least - 1 - run.count) / Math.max(1, stairs - 1), 0.05, 0.4) : 1;
+  const flat = big
+    ? among((spare / least - 1 - run.count) / Math.max(1, stairs - 1), 0.05, 0.4)
+    : 1;
   const high = flat * (stairs - 1) + 1;
   const row = among(tall ? spare / (high + run.count) : 20, least, big ? 40 : 20);
   const fits = (width - left - 4) / run.total;
@@ -114,7 +134,15 @@ function place(run, pen) {
   // page.
   const middle = (big || scale > fits ? down : pen.say(down)) + gap;
   return {
-    head, row, left, size: big ? 20 : 12, down, middle, end: middle + 2 * head + run.count * row, foot, flat,
+    head,
+    row,
+    left,
+    size: big ? 20 : 12,
+    down,
+    middle,
+    end: middle + 2 * head + run.count * row,
+    foot,
+    flat,
     wide: Math.max(width, left + scale * run.total + 4),
     x: (at) => left + scale * at,
     stair: (at) => head + flat * at * row,
@@ -132,36 +160,61 @@ export function scene(run, look, pen) {
     pen.text(at.left, y, text, bold);
     if (!pen.narrow) pen.text(at.left + pen.measure(text, bold) + 8, y, note, small);
   };
-  const number = (y, i, style = {}) => pen.text(at.left - 6, y + at.row / 2, i, { ...small, align: "right", ...style });
-  const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ?? TICKS.at(-1);
+  const number = (y, i, style = {}) =>
+    pen.text(at.left - 6, y + at.row / 2, i, { ...small, align: "right", ...style });
+  const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ??
+    TICKS.at(-1);
   for (let tick = 0; tick <= run.total; tick += step) {
     const x = at.x(tick);
     pen.path(`M${x},${at.head}V${at.down}M${x},${at.y(0)}V${at.end + 3}`, { line: "line" });
     const text = t(TEXT.axis, { n: tick });
     const last = x + pen.measure(text, small) / 2 > at.wide; // it would be cut off in the middle
-    if (at.foot > 6) pen.text(x, at.end + at.foot / 2, text,
-      { ...small, align: last ? "right" : tick ? "center" : "left" });
+    if (at.foot > 6) {
+      pen.text(x, at.end + at.foot / 2, text, {
+        ...small,
+        align: last ? "right" : tick ? "center" : "left",
+      });
+    }
   }
   const block = (y0, y1, to, text) => {
     const box = { x0: at.x(0), x1: at.x(Math.min(now, to)), y0, y1 };
     pen.rect(box, { fill: "key-soft" });
     if (now < to) return;
     const style = { size: at.size, align: "center", colour: "key", room: box.x1 - box.x0 };
-    pen.lines(text, style.room - 6, style).forEach((line, n, all) => pen.text((box.x0 + box.x1) / 2,
-      (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3, line, style));
+    pen.lines(text, style.room - 6, style).forEach((line, n, all) =>
+      pen.text(
+        (box.x0 + box.x1) / 2,
+        (y0 + y1) / 2 + (n - (all.length - 1) / 2) * at.size * 1.3,
+        line,
+        style,
+      )
+    );
   };
   /** A text right of what stands from x0 to x1; at the end of the picture it has room to the left alone. y(right). */
   const beside = (x0, x1, y, text, style) => {
     const right = x1 + pen.measure(text, style) <= at.wide;
-    pen.text(right ? x1 : x0, y(right), text, { ...style, align: right ? "left" : "right", halo: "panel" });
+    pen.text(right ? x1 : x0, y(right), text, {
+      ...style,
+      align: right ? "left" : "right",
+      halo: "panel",
+    });
   };
   const cell = (box, piece, { pale, ...style }, outside = false) => {
     const [x, y, room] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, box.x1 - box.x0 - 6];
-    pen.rect({ x0: box.x0 + 1, x1: box.x1 - 1, y0: box.y0 + 1, y1: box.y1 - 1 }, { radius: 3, ...style });
+    pen.rect({ x0: box.x0 + 1, x1: box.x1 - 1, y0: box.y0 + 1, y1: box.y1 - 1 }, {
+      radius: 3,
+      ...style,
+    });
     const font = { size: at.size, weight: pale ? 400 : 650 };
-    if (outside && pen.measure(piece, font) > room)
+    if (outside && pen.measure(piece, font) > room) {
       return beside(box.x0 - 3, box.x1 + 3, () => y, piece, { ...font, colour: "ink" });
-    return pen.text(x, y, piece, { ...font, align: "center", room, colour: ink(style.fill ?? "panel") });
+    }
+    return pen.text(x, y, piece, {
+      ...font,
+      align: "center",
+      room,
+      colour: ink(style.fill ?? "panel"),
+    });
   };
 
   title(at.head / 2, t(TEXT.greedy), t(TEXT.cached));
@@ -173,7 +226,10 @@ export function scene(run, look, pen) {
     if (now < from) return;
     if (now < to) return cell(box, "", HOLLOW);
     cell(box, shown(piece), { fill: shade("weights", p) }, at.flat === 1);
-    pen.hit({ ...box, card: () => [t(TEXT.step, { at: i, piece: quoted(piece), p: two(p), ms: ms(to) })] });
+    pen.hit({
+      ...box,
+      card: () => [t(TEXT.step, { at: i, piece: quoted(piece), p: two(p), ms: ms(to) })],
+    });
   });
 
   const note = at.middle + at.head / 2;
@@ -181,15 +237,27 @@ export function scene(run, look, pen) {
   block(at.y(0), at.y(run.count), run.ends[0], t(TEXT.both));
   run.target.forEach((_, i) => {
     number(at.y(i), i, look.pos === i ? { colour: "query", weight: 700 } : {});
-    pen.hit({ x0: 0, x1: at.left - 2, y0: at.y(i), y1: at.y(i) + at.row, look: { pos: i }, pos: i,
-      card: () => [named(run, i)] });
+    pen.hit({
+      x0: 0,
+      x1: at.left - 2,
+      y0: at.y(i),
+      y1: at.y(i) + at.row,
+      look: { pos: i },
+      pos: i,
+      card: () => [named(run, i)],
+    });
   });
   passes.forEach((pass, n) => {
     const [from, to] = [run.ends[n], run.ends[n + 1]];
     if (now < from) return;
     const [x0, x1, there] = [at.x(from), at.x(to), now >= to];
-    pen.text((x0 + x1) / 2, at.middle + 1.5 * at.head, n < run.ran ? passName(n) : t(TEXT.again),
-      { ...small, colour: "ink2", weight: 650, align: "center", room: x1 - x0 });
+    pen.text((x0 + x1) / 2, at.middle + 1.5 * at.head, n < run.ran ? passName(n) : t(TEXT.again), {
+      ...small,
+      colour: "ink2",
+      weight: 650,
+      align: "center",
+      room: x1 - x0,
+    });
     const before = there ? pass : { ...passes[n - 1] ?? pass, masked: pass.masked };
     run.target.forEach((_, i) => {
       const box = { x0, x1, y0: at.y(i), y1: at.y(i) + at.row };
@@ -200,27 +268,56 @@ export function scene(run, look, pen) {
   });
   const reached = over(run.ends, now);
   const locked = reached > 0 && look.pos !== null;
-  if (locked) pen.rect({ x0: at.x(run.ends[0]), x1: at.x(run.ends[reached]), y0: at.y(look.pos),
-    y1: at.y(look.pos) + at.row }, { line: "query", width: 2, radius: 4 });
+  if (locked) {
+    pen.rect({
+      x0: at.x(run.ends[0]),
+      x1: at.x(run.ends[reached]),
+      y0: at.y(look.pos),
+      y1: at.y(look.pos) + at.row,
+    }, { line: "query", width: 2, radius: 4 });
+  }
   const done = (end, y0, y1, where) => {
     if (now < end) return;
     const x = at.x(end);
     pen.line(x, y0, x, y1, { line: "out", width: 2 });
-    beside(x - 6, x + 6, where, t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" });
+    beside(x - 6, x + 6, where, t(TEXT.done, { ms: ms(end) }), {
+      ...bold,
+      size: pen.big ? 20 : 13,
+      colour: "out",
+    });
   };
   // Over the stairs there is room to the left, beside the passes to the right; else above them.
-  done(greedy.ends.at(-1), at.head, at.down, () => (at.flat < 0.3 ? at.head / 2 : at.head + at.row / 2));
-  done(run.ends.at(-1), at.y(0) - at.head, at.end, (right) => (right ? at.y(0) + at.row / 2 : note));
+  done(
+    greedy.ends.at(-1),
+    at.head,
+    at.down,
+    () => (at.flat < 0.3 ? at.head / 2 : at.head + at.row / 2),
+  );
+  done(
+    run.ends.at(-1),
+    at.y(0) - at.head,
+    at.end,
+    (right) => (right ? at.y(0) + at.row / 2 : note),
+  );
   // A sentence too long for the hall's screen moves through it, so that its pieces stay large enough to be read.
-  const top = locked ? at.y(look.pos) : at.stair(Math.min(over(greedy.ends, now), greedy.pieces.length - 1));
-  pen.size(at.wide, at.end + at.foot, pen.big ? { y0: top, y1: top + at.row } : null, pen.big ? pen.tall : 0);
+  const top = locked
+    ? at.y(look.pos)
+    : at.stair(Math.min(over(greedy.ends, now), greedy.pieces.length - 1));
+  pen.size(
+    at.wide,
+    at.end + at.foot,
+    pen.big ? { y0: top, y1: top + at.row } : null,
+    pen.big ? pen.tall : 0,
+  );
 }
 
 /** How a cell is filled and outlined. */
 function styleOf(run, look, pass, n, i) {
   const pale = !pass.masked[i];
   const late = run.settled[i] > n ? "changes" : run.settled[i] === n ? "settles" : "stands";
-  const fill = look.show === "settled" ? colour(SETTLED[late]) : colour(shade("weights", pass.p[i]), pale ? PALE : 1);
+  const fill = look.show === "settled"
+    ? colour(SETTLED[late])
+    : colour(shade("weights", pass.p[i]), pale ? PALE : 1);
   return { fill, pale, ...(run.pinned.includes(i) ? PINNED : pass.repeats[i] ? REPEAT : {}) };
 }
 
@@ -236,10 +333,19 @@ function does(run, n, i) {
 
 function card(run, n, i) {
   const pass = run.passes[n];
-  const likely = pass.candidates[i].map((piece, k) => `${quoted(piece)} ${two(pass.chances[i][k])}`).join(" · ");
-  const stale = run.pinned.includes(i) ? [t(TEXT.pinned)] : pass.masked[i] ? [] : [t(TEXT.kept, { p: two(pass.p[i]) })];
-  return [t(TEXT.card, { pass: passName(n), at: i, piece: quoted(pass.pieces[i]) }), likely, ...stale,
-    ...(pass.repeats[i] ? [t(TEXT.repeat)] : [])];
+  const likely = pass.candidates[i].map((piece, k) => `${quoted(piece)} ${two(pass.chances[i][k])}`)
+    .join(" · ");
+  const stale = run.pinned.includes(i)
+    ? [t(TEXT.pinned)]
+    : pass.masked[i]
+    ? []
+    : [t(TEXT.kept, { p: two(pass.p[i]) })];
+  return [
+    t(TEXT.card, { pass: passName(n), at: i, piece: quoted(pass.pieces[i]) }),
+    likely,
+    ...stale,
+    ...(pass.repeats[i] ? [t(TEXT.repeat)] : []),
+  ];
 }
 
 /**
@@ -248,10 +354,16 @@ function card(run, n, i) {
  */
 function history(run, at, until) {
   const place_ = { text: String(at), role: "query" };
-  if (run.pinned.includes(at)) return parts(TEXT.stays, { at: place_, piece: quoted(run.target[at]) });
-  const became = run.passes.slice(0, until).flatMap(({ pieces, p }, n) =>
-    (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
-    : [`${passName(n)} ${placed(shown(pieces[at]), two(p[at]))}`]));
+  if (run.pinned.includes(at)) {
+    return parts(TEXT.stays, { at: place_, piece: quoted(run.target[at]) });
+  }
+  const became = run.passes.slice(0, until).flatMap((
+    { pieces, p },
+    n,
+  ) => (n && pieces[at] === run.passes[n - 1].pieces[at]
+    ? []
+    : [`${passName(n)} ${placed(shown(pieces[at]), two(p[at]))}`])
+  );
   const list = became.length > 3 ? [became[0], "…", became.at(-1)] : became;
   return parts(TEXT.became, { at: place_, list: list.join(t(TEXT.comma)) });
 }
@@ -260,13 +372,30 @@ export function sentence(run, look) {
   const [now, of, all] = [run.moments[look.moment], run.passes.length, run.greedy.pieces.length];
   const [n, many] = [over(run.ends, now), over(run.greedy.ends, now)];
   const [a, b] = [run.ends.at(-1), run.greedy.ends.at(-1)];
-  const out = parts(n < of || many < all ? TEXT.going : TEXT.over, { now: ms(now), n, of, many, all, b: ms(b),
-    a: { text: `${ms(a)} ms`, role: "out" }, ratio: (b / a).toFixed(1) });
+  const out = parts(n < of || many < all ? TEXT.going : TEXT.over, {
+    now: ms(now),
+    n,
+    of,
+    many,
+    all,
+    b: ms(b),
+    a: { text: `${ms(a)} ms`, role: "out" },
+    ratio: (b / a).toFixed(1),
+  });
   if (!n) return out;
   const last = run.passes[n - 1];
-  const twice = last.pieces.map((piece, at) => placed(shown(piece), at)).filter((_, at) => last.repeats[at]);
-  if (twice.length) out.push(t(TEXT.twice, { pass: passName(n - 1), which: twice.slice(0, MOST).join(t(TEXT.comma)),
-    end: t(twice.length > MOST ? TEXT.more : TEXT.end) }));
+  const twice = last.pieces.map((piece, at) => placed(shown(piece), at)).filter((_, at) =>
+    last.repeats[at]
+  );
+  if (twice.length) {
+    out.push(
+      t(TEXT.twice, {
+        pass: passName(n - 1),
+        which: twice.slice(0, MOST).join(t(TEXT.comma)),
+        end: t(twice.length > MOST ? TEXT.more : TEXT.end),
+      }),
+    );
+  }
   return look.pos === null ? out : [...out, ...history(run, look.pos, n)];
 }
 
@@ -275,30 +404,45 @@ export function below(run, { pos }, _lock, ask) {
   if (pos === null) return [];
   const [piece, pinned] = [named(run, pos), run.pinned.includes(pos)];
   const mask = [t(run.again.includes(pos) ? TEXT.unmask : TEXT.mask, { piece }), masks(run, pos)];
-  return offers(ask, [...(pinned ? [] : [mask]), [t(pinned ? TEXT.unpin : TEXT.pin, { piece }), pins(run, pos)]]);
+  return offers(ask, [...(pinned ? [] : [mask]), [
+    t(pinned ? TEXT.unpin : TEXT.pin, { piece }),
+    pins(run, pos),
+  ]]);
 }
 
 export function table(run, look) {
-  const columns = [t(TEXT.position),
-    ...run.passes.flatMap((_, n) => [t(TEXT.piece, { n: n + 1 }), t(TEXT.chance, { n: n + 1 })]), t(TEXT.after)];
-  const rows = run.target.map((_, i) =>
-    [i, ...run.passes.flatMap(({ pieces, p }) => [shown(pieces[i]), p[i]]), run.settled[i] + 1]);
+  const columns = [
+    t(TEXT.position),
+    ...run.passes.flatMap((_, n) => [t(TEXT.piece, { n: n + 1 }), t(TEXT.chance, { n: n + 1 })]),
+    t(TEXT.after),
+  ];
+  const rows = run.target.map((
+    _,
+    i,
+  ) => [i, ...run.passes.flatMap(({ pieces, p }) => [shown(pieces[i]), p[i]]), run.settled[i] + 1]);
   return { caption: t(TEXT.caption), columns, rows, here: look.pos };
 }
 
 export function arrays({ passes, count, settled, ends, greedy }) {
   const all = (name) => passes.flatMap((one) => one[name]);
-  const flat = (name) => filed(all(name).map(Number), ["pass", "position"], undefined, [passes.length, count]);
+  const flat = (name) =>
+    filed(all(name).map(Number), ["pass", "position"], undefined, [passes.length, count]);
   const times = ([, ...data], axis) => filed(data, axis, "ms");
   return {
-    confidence: flat("p"), masked: flat("masked"), repeats: flat("repeats"), pieces: all("pieces"),
-    settled: filed(settled, "position"), finished: times(ends, "pass"), greedy: times(greedy.ends, "piece"),
-      greedy_pieces: greedy.pieces,
+    confidence: flat("p"),
+    masked: flat("masked"),
+    repeats: flat("repeats"),
+    pieces: all("pieces"),
+    settled: filed(settled, "position"),
+    finished: times(ends, "pass"),
+    greedy: times(greedy.ends, "piece"),
+    greedy_pieces: greedy.pieces,
   };
 }
 
 export function legend(run, { show: which }) {
-  const here = which === "settled" ? Object.entries(SETTLED).map(([name, fill]) => [name, { fill, line: "control" }])
+  const here = which === "settled"
+    ? Object.entries(SETTLED).map(([name, fill]) => [name, { fill, line: "control" }])
     : [["scale", ramp("weights", 64)], ["repeat", REPEAT], ["masked", HOLLOW]];
   return [...here, ...(run.pinned.length ? [["pinned", PINNED]] : [])]
     .map(([name, mark]) => ({ text: t(TEXT[name]), mark: { radius: 3, ...mark } }));
@@ -311,13 +455,15 @@ export const bounds = (run) => ({
   show: { names: ["p", "settled"] },
 });
 export const press = (run, { pos }) => (pos === null ? null : { set: masks(run, pos) });
-export const choices = () => [oneOf("show", TEXT.show, ["p", "settled"].map((key) => ({ key, name: TEXT[key] })))];
+export const choices =
+  () => [oneOf("show", TEXT.show, ["p", "settled"].map((key) => ({ key, name: TEXT[key] })))];
 
 /** It plays so slowly that one can follow, in proportion to the milliseconds. */
 export function clock(run) {
   const seconds = among(0.3 * run.total, 4, 10);
   return {
-    seconds, says: (at) => `${ms(run.moments[at])} ms`,
+    seconds,
+    says: (at) => `${ms(run.moments[at])} ms`,
     at: (second) => over(run.moments, (second / seconds) * run.total),
     when: (at) => (run.moments[at] / run.total) * seconds,
   };

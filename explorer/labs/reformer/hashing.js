@@ -1,17 +1,28 @@
 // Hash, sort, chunk, attend, back in place: five steps on the visitor's own sequence. What follows from the buckets is
 // worked out here; rotated vectors and weights of a head and round are asked for as somebody looks. The value is made
-// by explorer/figures/hashing.py.
+// by explorer/labs/reformer/figures/hashing.py.
 
-import { filed, opened, upTo } from "../../widgets/lib/arrays.js";
-import { t } from "../../widgets/lib/lang.js";
-import { modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
-import { ramp } from "../../widgets/lib/pen.js";
-import { shown } from "../../widgets/lib/signs.js";
-import { FIRST, between, styleOf, tokens } from "./hashboards.js";
+import { filed, opened, upTo } from "../../frontend/lib/arrays.js";
+import { t } from "../../frontend/lib/lang.js";
+import { modelOf, modelsOf, oneOf } from "../../frontend/lib/selection.js";
+import { ramp } from "../../frontend/lib/pen.js";
+import { shown } from "../../frontend/lib/signs.js";
+import { between, FIRST, styleOf, tokens } from "./hashboards.js";
 import { back, chunks } from "./hashmaps.js";
-import { compared, copies, dense, meet, ranked, roundOf, row as rowOf, seenBy, share, sight,
-  twins } from "./hashnumbers.js";
-import { TEXT, nameOf, roundsText, sentenceOf } from "./hashwords.js";
+import {
+  compared,
+  copies,
+  dense,
+  meet,
+  ranked,
+  roundOf,
+  row as rowOf,
+  seenBy,
+  share,
+  sight,
+  twins,
+} from "./hashnumbers.js";
+import { nameOf, roundsText, sentenceOf, TEXT } from "./hashwords.js";
 
 const BOARDS = [...FIRST, chunks, back];
 const STEPS = BOARDS.length;
@@ -43,7 +54,10 @@ export async function takes(_run, value) {
     details.set(name, { raw, rotated, weights });
     failed.delete(name);
   } catch (error) {
-    fails({ en: `This head could not be fetched: ${error.message}.`, zh: `无法取得这个头：${error.message}。` });
+    fails({
+      en: `This head could not be fetched: ${error.message}.`,
+      zh: `无法取得这个头：${error.message}。`,
+    });
   }
 }
 
@@ -63,14 +77,30 @@ export async function read(value) {
     return remembered.get(name);
   };
   const models = value.models.map((model, m) => {
-    const rounded = (layer, head) => kept(`${m} ${layer} ${head}`, () => upTo(model.rounds, (turn) =>
-        roundOf(model.buckets.slice(layer, head, turn), model.chunk)));
-    const seen = (layer, head, turn) => kept(`${m} ${layer} ${head} ${turn}`,
-      () => seenBy(turn < 0 ? rounded(layer, head) : [rounded(layer, head)[turn]], length));
+    const rounded = (layer, head) =>
+      kept(
+        `${m} ${layer} ${head}`,
+        () =>
+          upTo(
+            model.rounds,
+            (turn) => roundOf(model.buckets.slice(layer, head, turn), model.chunk),
+          ),
+      );
+    const seen = (layer, head, turn) =>
+      kept(
+        `${m} ${layer} ${head} ${turn}`,
+        () => seenBy(turn < 0 ? rounded(layer, head) : [rounded(layer, head)[turn]], length),
+      );
     return { ...model, rounded, seen };
   });
-  return { ...value, length, models, kept, copies: value.word ? copies(value.word) : [], twins: value.word
-    ? twins(value.word) : [] };
+  return {
+    ...value,
+    length,
+    models,
+    kept,
+    copies: value.word ? copies(value.word) : [],
+    twins: value.word ? twins(value.word) : [],
+  };
 }
 
 export function bounds(run, look) {
@@ -80,8 +110,10 @@ export function bounds(run, look) {
     model: modelsOf(run),
     head: { layers: model.layers, heads: model.heads, pick: pick.head },
     hashingstep: { steps: STEPS, pick: pick.step ?? 1 },
-    hashinground: { names: [...Array.from({ length: rounds }, (_, n) => String(n + 1)), "all"],
-      pick: String(Math.min(rounds, pick.round ?? 1)) },
+    hashinground: {
+      names: [...Array.from({ length: rounds }, (_, n) => String(n + 1)), "all"],
+      pick: String(Math.min(rounds, pick.round ?? 1)),
+    },
     hashingplane: { names: ["deciding", "first"] },
     pos: { count: run.length, pick: pick.pos ?? run.length - 1 },
   };
@@ -92,10 +124,18 @@ function chosen(run, look) {
   const model = modelOf(run, look);
   const [layer, head] = look.head.split(".").map((one) => Number(one) - 1);
   const all = look.hashinground === "all";
-  const drawn = all ? Math.min(Math.max(1, model.rounds), run.pick?.round ?? 1) - 1 : Number(look.hashinground) - 1;
+  const drawn = all
+    ? Math.min(Math.max(1, model.rounds), run.pick?.round ?? 1) - 1
+    : Number(look.hashinground) - 1;
   const turn = all && look.hashingstep === STEPS && model.rounds > 1 ? -1 : drawn;
-  return { model, layer, head, drawn, turn, address: { query: run.query, model: model.key, head: look.head,
-    round: turn + 1 } };
+  return {
+    model,
+    layer,
+    head,
+    drawn,
+    turn,
+    address: { query: run.query, model: model.key, head: look.head, round: turn + 1 },
+  };
 }
 
 const detailOf = (address) => details.get(addressed(address)) ?? null;
@@ -111,45 +151,92 @@ function sceneOf(run, look, pen = null) {
   if (!model.rounds) return { run, model };
   const over = look.over ?? {};
   const anchor = look.pos.at(-1) ?? null;
-  const [position, step, rounds] = [over.pos ?? anchor, look.hashingstep, model.rounded(layer, head)];
+  const [position, step, rounds] = [
+    over.pos ?? anchor,
+    look.hashingstep,
+    model.rounded(layer, head),
+  ];
   const [round, seen] = [rounds[shown_], model.seen(layer, head, turn)];
   const detail = detailOf({ ...address, round: shown_ + 1 });
   const here = detailOf(address);
   const name = `${model.key} ${layer} ${head} ${turn} ${Boolean(here)}`;
   const all = turn < 0 && here?.weights.data;
-  const matrix = step !== STEPS || !here ? null : run.kept(`matrix ${name}`,
-    () => (all ? all.map((w, at) => (seen[at] ? w : Number.NaN)) : dense(round, here.weights.data)));
-  const row = (q) => (matrix ? matrix.subarray(q * run.length, (q + 1) * run.length)
-    : detail?.weights && step < STEPS ? rowOf(round, detail.weights.data, q) : null);
+  const matrix = step !== STEPS || !here
+    ? null
+    : run.kept(`matrix ${name}`, () => (all
+      ? all.map((w, at) => (seen[at] ? w : Number.NaN))
+      : dense(round, here.weights.data)));
+  const row = (
+    q,
+  ) => (matrix
+    ? matrix.subarray(q * run.length, (q + 1) * run.length)
+    : detail?.weights && step < STEPS
+    ? rowOf(round, detail.weights.data, q)
+    : null);
   const seenIn = (one) => model.seen(layer, head, one);
-  const comparedBy = (one) => run.kept(`compared ${model.key} ${layer} ${head} ${one}`,
-    () => compared(seenIn(one), run.length));
-  const scene_ = { run, model, layer, head, rounds, round, turn, step, seen, detail, matrix, anchor, position,
-    locked: look.pos, seenIn,
-    comparedBy, shown: shown_, plane: look.hashingplane, key: over.key ?? null, rowOf: row, row: position === null
-      ? null : row(position),
+  const comparedBy = (one) =>
+    run.kept(
+      `compared ${model.key} ${layer} ${head} ${one}`,
+      () => compared(seenIn(one), run.length),
+    );
+  const scene_ = {
+    run,
+    model,
+    layer,
+    head,
+    rounds,
+    round,
+    turn,
+    step,
+    seen,
+    detail,
+    matrix,
+    anchor,
+    position,
+    locked: look.pos,
+    seenIn,
+    comparedBy,
+    shown: shown_,
+    plane: look.hashingplane,
+    key: over.key ?? null,
+    rowOf: row,
+    row: position === null ? null : row(position),
     // the letter that it is to say, in the first word
     partner: run.word && position !== null && position > run.word ? position - run.word : null,
-    compare: comparedBy(turn), met: meet(run.copies, turn < 0 ? rounds : [round]),
-    kept: (what, make) => run.kept(`${what} ${name}`, make) };
+    compare: comparedBy(turn),
+    met: meet(run.copies, turn < 0 ? rounds : [round]),
+    kept: (what, make) => run.kept(`${what} ${name}`, make),
+  };
   if (!pen) return scene_;
   // Where vectors are on their way the last ones stay, as long as they have as many coordinates.
   const before = run.vectors?.shape[1] === model.kinds / 2 ? run.vectors : null;
   run.vectors = detail?.rotated ?? before;
   const { width, big, narrow, small: size } = pen;
-  return { ...scene_, pen, width, big, narrow, size, drawn: run.vectors,
+  return {
+    ...scene_,
+    pen,
+    width,
+    big,
+    narrow,
+    size,
+    drawn: run.vectors,
     high: big ? Math.max(300, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
     rect: (x, y, w, h, how) => pen.rect({ x0: x, x1: x + w, y0: y, y1: y + h }, how),
     /** y: the foot of its letters. */
-    text: (x, y, words, how) => pen.text(x, y - 0.36 * (how.size ?? size), words, { size, ...how }) };
+    text: (x, y, words, how) => pen.text(x, y - 0.36 * (how.size ?? size), words, { size, ...how }),
+  };
 }
 
 /** The height of all steps together, so that the page stays where it is, and the places of one. */
 function placed(s) {
   const at = BOARDS.map((board) => board.place(s));
   const high = Math.ceil(Math.max(s.high, ...at.map(({ need }) => need)));
-  return { at: s.step === 3 ? FIRST[2].place({ ...s, high: s.narrow ? Math.min(high, 420) : high }) : at[s.step - 1],
-    high };
+  return {
+    at: s.step === 3
+      ? FIRST[2].place({ ...s, high: s.narrow ? Math.min(high, 420) : high })
+      : at[s.step - 1],
+    high,
+  };
 }
 
 function faded(pen, alpha, draw) {
@@ -178,8 +265,14 @@ export function scene(run, look, pen) {
     const from = placed(was).at;
     const other = was.step !== s.step;
     if (other) faded(pen, 1 - pen.part / 0.35, () => BOARDS[was.step - 1].draw(was, from));
-    faded(pen, other ? Math.min(1, (pen.part - (s.step === 3 ? 0.4 : 0.55)) / 0.4) : waits, () => board.draw(s, at));
-    const spots = from.spots.map((_, i) => between(s, { step: was.step, at: from }, { step: s.step, at }, pen.part, i));
+    faded(
+      pen,
+      other ? Math.min(1, (pen.part - (s.step === 3 ? 0.4 : 0.55)) / 0.4) : waits,
+      () => board.draw(s, at),
+    );
+    const spots = from.spots.map((_, i) =>
+      between(s, { step: was.step, at: from }, { step: s.step, at }, pen.part, i)
+    );
     faded(pen, waits, () => tokens(s, spots, true));
   }
   const end = pen.big ? high : pen.say(high);
@@ -189,9 +282,16 @@ export function scene(run, look, pen) {
 /** How long tokens travel: between steps, heads, rounds, planes; not while somebody points. */
 export function moves(run, was, look) {
   if (was.model !== look.model || !modelOf(run, look).rounds) return 0;
-  if (was.hashingstep !== look.hashingstep) return [was.hashingstep, look.hashingstep].sort().join() === "2,3"
-    ? TRAVEL.sorting : TRAVEL.plain;
-  const other = ["head", "hashinground", ...(look.hashingstep === 1 ? ["hashingplane", "pos"] : [])];
+  if (was.hashingstep !== look.hashingstep) {
+    return [was.hashingstep, look.hashingstep].sort().join() === "2,3"
+      ? TRAVEL.sorting
+      : TRAVEL.plain;
+  }
+  const other = [
+    "head",
+    "hashinground",
+    ...(look.hashingstep === 1 ? ["hashingplane", "pos"] : []),
+  ];
   return other.some((key) => String(was[key]) !== String(look[key])) ? TRAVEL.plain : 0;
 }
 
@@ -208,23 +308,41 @@ function heads(s, top) {
   const wide = Math.min(320, (width + 8) / per - 8);
   const tall = size + TILE.tall + 14;
   const lines = Math.ceil(model.heads / per);
-  for (let layer = 0; layer < model.layers; layer += 1)
+  for (let layer = 0; layer < model.layers; layer += 1) {
     for (let head = 0; head < model.heads; head += 1) {
-      const [x, y] = [(head % per) * (wide + 8),
-        under + size + 10 + (layer * lines + Math.floor(head / per)) * (tall + 6)];
+      const [x, y] = [
+        (head % per) * (wide + 8),
+        under + size + 10 + (layer * lines + Math.floor(head / per)) * (tall + 6),
+      ];
       const here = layer === s.layer && head === s.head;
       const { buckets } = model.rounded(layer, head)[s.shown];
-      const [n, of] = run.word ? [share(run.copies, buckets), run.word] : [new Set(buckets).size, model.kinds];
+      const [n, of] = run.word
+        ? [share(run.copies, buckets), run.word]
+        : [new Set(buckets).size, model.kinds];
       const name = `${layer + 1}·${head + 1}`;
       s.rect(x, y, wide, tall, { line: here ? "query" : "line", width: here ? 3 : 1, radius: 6 });
       s.text(x + 8, y + size + 4, name, { weight: 650, colour: "ink" });
       s.text(x + wide - 8, y + size + 4, `${n}/${of}`, { align: "right" });
-      const strips = run.kept(`strips ${model.key} ${layer} ${head} ${s.shown} ${wide}`,
-        () => stripsOf(run, buckets, wide - 12));
-      pen.group(x + 6, y + size + 8, () => strips.forEach((d, bucket) => pen.path(d, { fill: styleOf(bucket).flat })));
-      pen.hit({ x0: x, x1: x + wide, y0: y, y1: y + tall, quiet: true, look: { head: `${layer + 1}.${head + 1}` },
-        card: () => [t(run.word ? TEXT.head : TEXT.headText, { head: name, n, of })] });
+      const strips = run.kept(
+        `strips ${model.key} ${layer} ${head} ${s.shown} ${wide}`,
+        () => stripsOf(run, buckets, wide - 12),
+      );
+      pen.group(
+        x + 6,
+        y + size + 8,
+        () => strips.forEach((d, bucket) => pen.path(d, { fill: styleOf(bucket).flat })),
+      );
+      pen.hit({
+        x0: x,
+        x1: x + wide,
+        y0: y,
+        y1: y + tall,
+        quiet: true,
+        look: { head: `${layer + 1}.${head + 1}` },
+        card: () => [t(run.word ? TEXT.head : TEXT.headText, { head: name, n, of })],
+      });
     }
+  }
   return under - top + size + 14 + model.layers * lines * (tall + 6);
 }
 
@@ -235,7 +353,10 @@ function stripsOf({ word, length }, buckets, wide) {
   buckets.forEach((bucket, i) => {
     const second = word && i > word;
     const x = ((second ? i - word : i) * cell).toFixed(2);
-    paths.set(bucket, `${paths.get(bucket) ?? ""}M${x},${second ? high + 2 : 0}h${thick}v${high}h-${thick}z`);
+    paths.set(
+      bucket,
+      `${paths.get(bucket) ?? ""}M${x},${second ? high + 2 : 0}h${thick}v${high}h-${thick}z`,
+    );
   });
   return paths;
 }
@@ -245,17 +366,23 @@ export function below(run, look) {
   const s = sceneOf(run, look);
   if (!s.model.rounds) return [];
   const half = s.model.kinds / 2;
-  return [s.step === 1 && half > 2 && t(TEXT.others, { n: half - 2 }),
-    t(failed.get(addressed(chosen(run, look).address)))];
+  return [
+    s.step === 1 && half > 2 && t(TEXT.others, { n: half - 2 }),
+    t(failed.get(addressed(chosen(run, look).address))),
+  ];
 }
 
 export function legend(run, look) {
   if (!modelOf(run, look).rounds) return [];
   const ring = (line) => ({ line, width: 2, radius: 3 });
-  return [{ text: t(TEXT.legendAsks), mark: ring("query") },
+  return [
+    { text: t(TEXT.legendAsks), mark: ring("query") },
     { text: t(run.word ? TEXT.legendLetter : TEXT.legendKey), mark: ring("key") },
-    look.hashingstep > 3 ? { text: t(TEXT.legendWeight), mark: ramp("weights", 72, 24) }
-      : { text: t(TEXT.legendBucket), mark: { shades: [1, 2, 3, 4].map((n) => `cat-${n}`), wide: 44 } }];
+    look.hashingstep > 3 ? { text: t(TEXT.legendWeight), mark: ramp("weights", 72, 24) } : {
+      text: t(TEXT.legendBucket),
+      mark: { shades: [1, 2, 3, 4].map((n) => `cat-${n}`), wide: 44 },
+    },
+  ];
 }
 
 export function choices(run, look) {
@@ -264,30 +391,52 @@ export function choices(run, look) {
   const numbers = upTo(model.rounds, (n) => option(String(n + 1), String(n + 1)));
   return [
     oneOf("model", TEXT.model, run.models),
-    ...(model.rounds ? [{ key: "hashinground", label: t(TEXT.round), shown: true,
-      options: model.rounds > 1 ? [...numbers, option("all")] : numbers },
-      { key: "hashingstep", label: t(TEXT.steps), options: BOARDS.map((_, n) =>
-        option(n + 1, `${n + 1} ${t(TEXT[`step${n + 1}`])}`)) }] : []),
+    ...(model.rounds
+      ? [{
+        key: "hashinground",
+        label: t(TEXT.round),
+        shown: true,
+        options: model.rounds > 1 ? [...numbers, option("all")] : numbers,
+      }, {
+        key: "hashingstep",
+        label: t(TEXT.steps),
+        options: BOARDS.map((_, n) => option(n + 1, `${n + 1} ${t(TEXT[`step${n + 1}`])}`)),
+      }]
+      : []),
     ...(look.hashingstep === 1 && model.kinds > 4 && model.rounds
-      ? [{ key: "hashingplane", label: t(TEXT.plane), shown: true,
-        options: ["deciding", "first"].map((one) => option(one)) }] : []),
+      ? [{
+        key: "hashingplane",
+        label: t(TEXT.plane),
+        shown: true,
+        options: ["deciding", "first"].map((one) => option(one)),
+      }]
+      : []),
   ];
 }
 
 export function units(run, look) {
   const { rounds, kinds, chunk } = modelOf(run, look);
   const n = look.hashingstep;
-  return rounds ? [t(TEXT.step, { n, name: t(TEXT[`step${n}`]) }),
-    t(TEXT.units, { rounds: roundsText(rounds), kinds, chunk }),
-    ...(lacks(run, look) ? [t(TEXT.waits)] : [])].join(" · ") : "";
+  return rounds
+    ? [
+      t(TEXT.step, { n, name: t(TEXT[`step${n}`]) }),
+      t(TEXT.units, { rounds: roundsText(rounds), kinds, chunk }),
+      ...(lacks(run, look) ? [t(TEXT.waits)] : []),
+    ].join(" · ")
+    : "";
 }
 
 /** What is locked with a click: of a cell its query, of a key in sight itself. */
-export function completes(run, look, { key, to, ...patch }, { add }) {
-  const out = { ...patch, ...(patch.hashinground === "all" ? { hashingstep: STEPS } : {}),
-    ...(patch.model ? { head: null } : {}) };
+export function completes(_run, look, { key: _key, to, ...patch }, { add }) {
+  const out = {
+    ...patch,
+    ...(patch.hashinground === "all" ? { hashingstep: STEPS } : {}),
+    ...(patch.model ? { head: null } : {}),
+  };
   const pos = to ?? patch.pos;
-  if (typeof pos === "number") out.pos = add ? [...look.pos.filter((one) => one !== pos), pos] : pos;
+  if (typeof pos === "number") {
+    out.pos = add ? [...look.pos.filter((one) => one !== pos), pos] : pos;
+  }
   return out;
 }
 
@@ -295,20 +444,45 @@ export function completes(run, look, { key, to, ...patch }, { add }) {
 /** [position, token, bucket, place, chunk, may look at, looks hardest at, weight] of every position. */
 function positions(run, look) {
   const { model, round, detail } = sceneOf(run, look);
-  return model.rounds ? run.tokens.map((token, i) => {
-    const best = detail?.weights ? ranked(rowOf(round, detail.weights.data, i), 1)[0] : null;
-    return [i, token, round.buckets[i], round.rank[i], round.number(i) + 1, sight(round, i), best?.key ?? null,
-      best ? Number(best.w.toFixed(5)) : null];
-  }) : [];
+  return model.rounds
+    ? run.tokens.map((token, i) => {
+      const best = detail?.weights ? ranked(rowOf(round, detail.weights.data, i), 1)[0] : null;
+      return [
+        i,
+        token,
+        round.buckets[i],
+        round.rank[i],
+        round.number(i) + 1,
+        sight(round, i),
+        best?.key ?? null,
+        best ? Number(best.w.toFixed(5)) : null,
+      ];
+    })
+    : [];
 }
 
-export const table = (run, look) => ({ caption: t(TEXT.caption), columns: t(TEXT.columns).split("|"),
-  rows: positions(run, look).map(([i, token, ...rest]) =>
-    [i, shown(token), ...rest.with(4, rest[4] === null ? null : nameOf(run, rest[4]))]),
-  here: look.pos.at(-1) ?? null });
+export const table = (run, look) => ({
+  caption: t(TEXT.caption),
+  columns: t(TEXT.columns).split("|"),
+  rows: positions(run, look).map((
+    [i, token, ...rest],
+  ) => [i, shown(token), ...rest.with(4, rest[4] === null ? null : nameOf(run, rest[4]))]),
+  here: look.pos.at(-1) ?? null,
+});
 
-export const lines = (run, look) => ({ rows: positions(run, look),
-  columns: ["position", "token", "bucket", "place", "chunk", "may_look_at", "looks_hardest_at", "weight"] });
+export const lines = (run, look) => ({
+  rows: positions(run, look),
+  columns: [
+    "position",
+    "token",
+    "bucket",
+    "place",
+    "chunk",
+    "may_look_at",
+    "looks_hardest_at",
+    "weight",
+  ],
+});
 
 export function arrays(run, look) {
   const { model, layer, head, rounds, round, turn, seen, detail, matrix } = sceneOf(run, look);
@@ -317,30 +491,67 @@ export function arrays(run, look) {
   const pairs = (data, unit) => filed(data, ["query", "key"], unit, [n, n]);
   return {
     tokens: run.tokens,
-    buckets: filed(rounds.flatMap(({ buckets }) => [...buckets]), ["round", "position"], undefined, [rounds.length, n]),
+    buckets: filed(
+      rounds.flatMap(({ buckets }) => [...buckets]),
+      ["round", "position"],
+      undefined,
+      [rounds.length, n],
+    ),
     order: filed(round.order, "place", "position"),
     chunk: { shape: [1], data: [round.chunk], unit: "places" },
     seen: pairs(seen),
-    looked_at: [`${model.key}, layer ${layer + 1}, head ${head + 1}, ${turn < 0 ? "all rounds" : `round ${turn + 1}`}`],
-    ...(detail?.rotated ? { rotated: filed(detail.rotated.data, ["position", "coordinate"],
-      "of a vector of length 1", detail.rotated.shape) } : {}),
+    looked_at: [
+      `${model.key}, layer ${layer + 1}, head ${head + 1}, ${
+        turn < 0 ? "all rounds" : `round ${turn + 1}`
+      }`,
+    ],
+    ...(detail?.rotated
+      ? {
+        rotated: filed(
+          detail.rotated.data,
+          ["position", "coordinate"],
+          "of a vector of length 1",
+          detail.rotated.shape,
+        ),
+      }
+      : {}),
     ...(matrix ? { weights: pairs(matrix.map((w) => (w === w ? w : 0)), "weight") } : {}),
   };
 }
 
-export const looks = { model: "choice", head: "head", pos: "positions", hashingstep: "step", hashinground: "choice",
-  hashingplane: "choice" };
+export const looks = {
+  model: "choice",
+  head: "head",
+  pos: "positions",
+  hashingstep: "step",
+  hashinground: "choice",
+  hashingplane: "choice",
+};
 export const hovers = true;
 export const aside = "pos";
 export const resets = ["model", "head", "pos", "hashingstep", "hashinground", "hashingplane"];
 export const input = ["pos"];
 export const stays = ["model", "head", "pos"];
 export const sentence = (run, look) => sentenceOf(sceneOf(run, look));
-export const named = (run, look) => ["hashing", look.model, look.head, look.hashinground === "all" ? "all"
-  : `round${look.hashinground}`, `step${look.hashingstep}`];
-export const clock = (run, look) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null);
+export const named = (
+  _run,
+  look,
+) => [
+  "hashing",
+  look.model,
+  look.head,
+  look.hashinground === "all" ? "all" : `round${look.hashinground}`,
+  `step${look.hashingstep}`,
+];
+export const clock = (
+  run,
+  look,
+) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null);
 export const same = (was, run) => was.tokens.join("") === run.tokens.join("");
-export const kept = (run, value) =>
-  ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) => query === run.query) });
-export const waits = (run, look) => Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address);
+export const kept = (run, value) => ({
+  ...value,
+  looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) => query === run.query),
+});
+export const waits = (run, look) =>
+  Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address);
 export { TEXT };

@@ -1,1 +1,1 @@
-"""The page of recurrent translation, with attention and without."""
+"""The lab of recurrent translation, with attention and without."""

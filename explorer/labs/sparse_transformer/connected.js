@@ -2,8 +2,8 @@
 // written. The search runs once for all pictures of a page: small ones at once, large ones while the page has nothing
 // else to do.
 
-import { lang } from "../../widgets/lib/lang.js";
-import { KINDS, USES, connectivity, counted, search } from "../../pictures/patternmath.js";
+import { lang } from "../../frontend/lib/lang.js";
+import { connectivity, counted, KINDS, search, USES } from "../../frontend/pictures/patternmath.js";
 
 export const NAMES = {
   full: { en: "Full", zh: "完整" },
@@ -30,11 +30,13 @@ export const grown = (pattern, from, to) => {
 };
 /** How many times as many pairs a pattern takes at twice the side. */
 export const doubled = (pattern, side) =>
-  counted(grown(pattern, side, 2 * side), 4 * side * side).pairs / counted(pattern, side * side).pairs;
+  counted(grown(pattern, side, 2 * side), 4 * side * side).pairs /
+  counted(pattern, side * side).pairs;
 
 /** A telling position and an earlier one that strided and fixed patterns reach over different ways. */
-const telling = (side) => [[0.7, 0.55], [0.22, 0.3]]
-  .map(([row, column]) => Math.floor(row * side) * side + Math.floor(column * side));
+const telling = (side) =>
+  [[0.7, 0.55], [0.22, 0.3]]
+    .map(([row, column]) => Math.floor(row * side) * side + Math.floor(column * side));
 
 function bounds(run, look, get) {
   const { patternside: side = SMALL, patternpos: position = 0 } = look;
@@ -43,8 +45,18 @@ function bounds(run, look, get) {
   const asked = Number(get("patternstride")) || 0;
   return {
     patternside: { least: SIDES[0], most: SIDES[1], pick: SMALL, whole: true },
-    patternstride: { least: 1, most: Math.min(side * side, Math.max(2 * side, asked)), pick: side, whole: true },
-    patternsummary: { least: 1, most: l, pick: Math.min(l, Math.max(1, Math.round(side / 4))), whole: true },
+    patternstride: {
+      least: 1,
+      most: Math.min(side * side, Math.max(2 * side, asked)),
+      pick: side,
+      whole: true,
+    },
+    patternsummary: {
+      least: 1,
+      most: l,
+      pick: Math.min(l, Math.max(1, Math.round(side / 4))),
+      whole: true,
+    },
     pattern: { names: KINDS, pick: "strided" },
     patternpos: { count: side * side, pick: own },
     patternto: { count: position, pick: get("patternpos") === null && far < position ? far : null },
@@ -57,8 +69,14 @@ function bounds(run, look, get) {
  * pattern}}.
  */
 export function seen(look) {
-  const { patternside: side, patternstride: l, patternsummary: c, pattern: kind, patternpos: position,
-    patternuse: use } = look;
+  const {
+    patternside: side,
+    patternstride: l,
+    patternsummary: c,
+    pattern: kind,
+    patternpos: position,
+    patternuse: use,
+  } = look;
   const patterns = Object.fromEntries(KINDS.map((name) => [name, { kind: name, l, c }]));
   const far = look.patternto !== null && look.patternto < position ? look.patternto : null;
   return { side, length: side * side, l, c, kind, position, far, use, patterns };
@@ -80,7 +98,11 @@ export function codesOf(pattern, length) {
 const heard = new Set(); // who draws anew as results come
 let under = { name: "", all: [] };
 
-const idle = (fn) => (globalThis.requestIdleCallback ? requestIdleCallback(fn, { timeout: 300 }) : setTimeout(fn, 16));
+const idle = (
+  fn,
+) => (globalThis.requestIdleCallback
+  ? requestIdleCallback(fn, { timeout: 300 })
+  : setTimeout(fn, 16));
 const open = (one) => one.found.done < one.length;
 function advance(one, until) {
   while (open(one) && performance.now() < until) one.turns.next();
@@ -104,29 +126,40 @@ export function searched({ patterns, length }, to = "") {
   if (name !== under.name) {
     const all = KINDS.map((kind) => ({ kind, length, ...search(patterns[kind], length) }));
     const mine = (under = { name, all, shown: performance.now() });
-    if (length <= AT_ONCE) for (const one of all) advance(one, Infinity);
+    if (length <= AT_ONCE) { for (const one of all) advance(one, Infinity); }
     idle(() => go(mine));
   }
-  if (to === "end") for (const one of under.all) advance(one, Infinity);
+  if (to === "end") { for (const one of under.all) advance(one, Infinity); }
   return Object.fromEntries(under.all.map(({ kind, found }) => [kind, found]));
 }
 
 /** Of a pixel before the one that asks, {pattern, patternto}: a click lets it ask, with shift the path begins there. */
-function completes(run, look, patch, { add }) {
+function completes(_run, look, patch, { add }) {
   const { position, far } = seen(look);
   const { pattern, patternside, patternto: to } = patch;
   if (patternside !== undefined) return { ...patch, patternpos: null, patternto: null };
   const from = (one) => one ?? undefined; // undefined is written as "none", null would be the usual one
-  if (pattern && to !== undefined && patch.patternpos === undefined)
-    return add ? { pattern, patternpos: position, patternto: from(to === far ? null : to) }
+  if (pattern && to !== undefined && patch.patternpos === undefined) {
+    return add
+      ? { pattern, patternpos: position, patternto: from(to === far ? null : to) }
       : { pattern, patternpos: to, patternto: from(far) };
-  return patch.patternpos === undefined ? null : { ...patch, patternto: from(to === undefined ? far : to) };
+  }
+  return patch.patternpos === undefined
+    ? null
+    : { ...patch, patternto: from(to === undefined ? far : to) };
 }
 
 /** The part of a picture that is the same for both. */
 export const shared = {
-  looks: { patternside: "number", patternstride: "number", patternsummary: "number", pattern: "choice",
-    patternpos: "position", patternto: "position", patternuse: "choice" },
+  looks: {
+    patternside: "number",
+    patternstride: "number",
+    patternsummary: "number",
+    pattern: "choice",
+    patternpos: "position",
+    patternto: "position",
+    patternuse: "choice",
+  },
   along: "patternpos",
   aside: "patternto",
   across: "pattern",
@@ -138,15 +171,23 @@ export const shared = {
   bounds,
   completes,
   /** The start of a path goes on from the position that asks. */
-  move(run, look, key, by) {
+  move(_run, look, key, by) {
     const { position, far } = seen(look);
-    return key === "patternto" ? { patternto: Math.max(0, Math.min(position - 1, (far ?? position) + by)) } : null;
+    return key === "patternto"
+      ? { patternto: Math.max(0, Math.min(position - 1, (far ?? position) + by)) }
+      : null;
   },
   /** Is the search still under way? */
-  waits(run, look) {
+  waits(_run, look) {
     const now = seen(look);
     return Object.values(searched(now)).some(({ done }) => done < now.length);
   },
-  named: (run, look) => [`${look.patternside}x${look.patternside}`, `l${look.patternstride}`,
-    `c${look.patternsummary}`],
+  named: (
+    _run,
+    look,
+  ) => [
+    `${look.patternside}x${look.patternside}`,
+    `l${look.patternstride}`,
+    `c${look.patternsummary}`,
+  ],
 };

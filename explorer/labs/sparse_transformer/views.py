@@ -1,4 +1,5 @@
-"""From what the sparse models explain to what the widgets draw: pure functions of records, no model and no Gradio."""
+"""The views of the sparse models, from explanations to values of the widgets: pure functions of
+records, no model and no Gradio."""
 
 from __future__ import annotations
 
@@ -10,18 +11,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import runs
-from explorer.controls import Control, Drawings, query
+from explorer.components import input_bar
+from explorer.contract.controls import Control, SamplePictures, spell_query
+from explorer.contract.lab import GuidedStep, Thumbnail
+from explorer.contract.labels import SIZES, Text, fill_text
 from explorer.figures import attention
 from explorer.figures import reading as passage
 from explorer.figures.attention import Kind
-from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import Text, filled
-from explorer.labs import passages
-from explorer.labs.guided import Shown, guided
 from explorer.labs.sparse_transformer import about, drawn, texts
-from explorer.looks import Look, digest, keep, looks
-from models.pixels import SHIPPED, shipped
+from explorer.page import runs
+from explorer.page.guided_steps import Shown, build_steps
+from explorer.panels import passages
+from explorer.values.exact_rows import RowSource, digest_arrays, exact_row_store, keep_rows
+from models.data.pixels import SHIPPED, load_shipped_pictures
+from models.explaining.shared_records import LIMIT
 from models.sparse_transformer.records import (
     EXAMPLES,
     MODELS,
@@ -40,124 +43,208 @@ Value = dict[str, object]
 Array = NDArray[np.float32]
 
 ASSETS = Path(__file__).parents[3] / "assets" / "sparse_transformer"
-SHOWN = 56  # blocks of the family map's picture, each four pixels: eight rows of a digit
+SHOWN = 56  # blocks of the picture on the family map, each four pixels: eight rows of a digit
 
 
-first = runs.kept("sparse_transformer", EXAMPLES[0], Explanation)
+first = runs.load_first_once("sparse_transformer", EXAMPLES[0], Explanation)
 
 
-def held_out() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The digits to begin with, (picture, row, column) of 0 and 1, and which digit each is; none where they are not shipped."""
-    ours = shipped("sparse_transformer")
-    return ours.get("pixels", np.zeros((0, SIDE, SIDE), np.uint8)), ours.get("kinds", np.zeros(0, np.uint8))
+def load_digits() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Load the example digits, (picture, row, column) of 0 and 1, and the class of each; none where
+    they are not shipped."""
+    ours = load_shipped_pictures("sparse_transformer")
+    return ours.get("pixels", np.zeros((0, SIDE, SIDE), np.uint8)), ours.get(
+        "kinds", np.zeros(0, np.uint8)
+    )
 
 
-# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+# ---- the input bar
 
 
-def asked() -> tuple[Control, ...]:
-    """The controls of a digit whose upper rows stay, or of a text where models of texts are there, and of how the rest is made."""
-    pixels, kinds = held_out()
-    both = "text" in about.tasks()
+def list_controls() -> tuple[Control, ...]:
+    """Return the controls of a digit whose upper rows stay, or of a text where models of texts are
+    shipped, and of how the rest is generated."""
+    pixels, kinds = load_digits()
+    both = "text" in about.list_tasks()
     digit, text = ({"task": (task,)} if both else {} for task in ("digit", "text"))
-    drawings = Drawings(pixels, [texts.DIGITS[int(kind)] for kind in kinds], "keep")
+    drawings = SamplePictures(pixels, [texts.DIGITS[int(kind)] for kind in kinds], "keep")
     return (
         *([Control("task", texts.TASK, "choice", names=texts.TASKS)] if both else []),
         Control("drawing", texts.DIGIT, "drawing", drawings=drawings, when=digit),
-        *([Control("text", texts.TEXT, "passage", hint=texts.PLACEHOLDER, shares="length", when=text)] if both else []),
-        Control("keep", texts.KEPT, "number", names=texts.KEPT_ALL, unit=texts.KEPT_SOME, hint=texts.KEPT_HINT, when=digit),
-        *([Control("length", passages.LENGTH, "number", unit=passages.CHARACTERS, hint=passages.LENGTH_HINT, when=text)] if both else []),
-        Control("temperature", passages.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
+        *(
+            [
+                Control(
+                    "text",
+                    texts.TEXT,
+                    "passage",
+                    hint=texts.PLACEHOLDER,
+                    shares="length",
+                    when=text,
+                )
+            ]
+            if both
+            else []
+        ),
+        Control(
+            "keep",
+            texts.KEPT,
+            "number",
+            names=texts.KEPT_ALL,
+            unit=texts.KEPT_SOME,
+            hint=texts.KEPT_HINT,
+            when=digit,
+        ),
+        *(
+            [
+                Control(
+                    "length",
+                    passages.LENGTH,
+                    "number",
+                    unit=passages.CHARACTERS,
+                    hint=passages.LENGTH_HINT,
+                    when=text,
+                )
+            ]
+            if both
+            else []
+        ),
+        Control(
+            "temperature", passages.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1
+        ),
         Control("seed", passages.SEED, "seed", hint=texts.SEED_HINT),
     )
 
 
-def given(request: Request) -> NDArray[np.uint8] | None:
-    """The digit that a request begins with, (row, column), before any of it is cut; None where only the model's side knows it."""
+def find_given_digit(request: Request) -> NDArray[np.uint8] | None:
+    """Return the digit that a request begins with, (row, column), before any of it is cut; None
+    where only the model's side knows it."""
     if not request.drawing.startswith(SHIPPED):
         return read_drawing(request.drawing)
-    pixels, _ = held_out()
+    pixels, _ = load_digits()
     number = request.drawing.removeprefix(SHIPPED)
     return pixels[int(number)] if number.isdigit() and int(number) < len(pixels) else None
 
 
-def warning(request: Request, seen: Explanation) -> Text | None:
-    """What to say of a digit or a text that is unlike what the models learned from, for the models as trained."""
-    return texts.UNUSUAL[request.task] if request == _plain(request) and any(made.unusual for made in seen.made) else None
+def describe_warning(request: Request, explanation: Explanation) -> Text | None:
+    """Return a warning for a digit or a text that is unlike the training data of the models as
+    trained."""
+    return texts.UNUSUAL[request.task] if any(made.unusual for made in explanation.made) else None
 
 
 def notice(request: Request, _seen: Explanation) -> Text | None:
-    """What to say where a digit or a text is not drawn from the model's own distribution; None for small changes."""
+    """Return a note where a digit or a text is not drawn from the model's own distribution; None
+    for small changes."""
     drawn = request.keep < SIDE if request.task == "digit" else request.length > 0
-    return passages.heated(request.temperature, texts.HOT[request.task]) if drawn else None
+    return (
+        passages.warn_of_temperature(request.temperature, texts.HOT[request.task])
+        if drawn
+        else None
+    )
 
 
-def lines(seen: Explanation, request: Request) -> list[Text]:
-    """What a text file of a run says; of a digit there is none."""
+def lines(explanation: Explanation, request: Request) -> list[Text]:
+    """Return the lines of a run's text file; a digit has none."""
     if request.task == "digit":
         return []
-    given = len(request.text)
-    read = [(texts.NAMES[made.variant], _bits(made, given), made.drawn[given:] if request.length else None) for made in seen.made]
-    return passages.lines(request, request.text, None, read)
+    given = len(request.plain_text)
+    read = [
+        (
+            texts.NAMES[made.variant],
+            _measure_bits(made, given),
+            made.drawn[given:] if request.length else None,
+        )
+        for made in explanation.made
+    ]
+    return passages.write_lines(request, request.plain_text, None, read)
 
 
-def _bits(made: Made, given: int) -> float:
-    """Bits per character of the text given, or of all of it where nothing was given."""
+def describe_endings(explanation: Explanation, request: Request) -> list[Value]:
+    """Return why generation ends: the requested number of characters is reached, or the digit is
+    whole."""
+    written = int((~explanation.made[0].given).sum())
+    if request.task == "text":
+        return passages.describe_endings(written)
+    return [input_bar.describe_ending(LIMIT, written, SIZES["pixels"])] if written else []
+
+
+def _measure_bits(made: Made, given: int) -> float:
+    """Return the bits per character of the given text, or of the whole text where nothing was
+    given."""
     return float(made.nats[: given or None].mean() / np.log(2))
 
 
-# ---- a run under way ---------------------------------------------------------------------------------------------------------------
+# ---- a run under way
 
 
 def progress(steps: Sequence[Step], request: Request) -> Text:
-    """How far the slowest model has come."""
+    """Return the sentence that says how far the slowest model has come."""
     reached = dict.fromkeys(about.facts(request.task), 0)
     for step in steps:
         reached[step.variant] = step.first + len(step.symbols)
     at = min(reached.values(), default=0)
     if request.task == "text":
-        return passages.progress(len(request.text), at, request.length)
-    return filled(texts.AT_PIXEL, at=at, of=POSITIONS["digit"])
+        return passages.describe_progress(len(request.plain_text), at, request.length)
+    return fill_text(texts.AT_PIXEL, at=at, of=POSITIONS["digit"])
 
 
-def digits_growing(steps: Sequence[Step], request: Request) -> Value:
-    """What the digits draw while they are made. steps: all so far."""
-    sizes = {variant: size for variant, size in about.heads().items() if variant in MODELS["digit"]}
-    return drawn.growing(sizes, steps, query=query(request), same=_input(request), keep=request.keep, whole=given(request))
+def draw_growing_digits(steps: Sequence[Step], request: Request) -> Value:
+    """Draw the digits while they are generated. steps: all so far."""
+    sizes = {
+        variant: size
+        for variant, size in about.list_head_sizes().items()
+        if variant in MODELS["digit"]
+    }
+    return drawn.draw_growing_digits(
+        sizes,
+        steps,
+        query=spell_query(request),
+        same=_describe_input(request),
+        keep=request.keep,
+        whole=find_given_digit(request),
+    )
 
 
-def text_growing(steps: Sequence[Step], request: Request) -> Value:
-    """What the text draws while it is read and written. steps: all so far."""
-    parts = {variant: [step for step in steps if step.variant == variant] for variant in about.facts("text")}
-    return passages.growing(parts, texts.MODELS, texts.ABOUT, request, len(request.text), lambda step: step.drawn)
+def draw_growing_text(steps: Sequence[Step], request: Request) -> Value:
+    """Draw the text while it is read and written. steps: all so far."""
+    parts = {
+        variant: [step for step in steps if step.variant == variant]
+        for variant in about.facts("text")
+    }
+    return passages.draw_growing_text(
+        parts, texts.MODELS, texts.ABOUT, request, len(request.plain_text), lambda step: step.drawn
+    )
 
 
-# ---- a finished run ----------------------------------------------------------------------------------------------------------------
+# ---- a finished run
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run with what all of its pictures need: addresses of exact weights, and what is looked at first."""
+    """A run with what all of its pictures need: addresses of exact weights, and the first
+    selection."""
 
     seen: Explanation
     addresses: Mapping[str, str]
     pick: Value | None
 
 
-def prepare(seen: Explanation, request: Request) -> Run:
-    """A run with what all of its pictures need."""
-    addresses = {made.variant: keep(_named(made), partial(look, made), made.queries, made.keys) for made in seen.made}
-    return Run(seen, addresses, telling(seen, request))
+def prepare(explanation: Explanation, request: Request) -> Run:
+    """Prepare a run with what all of its pictures need."""
+    addresses = {
+        made.variant: keep_rows(_name_model(made), partial(look, made), made.queries, made.keys)
+        for made in explanation.made
+    }
+    return Run(explanation, addresses, find_telling_pixel(explanation, request))
 
 
-def digits_of(run: Run, request: Request, state: str) -> Value:
-    """What the digits draw."""
+def draw_digits(run: Run, request: Request, state: str) -> Value:
+    """Draw the digits."""
     seen = run.seen
-    return drawn.value(
+    return drawn.draw_digits(
         seen.made,
         state=state,
-        query=query(request),
-        same=_input(request),
+        query=spell_query(request),
+        same=_describe_input(request),
         whole=seen.whole,
         kind=seen.kind,
         looks=run.addresses,
@@ -166,17 +253,18 @@ def digits_of(run: Run, request: Request, state: str) -> Value:
     )
 
 
-def _input(request: Request) -> str:
-    """What runs of the same digit, drawn alike, have in common, whatever is changed in the models."""
-    return query(_plain(request))
+def _describe_input(request: Request) -> str:
+    """Return what runs of the same digit, drawn alike, have in common, whatever is changed in the
+    models."""
+    return spell_query(_remove_changes(request))
 
 
-def _plain(request: Request) -> Request:
+def _remove_changes(request: Request) -> Request:
     return replace(request, pattern="", stride=0, summary=0, silenced=())
 
 
-def text_of(run: Run, request: Request, state: str) -> Value:
-    """What the text with its losses draws."""
+def draw_text(run: Run, request: Request, state: str) -> Value:
+    """Draw the text with its losses."""
     models = [
         passage.Model(
             made.variant,
@@ -188,51 +276,83 @@ def text_of(run: Run, request: Request, state: str) -> Value:
             layers=made.queries.shape[0],
             heads=made.queries.shape[1],
             profiles=overview(made).distances,
-            pattern={"kind": made.pattern.kind, "l": made.pattern.stride, "c": made.pattern.summary},
+            pattern={
+                "kind": made.pattern.kind,
+                "l": made.pattern.stride,
+                "c": made.pattern.summary,
+            },
         )
         for made in run.seen.made
     ]
-    return passage.value(models, given=len(request.text), query=query(request), state=state, pick=run.pick)
+    return passage.draw_reading(
+        models,
+        given=len(request.plain_text),
+        query=spell_query(request),
+        state=state,
+        pick=run.pick,
+    )
 
 
-def telling(seen: Explanation, request: Request) -> Value | None:
-    """What is locked on arrival, where something is to be seen: a model, a pixel and a head that is sure of a place far from it, or a
-    character and a head that looks far to say it."""
-    return drawn.telling(seen.made, look) if request.task == "digit" else passage.telling(seen.made, look, given=len(request.text))
+def find_telling_pixel(explanation: Explanation, request: Request) -> Value | None:
+    """Return the selection on arrival, where there is one: a model, a pixel and a head that is sure
+    of a place far from it, or a character and a head that looks far to predict it."""
+    return (
+        drawn.find_telling_pixel(explanation.made, look)
+        if request.task == "digit"
+        else passage.find_telling_place(explanation.made, look, given=len(request.plain_text))
+    )
 
 
-def _named(made: Made, what: str = "") -> str:
+def _name_model(made: Made, what: str = "") -> str:
     return f"{made.variant} {made.pattern} {made.use} {what}"
 
 
 def keep_rollout(made: Made) -> str:
-    """The address of what a run's layers bring together, from the first up to one of them."""
+    """Keep the attention rollout of a run, from its first layer to any other, and return its
+    address."""
     rolled = drawn.Rollout(made)
-    look_ = Look(rolled.rows, rolled.layers, 1, rolled.length, rolled.size)
-    return looks().put(look_, digest(_named(made, "rollout"), made.queries, made.keys))
+    look_ = RowSource(rolled.rows, rolled.layers, 1, rolled.length, rolled.size)
+    return exact_row_store().put(
+        look_, digest_arrays(_name_model(made, "rollout"), made.queries, made.keys)
+    )
 
 
-# ---- attention ---------------------------------------------------------------------------------------------------------------------
+# ---- attention
 
 
-def heads(run: Run, request: Request, state: str) -> Value:
-    """What the attention view draws: every head of every model, pooled, and exact where one looks closer."""
+def draw_heads(run: Run, request: Request, state: str) -> Value:
+    """Draw the attention view: every head of every model, pooled, and exact on zooming in."""
     seen, pick = run.seen, run.pick
     wholes = [overview(made) for made in seen.made]
-    kinds = [kind(made, whole, run.addresses[made.variant]) for made, whole in zip(seen.made, wholes, strict=True)]
+    kinds = [
+        draw_attention(made, whole, run.addresses[made.variant])
+        for made, whole in zip(seen.made, wholes, strict=True)
+    ]
     place = None
     if pick is not None:
-        made, whole = next((made, whole) for made, whole in zip(seen.made, wholes, strict=True) if made.variant == pick["model"])
-        place = attention.cell(made.variant, pick, whole.by, partial(look, made))
-    return attention.value(kinds, pick=place, found=jobs(seen, wholes), query=query(request), state=state, silences=False)
+        made, whole = next(
+            (made, whole)
+            for made, whole in zip(seen.made, wholes, strict=True)
+            if made.variant == pick["model"]
+        )
+        place = attention.find_locked_cell(made.variant, pick, whole.by, partial(look, made))
+    return attention.draw_attention(
+        kinds,
+        pick=place,
+        found=find_jobs(seen, wholes),
+        query=spell_query(request),
+        state=state,
+        silences=False,
+    )
 
 
-def kind(made: Made, whole: Overview, address: str) -> Kind:
-    """The attention of all layers and heads of one model."""
+def draw_attention(made: Made, whole: Overview, address: str) -> Kind:
+    """Draw the attention of all layers and heads of one model."""
     names = list(made.drawn) or [f"{row},{column}" for row in range(SIDE) for column in range(SIDE)]
-    # A character is named where it stands. Of a digit the page names places, and the key at a place carries the pixel made before it.
+    # A character is named where it stands. For a digit the page names places, and the key at a
+    # place carries the pixel generated before it.
     keys = [texts.START, *names[:-1]] if made.drawn else names
-    return attention.blocked(
+    return attention.make_pooled_kind(
         made.variant,
         texts.MODELS[made.variant],
         whole.pooled,
@@ -246,23 +366,32 @@ def kind(made: Made, whole: Overview, address: str) -> Kind:
     )
 
 
-def jobs(seen: Explanation, wholes: Sequence[Overview], least: float = 0.2) -> list[Value]:
-    """Heads that do one recognisable thing: they look at the pixel or character before, or at the pixel straight above."""
+def find_jobs(
+    explanation: Explanation, wholes: Sequence[Overview], least: float = 0.2
+) -> list[Value]:
+    """Find heads that do one recognisable thing: they look at the pixel or character before, or at
+    the pixel straight above."""
     found: list[Value] = []
-    for made, whole in zip(seen.made, wholes, strict=True):
-        # A key carries what stands before its place, so the pixel above stands one place less far back than a row is long.
+    for made, whole in zip(explanation.made, wholes, strict=True):
+        # A key carries the pixel before its place, so the pixel above stands one place less far
+        # back than a row is long.
         places = {"last": 0, "but_one": 1} if made.drawn else {"before": 0, "above": SIDE - 1}
-        shares = {job: whole.distances[..., at] for job, at in places.items() if at < whole.distances.shape[2]}
-        found += attention.working(made.variant, shares, texts.JOBS, least, most=1)
+        shares = {
+            job: whole.distances[..., at]
+            for job, at in places.items()
+            if at < whole.distances.shape[2]
+        }
+        found += attention.find_jobs_by_score(made.variant, shares, texts.JOBS, least, most=1)
     return sorted(found, key=lambda one: -float(str(one["score"])))
 
 
-# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+# ---- the family map and the guided steps
 
 
-def thumbnail(seen: Explanation) -> Thumbnail:
-    """The attention of the first model among some rows of the first digit, for the family map: rows, columns, and the dark between."""
-    whole = overview(seen.made[0])
+def thumbnail(explanation: Explanation) -> Thumbnail:
+    """Draw the attention of the first model among some rows of the first digit, for the family map:
+    rows, columns, and the dark between."""
+    whole = overview(explanation.made[0])
     end = whole.pooled.shape[2] // 2 + SHOWN // 2
     shown = whole.pooled.max((0, 1))[end - SHOWN : end, end - SHOWN : end]
     weights = np.sqrt(shown / shown.max()).astype(np.float32)
@@ -271,10 +400,15 @@ def thumbnail(seen: Explanation) -> Thumbnail:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views and panels that show what the stored run has to tell."""
+    """Return the guided steps: inputs as permalinks, with the views and panels in which the stored
+    run shows the point."""
     kept = first()
-    pick: Value | None = None if kept is None else telling(kept.seen, kept.request)
-    place = {"model": "strided", "head": "1.1", "pos": "530"} if pick is None else {key: str(value) for key, value in pick.items()}
+    pick: Value | None = None if kept is None else find_telling_pixel(kept.seen, kept.request)
+    place = (
+        {"model": "strided", "head": "1.1", "pos": "530"}
+        if pick is None
+        else {key: str(value) for key, value in pick.items()}
+    )
     start = EXAMPLES[0]
     shown: dict[str, Shown] = {
         "split": ("", {"pattern": "full"}, "patterns"),
@@ -282,9 +416,11 @@ def steps() -> tuple[GuidedStep, ...]:
         "fixed": ("", {"pattern": "fixed"}, "patterns"),
         "paths": ("", {"pattern": "strided", "patternto": "31"}, "patterns"),
         "digit": ("", place, "digits"),
-        "wrong": (query(replace(start, stride=SIDE - 1)), place, "digits", "change"),
-        "swap": (query(replace(start, pattern="fixed")), place, "digits", "change"),
-        "text": (query(TEXTS[0]), {}, "reading"),
+        "wrong": (spell_query(replace(start, stride=SIDE - 1)), place, "digits", "change"),
+        "swap": (spell_query(replace(start, pattern="fixed")), place, "digits", "change"),
+        "text": (spell_query(TEXTS[0]), {}, "reading"),
     }
-    gaps = about.block_gaps()
-    return guided(texts, {key: one for key, one in shown.items() if gaps or key != "text"}, **gaps)
+    gaps = about.measure_block_gaps()
+    return build_steps(
+        texts, {key: one for key, one in shown.items() if gaps or key != "text"}, **gaps
+    )

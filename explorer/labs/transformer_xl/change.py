@@ -1,4 +1,5 @@
-"""What changes if …, for Transformer-XL: the knobs, and what a change of memory costs, in words and for the panel."""
+"""The change panel of Transformer-XL: the knobs, and the cost of a change of memory, in words and
+for the panel."""
 
 from __future__ import annotations
 
@@ -7,28 +8,44 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.controls import Control
-from explorer.figures.sides import Side
-from explorer.knobs import Range
-from explorer.labels import Text, change_sentence, filled, raised
+from explorer.components.change_panel import Readings
+from explorer.contract.controls import Control
+from explorer.contract.knobs import Range
+from explorer.contract.labels import Text, capitalise, fill_text, write_change_sentence
+from explorer.figures.sides import TextSide
 from explorer.labs.transformer_xl import texts
-from explorer.widgets.change import Readings
-from models.transformer_xl.records import INTERVENTIONS, MEMORIES, Again, Explanation, Losses, Request
+from models.transformer_xl.records import (
+    INTERVENTIONS,
+    MEMORIES,
+    Explanation,
+    Losses,
+    Request,
+    Rereading,
+)
 
 TRAINED = Request()
-BEGINNING = 16  # characters of a segment that are its beginning
+BEGINNING = 16  # characters that count as the beginning of a segment
 
 
 SAID = {"cut": texts.CUT, "shuffled": texts.SHUFFLED, "foreign": texts.FOREIGN}
 
 
-def knobs() -> tuple[Control, ...]:
-    """What may be changed in the models."""
+def list_controls() -> tuple[Control, ...]:
+    """Return the controls of what may be changed in the models."""
     named = texts.KNOBS
     unused = ("intervention", "cut", named["unused"])
-    memory = Range("memory", named["memory"], MEMORIES, TRAINED.memory, named["unit"], named["beyond"], unused)
+    memory = Range(
+        "memory", named["memory"], MEMORIES, TRAINED.memory, named["unit"], named["beyond"], unused
+    )
     return (
-        Control("memory", named["memory"], "knob", knob=memory, change=True, says=lambda n: filled(texts.MEMORY, n=f"{n:,}")),
+        Control(
+            "memory",
+            named["memory"],
+            "knob",
+            knob=memory,
+            change=True,
+            says=lambda n: fill_text(texts.MEMORY, n=f"{n:,}"),
+        ),
         Control(
             "intervention",
             named["intervention"],
@@ -37,22 +54,39 @@ def knobs() -> tuple[Control, ...]:
             change=True,
             says=SAID.__getitem__,
         ),
-        Control("segment", named["segment"], "choice", change=True, says=lambda n: filled(texts.SEGMENT, n=n)),
+        Control(
+            "segment",
+            named["segment"],
+            "choice",
+            change=True,
+            says=lambda n: fill_text(texts.SEGMENT, n=n),
+        ),
     )
 
 
-def again(request: Request, seen: Explanation) -> Again | None:
-    """What was read and written, to be read under what a request changes; None where it changes nothing."""
+def ask_to_reread(request: Request, explanation: Explanation) -> Rereading | None:
+    """Return the text of the run, to be read again under the request's change; None where the
+    request changes nothing."""
     changed = replace(request, text="", page=TRAINED.page, length=0)
-    same = (request.memory, request.segment, request.intervention) == (TRAINED.memory, TRAINED.segment, TRAINED.intervention)
-    return None if same else Again(changed, tuple(one.text for one in seen.readings))
+    same = (request.memory, request.segment, request.intervention) == (
+        TRAINED.memory,
+        TRAINED.segment,
+        TRAINED.intervention,
+    )
+    return None if same else Rereading(changed, tuple(one.text for one in explanation.readings))
 
 
-def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None, Losses], _request: Request, change: Text) -> Readings:
-    """What the panel draws of a comparison. losses: of what was read before, read under the change."""
-    before, after = seen
+def compare_readings(
+    explanations: tuple[Explanation, Explanation],
+    losses: tuple[Losses | None, Losses],
+    _request: Request,
+    change: Text,
+) -> Readings:
+    """Draw a comparison for the change panel. losses: of the text read before, read under the
+    change."""
+    before, after = explanations
     sides = [
-        Side(
+        TextSide(
             one.variant,
             texts.NAMES[one.variant],
             one.nats,
@@ -61,33 +95,37 @@ def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None,
             one.segment,
             (one.text[before.given :], other.text[before.given :]),
             text=one.text,
-            unreached=filled(texts.UNREACHED, model=texts.NAMES[one.variant]) if not one.memory else None,
+            unreached=fill_text(texts.UNREACHED, model=texts.NAMES[one.variant])
+            if not one.memory
+            else None,
         )
         for one, other, nats in zip(before.readings, after.readings, losses[1].nats, strict=True)
     ]
-    return Readings(sides, sentence(change, sides))
+    return Readings(sides, describe_change(change, sides))
 
 
-def sentence(change: Text, sides: list[Side]) -> Text:
-    """The comparison in words, for the first model that the change reaches: how much, and where most. change: in words."""
-    side = next((one for one in sides if one.reached()), None)
+def describe_change(change: Text, sides: list[TextSide]) -> Text:
+    """Describe the comparison in words, for the first model that the change reaches: how much, and
+    where most. change: in words."""
+    side = next((one for one in sides if one.is_changed()), None)
     if side is None:
-        return raised(filled(texts.SAME, change=change))
-    return raised(
-        change_sentence(
+        return capitalise(fill_text(texts.SAME, change=change))
+    return capitalise(
+        write_change_sentence(
             texts.SAYS,
             texts.SAYS_SAME,
-            *side.bits,
+            *side.measure_bits,
             change=change,
             model=side.name,
-            most=side.most,
-            where=_where(side.after - side.before, side.segment),
+            most=side.find_most_bits,
+            where=_describe_place(side.after - side.before, side.segment),
         )
     )
 
 
-def _where(more: NDArray[np.floating], segment: int) -> Text:
-    """At the beginning of which segment the change costs most; nothing where it costs nothing there."""
+def _describe_place(more: NDArray[np.floating], segment: int) -> Text:
+    """Describe at the beginning of which segment the change costs most; nothing where it costs
+    nothing there."""
     begins = range(segment, len(more) - BEGINNING + 1, segment)
     if not begins:
         return {"en": "", "zh": ""}
@@ -95,4 +133,4 @@ def _where(more: NDArray[np.floating], segment: int) -> Text:
     most = int(np.argmax(costs))
     if costs[most] < 0.05:
         return {"en": "", "zh": ""}
-    return filled(texts.MOST, n=most + 2, more=f"{costs[most]:.1f}")
+    return fill_text(texts.MOST, n=most + 2, more=f"{costs[most]:.1f}")

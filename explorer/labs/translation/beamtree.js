@@ -4,13 +4,16 @@
 export const FATES = { kept: 0, finished: 1, passed: 2 };
 
 /**
- * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], stop: (number | null)[],
+ * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], logp: number[], stop: (number | null)[],
  * beam: number, limit: number}} value
  *   one entry per node, node 0 the root, parents before children, the nodes of a step by rank
  */
 export function tree(value) {
-  const { parent, step, fate, total, beam, limit } = value;
+  const { parent, step, fate, total, logp, beam, limit } = value;
   const steps = step[step.length - 1];
+  /** Did the limit end this hypothesis? There only the stop token may follow, however unlikely it is. */
+  const isCut = (node) =>
+    fate[node] === FATES.finished && step[node] >= limit && logp[node] < Math.log(0.5);
   const at = Array.from({ length: steps + 1 }, () => []);
   step.forEach((t, node) => at[t].push(node));
   const children = parent.map(() => []);
@@ -22,7 +25,9 @@ export function tree(value) {
   /** The finished hypotheses that the search holds after step t, best first. */
   function held(t, alpha) {
     const all = [];
-    for (let s = 1; s <= t; s += 1) all.push(...at[s].filter((node) => fate[node] === FATES.finished));
+    for (let s = 1; s <= t; s += 1) {
+      all.push(...at[s].filter((node) => fate[node] === FATES.finished));
+    }
     return all.sort((a, b) => score(b, alpha) - score(a, alpha)).slice(0, beam);
   }
 
@@ -33,10 +38,14 @@ export function tree(value) {
   function outcome(alpha) {
     for (let t = 1; t <= steps; t += 1) {
       const list = held(t, alpha);
-      const best = Math.max(-Infinity, ...at[t].filter((node) => fate[node] === FATES.kept)
-          .map((node) => total[node] / ((5 + limit) / 6) ** alpha));
-      if (best === -Infinity || (list.length === beam && best <= score(list[beam - 1], alpha)))
+      const best = Math.max(
+        -Infinity,
+        ...at[t].filter((node) => fate[node] === FATES.kept)
+          .map((node) => total[node] / ((5 + limit) / 6) ** alpha),
+      );
+      if (best === -Infinity || (list.length === beam && best <= score(list[beam - 1], alpha))) {
         return { last: t, ranking: list };
+      }
     }
     return { last: steps, ranking: held(steps, alpha) };
   }
@@ -60,14 +69,21 @@ export function tree(value) {
     for (let node = step.length - 1; node >= 0; node -= 1) {
       if (step[node] > t) continue;
       if (fate[node] === FATES.passed) [what[node], when[node]] = ["fell", step[node]];
-      else if (fate[node] === FATES.finished)
+      else if (fate[node] === FATES.finished) {
         [what[node], when[node]] = [list.has(node) ? "held" : "outranked", step[node]];
-      else {
-        const below = children[node].filter((child) => step[child] <= t && fate[child] !== FATES.passed);
-        const best = ["live", "held", "outranked"].find((kind) => below.some((child) => what[child] === kind));
+      } else {
+        const below = children[node].filter((child) =>
+          step[child] <= t && fate[child] !== FATES.passed
+        );
+        const best = ["live", "held", "outranked"].find((kind) =>
+          below.some((child) => what[child] === kind)
+        );
         if (step[node] === t) [what[node], when[node]] = ["live", t];
         else if (best) [what[node], when[node]] = [best, t];
-        else [what[node], when[node]] = ["fell", Math.max(step[node] + 1, ...below.map((child) => when[child]))];
+        else {[what[node], when[node]] = [
+            "fell",
+            Math.max(step[node] + 1, ...below.map((child) => when[child])),
+          ];}
       }
     }
     return { what, when };
@@ -79,12 +95,13 @@ export function tree(value) {
    */
   function count(t, alpha) {
     const { what } = state(t, alpha);
-    const out = { all: 0, fell: 0, finished: 0, live: 0 };
+    const out = { all: 0, fell: 0, finished: 0, cut: 0, live: 0 };
     for (let node = 1; node < step.length; node += 1) {
       if (step[node] > t || children[node].some((child) => step[child] <= t)) continue;
       out.all += 1;
       if (what[node] === "fell") out.fell += 1;
       else if (what[node] === "live") out.live += 1;
+      else if (isCut(node)) out.cut += 1;
       else out.finished += 1;
     }
     return out;
@@ -102,5 +119,5 @@ export function tree(value) {
     return step[node] < t ? { kind: "fell", at: step[node] + 1 } : { kind: "live", at: t };
   }
 
-  return { at, children, steps, score, held, outcome, path, state, count, greedy };
+  return { at, children, steps, score, isCut, held, outcome, path, state, count, greedy };
 }

@@ -1,12 +1,12 @@
-"""The translation lab in words, English and Chinese, and its guided steps."""
+"""The texts of the translation lab, English and Chinese, and its guided steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from explorer.labels import Text
-from explorer.labels import text as _
+from explorer.contract.labels import Text
+from explorer.contract.labels import text as _
 
 TITLE: Final = _("Translation Transformer", "翻译 Transformer")
 SHORT: Final = _("Translation", "机器翻译")
@@ -21,7 +21,8 @@ CARD: Final = _(
 KICKER: Final = _("Vaswani et al., 2017 · arXiv 1706.03762", "Vaswani 等，2017 · arXiv 1706.03762")
 EQUATION: Final = "softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V}"
 SPOKEN: Final = _(
-    "softmax of Q times K transposed, divided by the square root of d k, times V; Q asks, K is looked at, V is taken",
+    "softmax of Q times K transposed, divided by the square root of d k, times V; Q is the"
+    " query, K the key, V the value",
     "softmax（Q 乘 K 的转置，除以 d k 的平方根）再乘 V；Q 是查询，K 是键，V 是值",
 )
 
@@ -39,10 +40,16 @@ KINDS: Final[Mapping[str, Text]] = {
     "decoder": _("Decoder self", "解码器自注意力"),
     "cross": _("Cross", "交叉"),
 }
-KIND_NAMES: Final[Mapping[str, Text]] = {"encoder": _("encoder", "编码器"), "decoder": _("decoder", "解码器"), "cross": _("cross", "交叉")}
+KIND_NAMES: Final[Mapping[str, Text]] = {
+    "encoder": _("encoder", "编码器"),
+    "decoder": _("decoder", "解码器"),
+    "cross": _("cross", "交叉"),
+}
 QUESTIONS: Final[Mapping[str, Text]] = {
     "encoder": _("Which English words does an English word look at?", "一个英文词看向哪些英文词？"),
-    "decoder": _("Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"),
+    "decoder": _(
+        "Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"
+    ),
     "cross": _("Which English word does each German word come from?", "每个德文词来自哪个英文词？"),
 }
 WRITTEN: Final = _("German so far", "已写出的德文")
@@ -63,13 +70,13 @@ PART_NAMES: Final[Mapping[str, Text]] = {
 }
 PART_NOTES: Final[Mapping[str, Text]] = {
     "scale": _(
-        "Scores go into the softmax undivided, so that a row tends to one cell.",
+        "Scores enter the softmax undivided, so a row tends to settle on one cell.",
         "分数不再相除就进入 softmax，一行容易只剩一格。",
     ),
     "mask": _(
-        "A word not written yet cannot be seen, so writing goes on as before; the number is for the translation above, read whole, "
-        "with every row free to look ahead.",
-        "还没写出的词谁也看不到，所以自由翻译照旧；那个数字来自上面的译文：整句给出，每一行都可以往后看。",
+        "While it writes, later words do not exist yet, so the translation stays the same. The"
+        " number is for the finished translation above, read with every row free to look ahead.",
+        "翻译时后面的词还不存在，所以译文照旧；那个数字来自上面写完的译文：整句给出，每一行都可以往后看。",
     ),
     "position": _(
         "Embeddings go in without their sinusoids: to the encoder the sentence has no order.",
@@ -88,12 +95,14 @@ LEARNED: Final = _("training loss, smoothed", "训练损失（含标签平滑）
 HELD_OUT: Final = _("held-out loss", "验证损失")
 EPOCH: Final = _("epoch", "轮次")
 CURVE_SAYS: Final = _(
-    "Over {epochs} epochs the held-out loss falls from {first} to {loss} nats per piece, lowest after epoch {best}.",
+    "Over {epochs} epochs the held-out loss falls from {first} to {loss} nats per piece, lowest"
+    " after epoch {best}.",
     "经过 {epochs} 轮，验证损失从每词片 {first} 纳特降到 {loss} 纳特，第 {best} 轮最低。",
 )
 
 
-# In words: what an intervention did. {who} is what was changed, {query} a row, {old} and {new} its strongest keys.
+# Interventions in words. {who} is the changed part, {query} a row, {old} and {new} its strongest
+# keys.
 AFTER: Final = _("{changes}", "{changes}后")
 WITHOUT_PARTS: Final = _("without {parts}", "去掉{parts}")
 HIDDEN_AT: Final = _("with {n|the word|the words} {at} hidden", "遮住第 {at} 号词")
@@ -104,46 +113,70 @@ LEFT_OUT: Final[Mapping[str, Text]] = {
     "position": _("the position signal", "位置信号"),
 }
 ONE_HEAD: Final = _("{model} head {name}", "{model}头 {name}")
-TURNS: Final = _("{who}, row {query} turns from {old} to {new}", "{who}，{query} 这一行从 {old} 转向 {new}")
+TURNS: Final = _(
+    "{who}, row {query} turns from {old} to {new}", "{who}，{query} 这一行从 {old} 转向 {new}"
+)
+NOTHING_LEFT: Final = _(
+    "{who}, row {query} has nothing left to look at: its weights sum to 0",
+    "{who}，{query} 这一行没有可看的词了：权重之和为 0",
+)
 SHIFTS: Final = _(
-    "{who}, row {query} changes most: {key} goes from {before} to {after}", "{who}，{query} 这一行变化最大：{key} 从 {before} 变为 {after}"
+    "{who}, row {query} changes most: {key} goes from {before} to {after}",
+    "{who}，{query} 这一行变化最大：{key} 从 {before} 变为 {after}",
 )
-# Where the mean of the heads prints alike: the one weight of all heads that changes most.
+# Said where the mean of the heads prints alike: the single weight that changes most, among all
+# heads.
 WITHIN: Final = _(
-    "{who}, no row of the last cross-attention changes visibly in the mean over heads; {kind} head {name} changes most: row {query} gives "
-    "{key} {after} instead of {before}",
-    "{who}，最后一层交叉注意力的平均没有可见的变化；变化最大的是{kind}头 {name}：{query} 这一行给 {key} 的权重由 {before} 变为 {after}",
+    "{who}, no row of the last cross-attention changes visibly in the mean over heads; {kind} head"
+    " {name} changes most: row {query} gives {key} {after} instead of {before}",
+    "{who}，最后一层交叉注意力的平均没有可见的变化；变化最大的是{kind}头 {name}：{query} 这一行给"
+    " {key} 的权重由 {before} 变为 {after}",
 )
-NOWHERE: Final = _("{who}, no weight of any head changes visibly", "{who}，没有一个头的权重有可见的变化")
+NOWHERE: Final = _(
+    "{who}, no weight of any head changes visibly", "{who}，没有一个头的权重有可见的变化"
+)
 TOLD: Final = _("{who}, {what}", "{who}，{what}")
 HARDER: Final = _(
-    "the largest weight of a row goes from {before} to {after} on average over all heads", "每行最大的权重平均从 {before} 变为 {after}"
+    "the largest weight of a row goes from {before} to {after} on average over all heads",
+    "每行最大的权重平均从 {before} 变为 {after}",
 )
-AS_HARD: Final = _("the largest weight of a row stays {before} on average over all heads", "每行最大的权重平均仍为 {before}")
+AS_HARD: Final = _(
+    "the largest weight of a row stays {before} on average over all heads",
+    "每行最大的权重平均仍为 {before}",
+)
 AHEAD: Final = _(
-    "a row of the decoder gives {share} of its weight to what comes later, on average over all heads",
+    "a row of the decoder gives {share} of its weight to what comes later, on average over all"
+    " heads",
     "解码器的一行平均把 {share} 的权重给了后面的词",
 )
 ADRIFT: Final[Mapping[str, Text]] = {
     "previous": _(
-        "encoder head {name}, which gave the word before {before} of its weight, gives it {after}",
+        "encoder head {name} gives the previous word {after} of its weight instead of {before}",
         "编码器头 {name} 原来把 {before} 的权重给前一个词，现在给 {after}",
     ),
     "next": _(
-        "encoder head {name}, which gave the word after {before} of its weight, gives it {after}",
+        "encoder head {name} gives the next word {after} of its weight instead of {before}",
         "编码器头 {name} 原来把 {before} 的权重给后一个词，现在给 {after}",
     ),
 }
 NOT_ADRIFT: Final[Mapping[str, Text]] = {
     "previous": _(
-        "encoder head {name} gives the word before {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给前一个词"
+        "encoder head {name} still gives the previous word {before} of its weight",
+        "编码器头 {name} 仍把 {before} 的权重给前一个词",
     ),
     "next": _(
-        "encoder head {name} gives the word after {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给后一个词"
+        "encoder head {name} still gives the next word {before} of its weight",
+        "编码器头 {name} 仍把 {before} 的权重给后一个词",
     ),
 }
-LESS: Final = _("the same translation becomes {times} times less likely.", "同一句译文的可能性降为原来的 1/{times}。")
-MORE: Final = _("the same translation becomes {times} times more likely.", "同一句译文的可能性升为原来的 {times} 倍。")
+LESS: Final = _(
+    "the same translation becomes {times} times less likely.",
+    "同一句译文的可能性降为原来的 1/{times}。",
+)
+MORE: Final = _(
+    "the same translation becomes {times} times more likely.",
+    "同一句译文的可能性升为原来的 {times} 倍。",
+)
 EQUAL: Final = _("the same translation stays as likely.", "同一句译文的可能性不变。")
 MILLION: Final = _("more than a million", "一百多万")
 
@@ -152,14 +185,20 @@ ROLES_TITLE: Final = _("Who · did what · to whom", "谁 · 做什么 · 对谁
 ROLES_UNITS: Final = _("weights of one row of each head, encoder", "编码器，每个头取一行的权重")
 ROLES_HEAD: Final = _("{question}? {word}, head {head}", "{question}？{word}，头 {head}")
 ROLES_SAY: Final = _(
-    "{question}: from {word} head {head} looks most at {key}, {weight}", "{question}：从 {word} 出发，头 {head} 最多看向 {key}，{weight}"
+    "{question}: from {word} head {head} looks most at {key}, {weight}",
+    "{question}：从 {word} 出发，头 {head} 最多看向 {key}，{weight}",
 )
 ROLES_HEADING: Final = _("question, word that asks, head", "问题、提问的词、头")
-# What a change costs each word of the same translation.
-WORD_FALLS: Final = _("“{word}” goes from a probability of {was} to {now}", "“{word}”的概率由 {was} 变为 {now}")
-WORDS_TITLE: Final = _("probability of each word of the same translation", "同一句译文中每个词的概率")
+# The cost of a change for each word of the same translation.
+WORD_FALLS: Final = _(
+    "“{word}” goes from a probability of {was} to {now}", "“{word}”的概率由 {was} 变为 {now}"
+)
+WORDS_TITLE: Final = _(
+    "probability of each word of the same translation", "同一句译文中每个词的概率"
+)
 
-# The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling heads in the stored run.
+# The guided steps: (key, title, text). Their inputs and views stand in views.py, which finds
+# telling heads in the stored run.
 STEP_TITLES: Final[Mapping[str, Text]] = {
     "asks": _("One word asks", "一个词在问"),
     "scale": _("Why scores are divided", "分数为什么要除"),
@@ -173,64 +212,79 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
 }
 STEPS: Final[Mapping[str, Text]] = {
     "asks": _(
-        "Each German piece asks a question, its query. Every English word offers a key; query times key, scaled and put "
-        "through the softmax, says how much of each word's value is taken. The panel works one weight of this row out.",
-        "每个德文词片提出一个问题，即查询；每个英文词给出一个键。查询乘键，缩放之后经过 softmax，就是从每个词的值里各取多少。"
+        "Each German piece asks a question, its query. Every English word offers a key; query"
+        " times key, scaled and put through the softmax, says how much of each word's value is"
+        " taken. The panel works out one weight of this row.",
+        "每个德文词片提出一个问题，即查询；每个英文词给出一个键。查询乘键，缩放之后经过 softmax，"
+        "就是从每个词的值里各取多少。"
         "面板把这一行的一个权重逐步算了出来。",
     ),
     "scale": _(
-        "A product of long vectors is large, and a softmax over large numbers takes one cell and forgets the rest. Here scores are "
-        "no longer divided by the square root of the vectors' length: rows harden, and the same translation costs more.",
-        "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里分数不再除以向量长度的平方根："
-        "各行变硬，同一句译文的代价也更高。",
+        "A product of long vectors is large, and a softmax over large numbers takes one cell and"
+        " forgets the rest. Here scores are no longer divided by the square root of the vectors'"
+        " length: the weights become sharp, and the same translation costs more.",
+        "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里分数不再除以向量长"
+        "度的平方根：权重变得尖锐，同一句译文的代价也更高。",
     ),
     "heads": _(
-        "One head can only average. Several ask at once: who? did what? to whom? Each row is the clearest head for one question on "
-        "this sentence, over the same words: from the verb to who acts, from there to the verb, from the verb to what it is done to. "
-        "On another sentence other heads may answer.",
-        "一个头只能取平均。几个头可以同时问：谁？做什么？对谁？每一行是这句话上对一个问题最清楚的头，都画在同样的词上："
-        "从动词到做的人，从做的人到动词，从动词到它的对象。换一个句子，答话的可能是别的头。",
+        "One head can only average. Several ask at once: who? did what? to whom? Each row shows"
+        " the head that answers one question most clearly on this sentence: from the verb to who"
+        " acts, from the actor to the verb, from the verb to its object. On another sentence"
+        " other heads may answer.",
+        "一个头只能取平均。几个头可以同时问：谁？做什么？对谁？每一行是在这句话上回答一个问题最清楚的头：从动词到做的人，从做的人到动词，从动词到它的对象。换一个句子，答话的可能是别"
+        "的头。",
     ),
     "order": _(
-        "Shuffle the words: without the position signal the encoder gives the very same vectors, in another order. So sines and "
-        "cosines are added to the words, and the similarity of two positions depends on their distance.",
-        "把词打乱：没有位置信号时，编码器给出的还是同样的向量，只是换了次序。所以给词加上正弦和余弦，两个位置有多相似，只看它们的距离。",
+        "Shuffle the words: without the position signal the encoder gives the very same vectors, in"
+        " another order. So sines and cosines are added to the words, and the similarity of two"
+        " positions depends on their distance.",
+        "把词打乱：没有位置信号时，编码器给出的还是同样的向量，只是换了次序。"
+        "所以给词加上正弦和余弦，两个位置有多相似，只看它们的距离。",
     ),
     "mask": _(
-        "The decoder writes one word at a time, so a row may only look at what is already written; here the mask is taken away, and "
-        "rows look at words yet to come. English needs no mask, in the encoder or across: the whole sentence is there.",
+        "The decoder writes one word at a time, so a row may only look at what is already"
+        " written; here the mask is off, and rows look at words yet to come. Attention to"
+        " English needs no mask, in the encoder or across: the whole sentence is there from the"
+        " start.",
         "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。"
         "编码器自注意力和交叉注意力看的都是英文，整句一开始就在，所以不需要掩码。",
     ),
     "beam": _(
-        "Greedy takes the best word at every step and never looks back. A beam keeps four guesses until each writes the stop "
-        "token; without it none would end. As every word costs probability, short ones win unless α evens it out.",
-        "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；没有终止符，谁也不会结束。"
-        "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
+        "Greedy takes the best word at every step and never looks back. A beam keeps four"
+        " guesses until each writes the stop token; without it none would end. Each word lowers"
+        " the probability, so short translations win unless α evens it out.",
+        "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；没有终止"
+        "符，谁也不会结束。每个词都降低概率，所以短译文占便宜，长度惩罚 α 把它拉平。",
     ),
     "silence": _(
-        "What was this head for? Its output is multiplied by 0, and the translation changes. Below, the earlier one is read "
-        "again: each word with its probability before and after. Most heads can be spared on this sentence: try others, several at "
-        "once, or hide a word.",
-        "这个头有什么用？把它的输出乘以 0，译文就变了。下方再读一遍原来的译文：每个词之前和之后的概率。"
+        "What was this head for? Its output is multiplied by 0, and the translation changes."
+        " Below, the network reads the earlier one again: each word with its probability before"
+        " and after. Most heads can be spared on this sentence: try others, several at once, or"
+        " hide a word.",
+        "这个头有什么用？把它的输出乘以 0，译文就变了。"
+        "下方再读一遍原来的译文：每个词之前和之后的概率。"
         "这句话上大多数头都可以省掉：也试试别的头，几个一起，或者遮住一个词。",
     ),
     "residual": _(
-        "A sublayer's result is added to what went in, so what stands in a vector at the foot, its position too, has a way to the top. "
-        "These networks learned alike, with such paths and without. R² of a position, read at the top: {each}.",
-        "子层的结果加在它的输入上，所以向量里原有的东西，包括位置，都有路可以一直传到顶层。这些网络训练方式相同，有的有路径，有的没有。"
-        "从顶层读出位置的 R²：{each}。",
+        "A path adds a sublayer's input to its output, so a word and its position have a direct"
+        " route to the top. Two of these networks have none in the encoder; one gets the positions"
+        " again before each layer, yet the diagonal stays away. R² of a"
+        " position at the top: {each}.",
+        "路径把子层的输入加到输出上，所以词和它的位置都有路传到顶层。"
+        "其中两个网络的编码器没有路径；有一个在每层之前重新加上位置，"
+        "对角线还是没有回来。从顶层读出位置的 R²：{each}。",
     ),
     "training": _(
-        "Muon and Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the last checkpoints. The true word goes in, "
-        "whatever was predicted. Beside it stands what translating cost in its time.",
-        "带预热的 Muon 与 Adam、每次相加之前的随机失活、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
-        "旁边是当年翻译所花的代价。",
+        "Muon and Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the"
+        " last checkpoints. In training the true word goes in, whatever was predicted. The chart"
+        " compares what training cost at the time.",
+        "带预热的 Muon 与 Adam、每次相加之前的随机失活、平滑的标签、最后几个检查点的平均。无论预"
+        "测了什么，送进去的总是真正的词。旁边的图比较当年各系统的训练代价。",
     ),
 }
 
 
-# What each step asks: the projector's title.
+# The question of each step, which is its title on the projector.
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "asks": _("How does one word ask another?", "一个词怎样询问另一个词？"),
     "scale": _("What if scores are not divided?", "分数不除会怎样？"),
@@ -243,45 +297,64 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "training": _("How did it learn?", "它是怎样学会的？"),
 }
 
-# What the hall guesses before the lecturer opens the projected figure.
+# Guesses for the audience before the lecturer opens the projected figure.
 STEP_GUESSES: Final[Mapping[str, Text]] = {
     "mask": _(
-        "The mask is off. Where will a row of the decoder look: at words already written, at itself, or at words yet to come?",
+        "The mask is off. Where will a row of the decoder look: at words already written, at"
+        " itself, or at words yet to come?",
         "掩码去掉了。解码器的一行会看向哪里：已写出的词、它自己，还是还没写出的词？",
     ),
     "silence": _(
-        "One head of the cross-attention is multiplied by 0. Does the translation change, and by how many words?",
+        "One head of the cross-attention is multiplied by 0. Does the translation change, and by"
+        " how many words?",
         "把交叉注意力的一个头乘以 0。译文会变吗？会变几个词？",
     ),
     "residual": _(
-        "Without residual paths: in which layers will words still look at themselves and their neighbours?",
-        "没有残差路径：在哪些层里，词还会看向自己和邻词？",
+        "An encoder without residual paths loses the diagonal. If the positions are added again"
+        " before each layer, does it come back?",
+        "没有残差路径的编码器失去对角线。在每层之前重新加上位置：它会回来吗？",
     ),
 }
 
-# What the lecturer does at each step, or points at: notes of the presenter's window.
+# Notes for the presenter's window: what the lecturer does or points at in each step.
 STEP_SHOWS: Final[Mapping[str, Text]] = {
     "asks": _(
         "Read query, key and product element by element; then go on to the softmax with →.",
         "逐个元素读查询、键与乘积；再按 → 看到 softmax。",
     ),
-    "scale": _("Hold B: rows that were spread become one bright cell.", "按住 B 对比：原来分散的行变成一个亮格。"),
-    "heads": _("Read the three rows as three questions to the same words.", "把三行当作对同一些词提的三个问题来读。"),
-    "order": _("Show the pattern of sines first, then how alike two positions are.", "先看正弦的图案，再看两个位置有多相似。"),
+    "scale": _(
+        "Hold B: rows that were spread become one bright cell.",
+        "按住 B 对比：原来分散的行变成一个亮格。",
+    ),
+    "heads": _(
+        "Read the three rows as three questions to the same words.",
+        "把三行当作对同一些词提的三个问题来读。",
+    ),
+    "order": _(
+        "Show the pattern of sines first, then how alike two positions are.",
+        "先看正弦的图案，再看两个位置有多相似。",
+    ),
     "mask": _(
         "Point above the diagonal: that weight lies on words yet to come. Hold B for the mask.",
         "指向对角线上方：那里的权重落在还没写出的词上。按住 B 看有掩码时的样子。",
     ),
     "beam": _(
-        "Follow the winning path from left to right; point at a branch that was cut off.", "从左到右沿胜出的路径走；指出一条被剪掉的分支。"
+        "Follow the winning path from left to right; point at a branch that was cut off.",
+        "从左到右沿胜出的路径走；指出一条被剪掉的分支。",
     ),
-    "silence": _("Hold B: the words at the left are the translation before.", "按住 B：左侧的词就是之前的译文。"),
+    "silence": _(
+        "Hold B: the words at the left are the translation before.",
+        "按住 B：左侧的词就是之前的译文。",
+    ),
     "residual": _(
         "Go up each tower from its foot; then, out of the projector, set the gain of a path to 0.",
         "沿每座塔从下往上看；再退出投影，把一条路径的增益设为 0。",
     ),
-    "training": _("Point at the held-out loss: at the end it hardly falls any more.", "指向验证损失：到最后几乎不再下降。"),
+    "training": _(
+        "Point at the held-out loss: at the end it hardly falls any more.",
+        "指向验证损失：到最后几乎不再下降。",
+    ),
 }
 
-# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
+# 1: a step of every lecture; 3: only for a long lecture; the others may be skipped.
 STEP_RANKS: Final[Mapping[str, int]] = {"asks": 1, "scale": 3, "heads": 1, "beam": 3, "training": 3}

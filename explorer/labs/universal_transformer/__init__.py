@@ -1,1 +1,1 @@
-"""The lab of the Universal Transformer: one block, used until each position has thought enough."""
+"""The lab of the Universal Transformer: one block, applied until each position halts."""

@@ -1,4 +1,4 @@
-"""The lab of the Universal Transformer in words, English and Chinese, and its guided steps."""
+"""The texts of the lab of the Universal Transformer, English and Chinese, and its guided steps."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from explorer.labels import Text
-from explorer.labels import text as _
+from explorer.contract.labels import Text
+from explorer.contract.labels import text as _
 
 TITLE: Final = _("Universal Transformer", "通用 Transformer")
 SHORT: Final = _("Universal", "通用")
 LINE: Final = _(
-    "One block is used again and again; every position decides for itself when it has thought enough.",
+    "One block is used again and again; every position decides for itself when it has thought"
+    " enough.",
     "同一个块反复使用；每个位置自己决定何时想够了。",
 )
 CARD: Final = _("One block,\nas often as needed.", "同一个块，\n需要几次用几次。")
-KICKER: Final = _("Dehghani et al., 2019 · arXiv 1807.03819", "Dehghani 等，2019 · arXiv 1807.03819")
-EQUATION: Final = "u = s + P + T{sub:t};  s ← FFN(u + softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V})"
+KICKER: Final = _(
+    "Dehghani et al., 2019 · arXiv 1807.03819", "Dehghani 等，2019 · arXiv 1807.03819"
+)
+EQUATION: Final = (
+    "u = s + P + T{sub:t};  s ← FFN(u + softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V})"
+)
 SPOKEN: Final = _(
-    "u is the state s plus the signal P of the place plus the signal T t of the step; s becomes the feed-forward layer of u plus "
-    "attention of u to itself, with Q, K and V made of u; over and over, for steps t from 1 to N, where N is each position's own; layer "
-    "norms are left out",
-    "u 等于状态 s 加位置信号 P 加步信号 T t；s 更新为前馈层作用于 u 加上 u 的自注意力，Q、K、V 都由 u 算出；如此反复，步 t 从 1 到 N，"
-    "每个位置有自己的 N；此处略去层归一化",
+    "u is the state s plus the signal P of the place plus the signal T t of the step; s becomes"
+    " the feed-forward layer of u plus attention of u to itself, with Q, K and V made of u; this"
+    " repeats for steps t from 1 to N, where each position has its own N; layer norms are left"
+    " out",
+    "u 等于状态 s 加位置信号 P 加步信号 T t；s 更新为前馈层作用于 u 加上 u 的自注意力，Q、K、V "
+    "都由 u 算出；如此反复，步 t 从 1 到 N，每个位置有自己的 N；此处略去层归一化",
 )
 
-# ---- the input ---------------------------------------------------------------------------------------------------------------------
+# ---- the input
 
 REGION: Final = _("A story, a sum or a word", "故事、算式或单词")
 TASK: Final = _("Task", "任务")
@@ -37,22 +43,33 @@ TASKS: Final[Mapping[str, Text]] = {
     "copy": _("Copy a word", "抄写单词"),
 }
 PROMPTS: Final[Mapping[str, Text]] = {
-    "stories": _("A story, one sentence after the other, and a question", "一个故事，一句接一句，再加一个问题"),
+    "stories": _(
+        "A story, one sentence after the other, and a question",
+        "一个故事，一句接一句，再加一个问题",
+    ),
     "addition": _("Two numbers to add", "两个要相加的数"),
     "reverse": _("Letters to write backwards", "要倒着写的字母"),
     "copy": _("Letters to write again", "要抄写的字母"),
 }
 HINTS: Final[Mapping[str, Text]] = {
     "stories": _(
-        "Up to {facts} sentences: somebody went to the …, took the …, put the … in the …. Then ask: where is …?",
-        "最多 {facts} 句：somebody went to the …、took the …、put the … in the …。然后提问：where is …?",
+        "Up to {facts} sentences: somebody went to the …, took the …, put the … in the …. Then ask:"
+        " where is …?",
+        "最多 {facts} 句：somebody went to the …、took the …、put the … in the …。然后提问：where"
+        " is …?",
     ),
     "addition": _(
         "Numbers of up to {digits} digits; training saw up to 9.",
         "每个数最多 {digits} 位；训练时最多 9 位。",
     ),
-    "reverse": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
-    "copy": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
+    "reverse": _(
+        "a to z, up to {letters} letters; training saw up to 20.",
+        "a 到 z，最多 {letters} 个字母；训练时最多 20 个。",
+    ),
+    "copy": _(
+        "a to z, up to {letters} letters; training saw up to 20.",
+        "a 到 z，最多 {letters} 个字母；训练时最多 20 个。",
+    ),
 }
 QUESTION: Final = _("Question", "问题")
 GROUPS: Final[Mapping[str, Text]] = {
@@ -77,19 +94,21 @@ ORDINARY: Final = _("ordinary Transformer", "普通 Transformer")
 FIXED: Final = _("four steps everywhere", "处处四步")
 BESIDE: Final[Mapping[str, Text]] = {"ordinary": ORDINARY, "fixed": FIXED}
 BEYOND: Final = _(
-    "Longer than anything in training, {limit} {what} at most: expect mistakes.",
+    "Longer than anything in training ({limit} {what} at most): expect mistakes.",
     "比训练时见过的都长（最多 {limit} {what}），可能出错。",
 )
 DIGITS: Final = _("digits", "位")
 LETTERS: Final = _("letters", "个字母")
 
-# ---- the mechanism -----------------------------------------------------------------------------------------------------------------
+# ---- the mechanism
 
 PONDER: Final[Mapping[str, Text]] = {
     "title": _("How long each position thinks", "每个位置想多久"),
     "step": _("step", "步"),
     "question": _("Who may stop, and who thinks on?", "谁可以停下，谁继续想？"),
-    "empty": _("Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"),
+    "empty": _(
+        "Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"
+    ),
 }
 PLACE: Final = _("position", "位置")
 STEP: Final = _("{n} step", "{n} 步")
@@ -99,10 +118,18 @@ NO_SIGNAL: Final = _("no step signal", "没有步信号")
 KIND: Final = _("Self-attention, step by step", "逐步的自注意力")
 ROLES: Final[Mapping[str, Text]] = {"stories": _("sentences", "句子"), "": _("characters", "字符")}
 QUESTIONS: Final[Mapping[str, Text]] = {
-    "stories": _("Which sentence does each sentence look at, at this step?", "在这一步，每个句子看向哪个句子？"),
-    "": _("Which character does each place look at, at this step?", "在这一步，每个位置看向哪个字符？"),
+    "stories": _(
+        "Which sentence does each sentence look at, at this step?",
+        "在这一步，每个句子看向哪个句子？",
+    ),
+    "": _(
+        "Which character does each place look at, at this step?", "在这一步，每个位置看向哪个字符？"
+    ),
 }
-NO_ATTENTION: Final = _("Attention of every step and head comes with the first answer.", "有了第一个答案，就能看到每一步、每个头的注意力。")
+NO_ATTENTION: Final = _(
+    "Attention of every step and head comes with the first answer.",
+    "有了第一个答案，就能看到每一步、每个头的注意力。",
+)
 JOBS: Final[Mapping[str, Text]] = {
     "previous": _("the position before", "前一个位置"),
     "next": _("the position after", "后一个位置"),
@@ -114,13 +141,13 @@ JOBS: Final[Mapping[str, Text]] = {
 KNOBS: Final[Mapping[str, Text]] = {
     "limit": _("Steps at most, M", "最多步数 M"),
     "forced": _("Every position takes exactly", "每个位置恰好走"),
-    "told": _("Step signal", "步信号"),
+    "step_signal": _("Step signal", "步信号"),
 }
 
-# ---- hard things take longer -------------------------------------------------------------------------------------------------------
+# ---- hard inputs take longer
 
 HARD: Final[Mapping[str, tuple[Text, Text, Text, Text]]] = MappingProxyType(
-    {  # the axis, what was measured, one, several
+    {  # the axis, the measure, singular, plural
         "stories": (
             _("facts that the answer needs", "答案需要的事实数"),
             _("held-out stories, ponder of the question", "留出的故事，问题处的思考代价"),
@@ -148,14 +175,17 @@ HARD: Final[Mapping[str, tuple[Text, Text, Text, Text]]] = MappingProxyType(
     }
 )
 ON_BABI: Final = _(
-    "Published on bAbI, as the mean over all positions, not of the question: {figures}; ours over all positions: {all}.",
+    "Published on bAbI, as the mean over all positions, not of the question: {figures}; ours over"
+    " all positions: {all}.",
     "论文在 bAbI 上是所有位置的平均，不是问题处的：{figures}；这里所有位置的平均为 {all}。",
 )
 
-# ---- what it is compared with ------------------------------------------------------------------------------------------------------
+# ---- the comparisons
 
 LENGTHS: Final = _("Twice as long as in training", "长度是训练时的两倍")
-LENGTHS_UNITS: Final = _("share of the answers that is right; a line for each seed", "答对的比例；每个随机种子一条线")
+LENGTHS_UNITS: Final = _(
+    "share of the answers that is right; a line for each seed", "答对的比例；每个随机种子一条线"
+)
 SHORT_NAMES: Final[Mapping[str, Text]] = {
     "reverse": _("reverse", "倒写"),
     "addition": _("addition", "加法"),
@@ -166,11 +196,17 @@ CHARACTERS: Final = _("characters", "字符")
 WHOLE: Final = _("whole answers", "整个答案")
 TRAINED_AT: Final = _("≤ 20", "≤ 20")
 NETWORKS: Final[Mapping[str, Text]] = {
-    "": _("Universal Transformer, each position stops by itself", "通用 Transformer，各位置自己停止"),
+    "": _(
+        "Universal Transformer, each position stops by itself", "通用 Transformer，各位置自己停止"
+    ),
     "_fixed": _("the same block, four steps everywhere", "同样的块，处处四步"),
     "_ordinary": _("ordinary Transformer, as many parameters", "参数量相同的普通 Transformer"),
 }
-BRIEF: Final[Mapping[str, Text]] = {"": _("Universal", "通用"), "_fixed": _("four steps", "四步"), "_ordinary": _("ordinary", "普通")}
+BRIEF: Final[Mapping[str, Text]] = {
+    "": _("Universal", "通用"),
+    "_fixed": _("four steps", "四步"),
+    "_ordinary": _("ordinary", "普通"),
+}
 PRINTED: Final = _("published, at 400, after training up to 40", "发表值：训练到 40，测试 400")
 COLUMNS: Final[tuple[Text, ...]] = (
     _("task", "任务"),
@@ -189,30 +225,37 @@ SAYS: Final = _(
     "长度 40，各种子平均：{tasks}。",
 )
 IN_PRINT: Final = _(
-    "In print, at 400 characters, the Universal Transformer leads in all three.", "论文在长度 400 上，通用 Transformer 三项全部领先。"
+    "In print, at 400 characters, the Universal Transformer leads in all three.",
+    "论文在长度 400 上，通用 Transformer 三项全部领先。",
 )
 LEADS: Final = _(
     "Here all three seeds of it are ahead of all three of the ordinary one in: {tasks}.",
     "这里它的三个种子全部领先于普通 Transformer 的三个种子的任务：{tasks}。",
 )
 UNDONE: Final = _(
-    "No network gets a single input of {tasks} wholly right, so those shares name no order.",
+    "No network gets a single input of {tasks} entirely right, so those shares do not rank the"
+    " networks.",
     "没有网络把任何一个{tasks}输入整个答对，所以那些比例排不出先后。",
 )
 
-# ---- the card ----------------------------------------------------------------------------------------------------------------------
+# ---- the card
 
 DATA: Final = _("made by a generator", "由生成器产生")
 EACH: Final = _("each", "每个模型")
 STORY_FIGURE: Final = _("stories, {split}", "故事，{split}")
 OTHERS: Final = _("characters: {figures}", "字符：{figures}")
 WHY: Final = _(
-    "{source} has no figure that this one could be held against. {why} In print, at 400 characters: {tasks}.",
+    "{source} has no figure to compare with this one. {why} In print, at 400 characters: {tasks}.",
     "{source} 没有可直接比较的数字。{why}论文中长度 400 的结果：{tasks}。",
 )
-WHY_TASK: Final = _("{task} {universal}, ordinary Transformer {transformer}", "{task} {universal}，普通 Transformer {transformer}")
+WHY_TASK: Final = _(
+    "{task} {universal}, ordinary Transformer {transformer}",
+    "{task} {universal}，普通 Transformer {transformer}",
+)
 
-CURVE_UNITS: Final = _("share of held-out answers that is wrong, lower is better", "留出答案中答错的比例，越低越好")
+CURVE_UNITS: Final = _(
+    "share of held-out answers that is wrong, lower is better", "留出答案中答错的比例，越低越好"
+)
 CURVE_SAYS: Final = _(
     "After {seen} inputs seen, the same number by each: {figures}.",
     "各看过 {seen} 个输入之后：{figures}。",
@@ -224,26 +267,30 @@ CURVE_AXES: Final = (SEEN, WRONG)
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
-        "Attention is drawn for every step; a position that has stopped asks nothing any more, so its row is grey. It can still be looked "
-        "at.",
+        "Attention is drawn for every step; a stopped position asks nothing more, so its row is"
+        " grey. Others can still look at it.",
         "每一步的注意力都画出；已停止的位置不再提问，所以它那一行是灰色。它仍可被看到。",
     ),
     _(
-        "“If all stopped now” runs the network once more with that many steps at most; the remainder then takes what is left.",
+        "“If all stopped now” runs the network once more with that many steps at most; the"
+        " remainder then takes what is left.",
         "“如果此刻全部停止”是让网络最多走这么多步再运行一次，余量取剩下的部分。",
     ),
     _(
-        "Time in the panel is that of the held-out inputs as one batch, stopped positions not computed.",
+        "Time in the panel is that of the held-out inputs as one batch, stopped positions not"
+        " computed.",
         "面板中的时间是留出输入作为一批的用时，已停止的位置不再计算。",
     ),
     _(
-        "One stack reads the input and fills all places of the answer at once; the paper has an encoder and a decoder.",
+        "One stack reads the input and fills all places of the answer at once; the paper has an"
+        " encoder and a decoder.",
         "这里由同一个栈读入输入并同时填写答案的所有位置；论文用编码器和解码器。",
     ),
 )
 NOTES_LABEL: Final = _("Small print", "说明")
 
-# The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling positions in the stored run.
+# The guided steps: (key, title, text). Their inputs and views stand in views.py, which finds
+# telling positions in the stored run.
 STEP_TITLES: Final[Mapping[str, Text]] = {
     "block": _("One block, again and again", "同一个块，反复使用"),
     "halting": _("When is it enough?", "何时算够？"),
@@ -255,51 +302,62 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
 }
 STEPS: Final[Mapping[str, Text]] = {
     "block": _(
-        "A Transformer has a stack of layers, each with weights of its own. This one has a single block, used step after step on all "
-        "positions at once: the sentences of a story and its question. Scrub, and read what it would answer if it stopped now.",
-        "普通 Transformer 是一叠各有权重的层。这里只有一个块，一步一步作用于所有位置：故事的句子和问题。"
-        "拖动步数，看若此刻停下，它会怎么回答。",
+        "A Transformer has a stack of layers, each with weights of its own. This one has a"
+        " single block, used step after step on all positions at once: the sentences of a story"
+        " and its question. Move through the steps and read what it would answer if it stopped"
+        " now.",
+        "普通 Transformer 是一叠各有权重的层。这里只有一个块，一步一步作用于所有位置：故事的句子"
+        "和问题。拖动步数，看若此刻停下，它会怎么回答。",
     ),
     "halting": _(
-        "After each step a unit says how likely it is to stop, h. The sum grows to 1 − ε; what is left of 1 is the remainder R. "
-        "What comes out is the mean of the states, weighted by these very numbers. The cost N + R keeps it from thinking for ever.",
-        "每走一步，一个单元给出停止的概率 h。h 累加到 1 − ε 为止，离 1 还差的是余量 R。输出是各步状态按这些数的加权平均。"
-        "代价 N + R 使它不会一直想下去。",
+        "After each step a unit gives a probability h of stopping. The sum grows to 1 − ε; the"
+        " rest of 1 is the remainder R. The output is the mean of the states, weighted by these"
+        " numbers. The cost N + R keeps it from thinking for ever.",
+        "每走一步，一个单元给出停止的概率 h。h 累加到 1 − ε 为止，离 1 还差的是余量 R。输出是各"
+        "步状态按这些数的加权平均。代价 N + R 使它不会一直想下去。",
     ),
     "stopped": _(
-        "Every position chooses its depth. One that has stopped is copied on: its row is grey in the attention view, nothing of it "
-        "is computed, yet the question can still look at it. That saves time. (The paper still adds each step's signal to it; the "
-        "model card says what that changes.)",
-        "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计算，但问题仍可看向它。这样就省下时间。"
-        "（论文仍给它加上每一步的步信号；模型卡说明有何不同。）",
+        "Every position chooses its own depth. A stopped one is copied to the next step: its row"
+        " is grey in the attention view and costs nothing, but the question can still look at"
+        " it. That saves time. (The paper still adds each step's signal to it; the model card"
+        " says what that changes.)",
+        "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计"
+        "算，但问题仍可看向它。这样就省下时间。（论文仍给它加上每一步的步信号；模型卡说明有何不"
+        "同。）",
     ),
     "signal": _(
-        "The block is the same every time, so each step is told which one it is: sinusoids of the step are added beside those of the "
-        "place. Here that signal is off, and the word is no longer written backwards. The panel says how many held-out words are.",
-        "每次都是同一个块，所以要告诉它现在是第几步：除了位置的正弦信号，还加上步的正弦信号。这里关掉了步信号，单词便倒写不对了；"
-        "面板显示留出的单词还有多少能写对。",
+        "The block is the same at every step, so a signal tells it the step: sinusoids of the"
+        " step are added to those of the position. Here that signal is off, and the word no"
+        " longer comes out backwards. The panel says how many held-out words still do.",
+        "每次都是同一个块，所以要告诉它现在是第几步：除了位置的正弦信号，还加上步的正弦信号。这"
+        "里关掉了步信号，单词便倒写不对了；面板显示留出的单词还有多少能写对。",
     ),
     "facts": _(
-        "Where she went last is enough: this answer needs one fact, the ringed sentence. Over held-out stories a question costs "
-        "{one} with one fact, {two} with two and {three} with three: the network thinks longer where more has to be put together. "
-        "The diamond is this story; the first story needs three.",
-        "知道她最后去了哪里就够了：这个答案只需一个事实，即圈出的句子。在留出的故事里，一个事实的问题平均代价 {one}，两个 {two}，"
-        "三个 {three}：要拼起来的越多，想得越久。菱形就是这个故事；第一个故事需要三个事实。",
+        "This answer needs one fact, the ringed sentence: where she went last. On held-out"
+        " stories a question costs {one} with one fact, {two} with two and {three} with three:"
+        " the network thinks longer when it must combine more. The diamond is this story; the"
+        " first story needs three.",
+        "知道她最后去了哪里就够了：这个答案只需一个事实，即圈出的句子。在留出的故事里，一个事实"
+        "的问题平均代价 {one}，两个 {two}，三个 {three}：要拼起来的越多，想得越久。菱形就是这个"
+        "故事；第一个故事需要三个事实。",
     ),
     "carries": _(
-        "95,678 + 4,322: the last digits give a carry, and it runs through every column. All digits of the answer are filled in at "
-        "once, so what runs from column to column has to do so in steps. Which digits think longest?",
-        "95,678 + 4,322：末位产生进位，一路传过每一列。答案的所有数字同时填写，要逐列传递的东西只能一步一步传。哪些数字想得最久？",
+        "95,678 + 4,322: the last digits give a carry, and it runs through every column. The"
+        " network fills in all digits of the answer at once, so the carry can only move from"
+        " column to column in steps. Which digits think longest?",
+        "95,678 + 4,322：末位产生进位，一路传过每一列。答案的所有数字同时填写，要逐列传递的东西"
+        "只能一步一步传。哪些数字想得最久？",
     ),
     "forced": _(
-        "The sum again, and every position gets one step and no more. The panel says what becomes of this answer and of held-out ones. "
-        "Give steps back one by one: how many does the answer need?",
-        "还是那个算式，每个位置只给一步。面板显示这个答案和留出的答案变成什么样。再一步步还给它：答案需要几步？",
+        "The same sum, but every position gets only one step. The panel says what happens to"
+        " this answer and to held-out ones. Add steps one by one: how many does the answer need?",
+        "还是那个算式，每个位置只给一步。面板显示这个答案和留出的答案变成什么样。再一步步还给"
+        "它：答案需要几步？",
     ),
 }
 
 
-# What each step asks: the projector's title.
+# The question of each step, which is its title on the projector.
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "block": _("What does the same block do again and again?", "同一个块反复做了什么？"),
     "halting": _("When is it enough?", "何时算够？"),
@@ -310,21 +368,41 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "forced": _("What if there is no time to think?", "没有时间想会怎样？"),
 }
 
-# What the hall guesses before the lecturer opens the projected figure.
+# Guesses for the audience before the lecturer opens the projected figure.
 STEP_GUESSES: Final[Mapping[str, Text]] = {
-    "carries": _("95,678 + 4,322: which digits of the answer take the most steps?", "95,678 + 4,322：答案的哪几位需要最多的步数？"),
+    "carries": _(
+        "95,678 + 4,322: which digits of the answer take the most steps?",
+        "95,678 + 4,322：答案的哪几位需要最多的步数？",
+    ),
 }
 
-# What the lecturer does at each step, or points at: notes of the presenter's window.
+# Notes for the presenter's window: what the lecturer does or points at in each step.
 STEP_SHOWS: Final[Mapping[str, Text]] = {
     "block": _("Press Space; read the answer after each step.", "按空格；每一步后读答案。"),
-    "halting": _("Point at the step where the sum passes the threshold.", "指出和超过阈值的那一步。"),
-    "stopped": _("Count the grey rows: they have stopped and are copied on.", "数灰色的行：它们已停下，只被复制下去。"),
+    "halting": _(
+        "Point at the step where the sum passes the threshold.", "指出和超过阈值的那一步。"
+    ),
+    "stopped": _(
+        "Count the grey rows: they have stopped and are only copied.",
+        "数灰色的行：它们已停下，只被复制下去。",
+    ),
     "signal": _("Hold B for the word as it should be.", "按住 B 看正确的词。"),
-    "facts": _("Compare the middles of the three groups, then find the diamond.", "比较三组的中间位置，再找到菱形。"),
-    "carries": _("Read the bars under the answer from right to left, as the carry runs.", "从右到左读答案下的条形，和进位的方向一样。"),
+    "facts": _(
+        "Compare the middles of the three groups, then find the diamond.",
+        "比较三组的中间位置，再找到菱形。",
+    ),
+    "carries": _(
+        "Read the bars under the answer from right to left, as the carry runs.",
+        "从右到左读答案下的条形，和进位的方向一样。",
+    ),
     "forced": _("Hold B for the answer with time to think.", "按住 B 看有时间思考时的答案。"),
 }
 
-# 1: a step of every lecture; 3: for a long lecture; the others may be skipped.
-STEP_RANKS: Final[Mapping[str, int]] = {"block": 1, "halting": 3, "signal": 3, "carries": 1, "forced": 3}
+# 1: a step of every lecture; 3: only for a long lecture; the others may be skipped.
+STEP_RANKS: Final[Mapping[str, int]] = {
+    "block": 1,
+    "halting": 3,
+    "signal": 3,
+    "carries": 1,
+    "forced": 3,
+}

@@ -1,1 +1,2 @@
-"""The lab of a model that somebody brings along: it stands on the site only where app.py was started with --model."""
+"""The lab of a user's own model: it stands on the site only where app.py was started with
+--model."""

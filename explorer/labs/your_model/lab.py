@@ -1,4 +1,5 @@
-"""The page of a model of the visitor's own: attention, logit lens and bertviz of whatever `--model` names. Its texts stand here too."""
+"""The page of a user's own model: attention, logit lens and bertviz of the model that `--model`
+names. Its texts stand here too."""
 
 from __future__ import annotations
 
@@ -8,18 +9,27 @@ from typing import Final
 
 import numpy as np
 
-from explorer.controls import Control, query
-from explorer.declared import lab_of
+from explorer.components import input_bar
+from explorer.components.card import TitleFigure
+from explorer.contract.controls import Control, spell_query
+from explorer.contract.lab import FIGURE, Lab, name_part
+from explorer.contract.labels import CARD, SIZES, Text, fill_text
+from explorer.contract.labels import text as _
 from explorer.figures import attention
-from explorer.lab import FIGURE, Lab, part
-from explorer.labels import CARD, Text, filled
-from explorer.labels import text as _
-from explorer.packing import pack
-from explorer.program import About, Program
-from explorer.views import in_bertviz, on_stage
-from explorer.widgets import ask
-from explorer.widgets.card import Pair
-from models.your_model.records import MOST_PARAMETERS, MOST_TOKENS, Explanation, Facts, Request, here
+from explorer.page.declared import lab_of
+from explorer.page.program import About, Program
+from explorer.page.views import view_in_bertviz, view_on_stage
+from explorer.panels.translation import cut_off
+from explorer.values.packing import pack_array
+from models.your_model.records import (
+    MOST_PARAMETERS,
+    MOST_TOKENS,
+    Explanation,
+    Facts,
+    Request,
+    read_facts,
+    shorten,
+)
 
 EXPLAIN = "models.your_model.explain:explain"
 Value = dict[str, object]
@@ -28,10 +38,10 @@ WORDS: Final = SimpleNamespace(
     TITLE=_("Your model", "您的模型"),
     SHORT=_("Your model", "您的模型"),
     LINE=_(
-        "A model that you brought along reads your text; every head of it is in view, and what each layer would say.",
+        "Your own model reads your text; you see each of its heads, and what each layer would say.",
         "您带来的模型读您的文本；它的每个头、每一层会说什么，都看得见。",
     ),
-    CARD=_("The model that you\nbrought along.", "您带来的模型。"),
+    CARD=_("The model that\nyou bring.", "您带来的模型。"),
 )
 REGION: Final = _("Text and model", "文本与模型")
 RUN: Final = _("Read", "阅读")
@@ -40,38 +50,67 @@ SIZE: Final = _("layers × heads", "层 × 头")
 FILE: Final = _("model", "模型")
 KIND: Final = _("architecture", "架构")
 KINDS: Final[Mapping[str, tuple[Text, Text]]] = {
-    "encoder": (_("Encoder self", "编码器自注意力"), _("Which tokens does a token look at?", "一个词元看向哪些词元？")),
-    "decoder": (_("Decoder self", "解码器自注意力"), _("Which earlier tokens does a token look at?", "一个词元看向之前的哪些词元？")),
-    "cross": (_("Cross", "交叉"), _("Which token of the text does each written token look at?", "每个写出的词元看向文本中的哪个词元？")),
+    "encoder": (
+        _("Encoder self", "编码器自注意力"),
+        _("Which tokens does a token look at?", "一个词元看向哪些词元？"),
+    ),
+    "decoder": (
+        _("Decoder self", "解码器自注意力"),
+        _("Which earlier tokens does a token look at?", "一个词元看向之前的哪些词元？"),
+    ),
+    "cross": (
+        _("Cross", "交叉"),
+        _(
+            "Which token of the text does each written token look at?",
+            "每个写出的词元看向文本中的哪个词元？",
+        ),
+    ),
 }
 READ, WRITTEN, BEFORE = _("text", "文本"), _("written", "写出的"), _("written so far", "已写出的")
 TOWER: Final = {
     "title": _("What would each layer say?", "每一层会说什么？"),
     "empty": _(
-        "The logit lens stands here once a text is read, if the weights have an output layer for tokens.",
+        "The logit lens appears here once a text is read, if the weights have an output layer"
+        " for tokens.",
         "读过文本后这里是 logit 透镜，前提是权重里有词元的输出层。",
     ),
 }
 LENS: Final = _("logit lens", "logit 透镜")
 PROSE: Final = _(
-    "**{name}** is a `{kind}` of transformers with {parameters} parameters, opened by `python app.py --model`. Its safetensors are "
-    "read and no pickle, its config and its tokenizer.json; none of its own code runs.\n\n"
-    "- A folder, or a model of the Hub pinned to a revision: `--model owner/name@REVISION`. Without a network it must be in the cache.\n"
-    "- At most {most} parameters and {tokens} tokens; shapes of BERT, GPT-2 and T5. What a T5 writes is the likeliest token every time.\n"
-    "- The weights are those of `output_attentions`. The logit lens reads each layer with the last one's norm and readout, for which "
-    "lower layers were never trained; a BERT guesses the token that stands there, seen or hidden behind its mask.\n"
-    "- Guided steps and measured figures are left out: they speak of other weights.",
-    "**{name}** 是 transformers 的 `{kind}` 模型，参数 {parameters} 个，由“python app.py --model”打开。只读取 safetensors"
-    "（不读 pickle）、“config.json”与“tokenizer.json”；不运行模型自带的任何代码。\n\n"
-    "- 可以是文件夹，也可以是锁定版本的 Hub 模型：“--model owner/name@REVISION”。没有网络时它必须已在缓存中。\n"
-    "- 最多 {most} 个参数、{tokens} 个词元；形状为 BERT、GPT-2 或 T5。T5 每次写出最可能的词元。\n"
-    "- 权重即 `output_attentions` 的权重。logit 透镜用最后一层的归一化与输出层来读每一层，低层从未为此训练过；"
-    "BERT 猜的是该位置上的词元，无论它可见还是被掩码遮住。\n"
-    "- 这里没有引导步骤和测得的数据，因为它们说的是别的权重。",
+    "**{name}** is a `{kind}` of transformers with {parameters} parameters, opened by `python"
+    " app.py --model`. Its safetensors are read and no pickle, its config and its"
+    " tokenizer.json; none of its own code runs.\n\n- A folder, or a model of the Hub pinned to"
+    " a revision: `--model owner/name@REVISION`. Without a network it must be in the cache.\n-"
+    " At most {most} parameters and {tokens} tokens; shapes of BERT, GPT-2 and T5. What a T5"
+    " writes is the likeliest token every time.\n- A GPT-2 does not read a space at the very end"
+    " of a text: it belongs to the token that would follow.\n- The weights are those of"
+    " `output_attentions`. The logit lens reads each layer with the last one's norm and readout,"
+    " for which lower layers were never trained; a BERT guesses the token at that place, visible"
+    " or masked.\n- Guided steps and measured figures are left out: they speak of other weights.",
+    "**{name}** 是 transformers 的 `{kind}` 模型，参数 {parameters} 个，由“python app.py"
+    " --model”打开。只读取 safetensors（不读 pickle）、“config.json”与“tokenizer.json”；不运行模"
+    "型自带的任何代码。\n\n- 可以是文件夹，也可以是锁定版本的 Hub 模型：“--model owner/name@"
+    "REVISION”。没有网络时它必须已在缓存中。\n- 最多 {most} 个参数、{tokens} 个词元；形状为"
+    " BERT、GPT-2 或 T5。T5 每次写出最可能的词元。\n- GPT-2 不读文本末尾的那个空格：它属于后面将"
+    "出现的词元。\n- 权重即 `output_attentions` 的权重。logit 透镜用最后一层的归一化与输出层来读"
+    "每一层，低层从未为此训练过；BERT 猜的是该位置上的词元，无论它可见还是被掩码遮住。\n- 这里没"
+    "有引导步骤和测得的数据，因为它们说的是别的权重。",
 )
 PAPERS: Final = {
-    "bert": (2018, "BERT: Pre-training of Deep Bidirectional Transformers", "Devlin et al.", "1810.04805", ("translation",)),
-    "gpt2": (2019, "Language Models are Unsupervised Multitask Learners", "Radford et al.", "", ("language_model",)),
+    "bert": (
+        2018,
+        "BERT: Pre-training of Deep Bidirectional Transformers",
+        "Devlin et al.",
+        "1810.04805",
+        ("translation",),
+    ),
+    "gpt2": (
+        2019,
+        "Language Models are Unsupervised Multitask Learners",
+        "Radford et al.",
+        "",
+        ("language_model",),
+    ),
     "t5": (
         2019,
         "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
@@ -85,11 +124,17 @@ EQUATIONS: Final = {
     "gpt2": "softmax({query:Q}{key:K}{sup:⊤}/{root:d_k} + mask) {value:V}",
     "t5": "softmax({query:Q}{key:K}{sup:⊤} + bias(i − j)) {value:V}",
 }
-SPOKEN: Final = _("the softmax of queries times keys weighs the values", "查询乘以键，经 softmax 后给值加权")
+SPOKEN: Final = _(
+    "the softmax of queries times keys weighs the values", "查询乘以键，经 softmax 后给值加权"
+)
 
 
-def examples(known: Facts) -> tuple[str, ...]:
-    """Texts to begin with that suit a shape."""
+def list_examples(known: Facts) -> tuple[str, ...]:
+    """Return example texts that suit a model's shape, each cut to what the model can read."""
+    return tuple(dict.fromkeys(shorten(known, text) for text in _list_examples(known)))
+
+
+def _list_examples(known: Facts) -> tuple[str, ...]:
     if known.shape == "t5":
         return (
             "translate English to German: The house is wonderful.",
@@ -109,21 +154,28 @@ def examples(known: Facts) -> tuple[str, ...]:
     )
 
 
-def bare(token: str) -> str:
-    """A token without the marks of its tokenizer."""
+def strip_marks(token: str) -> str:
+    """Return a token without the marks of its tokenizer."""
     return token.removeprefix("##").strip(" ") or token
 
 
-def kinds(seen: Explanation) -> list[attention.Kind]:
-    """The attentions of a run, as transformers has them."""
+def list_attentions(explanation: Explanation) -> list[attention.Kind]:
+    """Return the attentions of a run, as transformers has them."""
     source, target = (
-        (tuple(map(bare, names)), spaces) for names, spaces in ((seen.source, seen.source_space), (seen.target, seen.target_space))
+        (tuple(map(strip_marks, names)), spaces)
+        for names, spaces in (
+            (explanation.source, explanation.source_space),
+            (explanation.target, explanation.target_space),
+        )
     )
-    before = ((bare(seen.start), *target[0][:-1]), (True, *target[1][:-1]))
+    before = ((strip_marks(explanation.start), *target[0][:-1]), (True, *target[1][:-1]))
     found = []
-    for key, weights in seen.maps.items():
+    for key, weights in explanation.maps.items():
         alone = key == "decoder" and not target[0]
-        (queries, query_space), (keys, key_space) = {"cross": (target, source), "decoder": (target, before)}.get(key, (source, source))
+        (queries, query_space), (keys, key_space) = {
+            "cross": (target, source),
+            "decoder": (target, before),
+        }.get(key, (source, source))
         if alone:
             queries, query_space, keys, key_space = *source, *source
         roles = (WRITTEN if queries is target[0] else READ, BEFORE if keys is before[0] else READ)
@@ -147,62 +199,101 @@ def kinds(seen: Explanation) -> list[attention.Kind]:
     return found
 
 
-def maps(seen: Explanation, request: Request, state: str) -> Value:
-    """What the attention view draws."""
-    return attention.value(kinds(seen), query=query(request), state=state, silences=False)
+def draw_attention(explanation: Explanation, request: Request, state: str) -> Value:
+    """Draw the attention view."""
+    return attention.draw_attention(
+        list_attentions(explanation), query=spell_query(request), state=state, silences=False
+    )
 
 
-def tower(seen: Explanation, request: Request, state: str) -> Value | None:
-    """What each layer would say, by the logit lens; None where there is none."""
-    lens = seen.lens
+def draw_tower(explanation: Explanation, request: Request, state: str) -> Value | None:
+    """Draw the guess of each layer, by the logit lens; None where there is none."""
+    lens = explanation.lens
     if lens is None:
         return None
     gain = np.array(lens.nats[0] - lens.nats[-1])
     bits = (lens.nats / np.float32(np.log(2))).astype(np.float32)
     return {
         "state": state,
-        "query": query(request),
+        "query": spell_query(request),
         "symbols": list(lens.stands),
         "read": list(lens.read),
         "given": len(lens.stands),
         "pieces": True,
-        "sets": [{"key": "lens", "name": dict(LENS), "best": [list(row) for row in lens.best], "bits": pack(bits, unit=False)}],
+        "reads": set(explanation.maps) == {"encoder"},
+        "sets": [
+            {
+                "key": "lens",
+                "name": dict(LENS),
+                "best": [list(row) for row in lens.best],
+                "right": (lens.numbers == lens.true).tolist(),
+                "bits": pack_array(bits, unit=False),
+            }
+        ],
         "pick": {"pos": int(gain.argmax())},
     }
 
 
-def answer(seen: Explanation, _request: Request) -> Value:
-    """What a decoder behind an encoder has written, or else the text as the model reads it: each piece is a row of the attention."""
-    tokens, spaces = (seen.target, seen.target_space) if seen.target else (seen.source, seen.source_space)
-    return ask.pieces(tuple(map(bare, tokens)), spaces)
+def describe_answer(explanation: Explanation, _request: Request) -> Value:
+    """Return the text that a decoder behind an encoder has written, or else the text as the model
+    reads it: each piece is a row of the attention."""
+    tokens, spaces = (
+        (explanation.target, explanation.target_space)
+        if explanation.target
+        else (explanation.source, explanation.source_space)
+    )
+    return input_bar.describe_pieces(tuple(map(strip_marks, tokens)), spaces, text=explanation.text)
 
 
-def lab() -> Lab:
-    """The lab of the model that this process was started with. InputError where it cannot be shown."""
-    known = here()
-    asked = tuple(Request(text) for text in examples(known))
+def describe_endings(explanation: Explanation, _request: Request) -> list[Value]:
+    """Return why the text of a decoder behind an encoder ends."""
+    return (
+        [input_bar.describe_ending(explanation.reason, len(explanation.target), SIZES["tokens"])]
+        if explanation.reason
+        else []
+    )
+
+
+def build_lab() -> Lab:
+    """Return the lab of the model that this process was started with. Raise InputError where it
+    cannot be shown."""
+    known = read_facts()
+    asked = tuple(Request(text) for text in list_examples(known))
     year, paper, authors, arxiv, ancestors = PAPERS[known.shape]
     number = f"{known.parameters:,}"
-    prose = filled(PROSE, name=known.name, kind=known.model_type, parameters=number, most=f"{MOST_PARAMETERS:,}", tokens=MOST_TOKENS)
+    prose = fill_text(
+        PROSE,
+        name=known.name,
+        kind=known.model_type,
+        parameters=number,
+        most=f"{MOST_PARAMETERS:,}",
+        tokens=MOST_TOKENS,
+    )
     pairs = (
-        Pair(FILE, known.name),
-        Pair(KIND, known.model_type),
-        Pair(CARD["parameters"], number),
-        Pair(SIZE, f"{known.layers} × {known.heads}"),
+        TitleFigure(FILE, known.name),
+        TitleFigure(KIND, known.model_type),
+        TitleFigure(CARD["parameters"], number),
+        TitleFigure(SIZE, f"{known.layers} × {known.heads}"),
     )
     program: Program[Request, Explanation] = Program(
         explain=EXPLAIN,
         kind=Request,
-        controls=(Control("text", filled(TEXT, tokens=known.tokens), "sentence", placeholder=asked[0].text),),
+        controls=(
+            Control(
+                "text", fill_text(TEXT, tokens=known.tokens), "sentence", placeholder=asked[0].text
+            ),
+        ),
         views=(
-            on_stage("attention", maps, at="above"),
-            on_stage("tower", tower, TOWER, at="below"),
-            in_bertviz(("head", "model"), kinds),
+            view_on_stage("attention", draw_attention, at="above"),
+            view_on_stage("tower", draw_tower, TOWER, at="below"),
+            view_in_bertviz(("head", "model"), list_attentions),
         ),
         change=None,
         examples=tuple((one, dict.fromkeys(("en", "zh"), one.text)) for one in asked),
         first=lambda: None,
-        answer=answer,
+        answer=describe_answer,
+        describe_endings=describe_endings,
+        describe_warning=lambda request, seen: cut_off(describe_endings(seen, request)),
         about=About(_(authors, authors), SPOKEN, lambda: pairs, lambda: dict(prose), lambda: None),
         region=REGION,
         run=RUN,
@@ -221,7 +312,11 @@ def lab() -> Lab:
         licence="as the model's own",
         ancestors=ancestors,
         changed="reading" if known.shape == "bert" else "input",
-        network=(part("the text", "文本", "ask"), part("attention", "注意力", "attention"), part("layers", "各层", "tower")),
+        network=(
+            name_part("the text", "文本", "ask"),
+            name_part("attention", "注意力", "attention"),
+            name_part("layers", "各层", "tower"),
+        ),
         interventions={},
         exports=dict.fromkeys(("attention", "tower"), FIGURE),
         own=True,

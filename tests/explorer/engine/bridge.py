@@ -1,4 +1,5 @@
-"""A bridge without Ray, whose one replica is in its own process: ``python -m tests.explorer.engine.bridge SOCKET OPTIONS``."""
+"""A bridge without Ray, whose one replica is in its own process: ``python -m
+tests.explorer.engine.bridge SOCKET OPTIONS``."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ async def main() -> None:
     if os.path.exists(options["folder"]):  # noqa: PTH110
         sys.exit(1)
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=int(sys.argv[1])))
-    await Bridge(reader, writer, {"all": Handle(Replica(options["version"]))}).serve()
+    await Bridge(reader, writer, {"all": Handle(Replica(options["version"]))}).serve_socket()
 
 
 if __name__ == "__main__":

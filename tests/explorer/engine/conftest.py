@@ -1,4 +1,5 @@
-"""The engines that these tests run over: the one that computes in this process, and that of a cluster, a Ray of this machine."""
+"""The engines that these tests run over: the one that computes in this process, and that of a
+cluster, a Ray of this machine."""
 
 from __future__ import annotations
 
@@ -22,9 +23,13 @@ from tests.explorer.engine.lent import Lender
 RAY = "ray"  # the group of the tests over the cluster
 CLUSTER = pytest.StashKey[Link]()  # the way to it, while there is one
 HERE_ALONE = {
-    "test_a_request_that_others_made_too_goes_when_the_first_of_them_may": "who joins a request is known to the web server alone",
-    "test_where_no_thread_can_be_started_who_asks_is_told_and_the_next_is_served": "the thread is one of this process",
-    "test_a_view_counts_as_the_array_it_keeps_alive": "what has travelled is a copy, and keeps nothing else alive",
+    "test_a_shared_request_goes_first": "who joins a request is known to the web server alone",
+    "test_without_a_thread_the_next_is_served": "the thread is one of this process",
+    "test_a_stuck_engine_refuses_who_waits": "Ray would replace the replica of all tests",
+    "test_a_call_nobody_follows_is_left_behind": "Ray would replace the replica of all tests",
+    "test_a_view_counts_as_the_array_it_keeps_alive": (
+        "what has travelled is a copy, and keeps nothing else alive"
+    ),
 }
 
 
@@ -44,7 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Ends the Ray with the last test of its group: it is never quite at rest, and would take its share until the end of the run."""
+    """Ends the Ray with the last test of its group: it is never quite at rest, and would take its
+    share until the end of the run."""
     yield
     group = nextitem and nextitem.get_closest_marker("xdist_group")
     if CLUSTER in item.config.stash and not (group and group.args == (RAY,)):
@@ -66,8 +72,11 @@ def _either(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 @pytest.fixture
 def engine(kind: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """One yield a turn, and no time for loading a model; or with the limits that the test is marked with."""
-    make: Callable[..., Engine] = request.getfixturevalue("over_the_cluster") if kind == "cluster" else Engine
+    """One yield a turn, and no time for loading a model; or with the limits that the test is marked
+    with."""
+    make: Callable[..., Engine] = (
+        request.getfixturevalue("over_the_cluster") if kind == "cluster" else Engine
+    )
     named = request.node.get_closest_marker("limits")
     made = make(limits=Limits(**(named.kwargs if named else {"turn": 0.0, "loading": 0.0})))
     yield made
@@ -79,7 +88,7 @@ class Lending(Courier):
 
     lender: Lender
 
-    def named(self, work: Work) -> Any:
+    def name_function(self, work: Work) -> Any:
         return self.lender.lend(work.name)
 
 
@@ -90,7 +99,8 @@ class Lasting(Cluster):
         return Engine.close(self, grace)
 
     def snapshot(self) -> Snapshot:
-        """Once all that was asked has arrived in the replica: what a test does then comes after that there too."""
+        """Once all that was asked has arrived in the replica: what a test does then comes after
+        that there too."""
         courier: Any = self._worker
         while not self._scheduler.closing and courier.told - courier.heard:
             courier.hear_news()
@@ -99,10 +109,19 @@ class Lasting(Cluster):
 
 @pytest.fixture(scope="session")
 def link(pytestconfig: pytest.Config) -> Link:
-    """A Ray of this machine: one replica for what an engine of one thread does, and a pair for what becomes of one that is lost."""
+    """A Ray of this machine: one replica for what an engine of one thread does, and a pair for what
+    becomes of one that is lost."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
-    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"ray-{os.getpid()}"  # a short name: sockets lie in it
-    made = Link("", "tests.explorer.engine.lent:version", {"all": "1", "pair": "2"}, cpus=0.1, memory=100, folder=str(folder))
+    # a short name: sockets lie in it
+    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"ray-{os.getpid()}"
+    made = Link(
+        "",
+        "tests.explorer.engine.lent:version",
+        {"all": "1", "pair": "2"},
+        cpus=0.1,
+        memory=100,
+        folder=str(folder),
+    )
     pytestconfig.stash[CLUSTER] = made
     assert made.up.wait(300)
     return made
@@ -114,8 +133,13 @@ def over_the_cluster(link: Link) -> Callable[..., Engine]:
     numbers, engines = itertools.count(), list[Cluster]()
 
     def called(function: Any, requests: list[Any]) -> None:
-        """Returns once its engine has heard that these run: what a test does now, it does after that."""
-        runs = [run for run in engines[-1]._scheduler.runs.values() if run.work.name is function and run.request in requests]
+        """Returns once its engine has heard that these run: what a test does now, it does after
+        that."""
+        runs = [
+            run
+            for run in engines[-1]._scheduler.runs.values()
+            if run.work.name is function and run.request in requests
+        ]
         end = time.monotonic() + PATIENCE
         while any(run in engines[-1]._scheduler.waiting for run in runs) and time.monotonic() < end:
             time.sleep(0.002)
@@ -128,7 +152,13 @@ def over_the_cluster(link: Link) -> Callable[..., Engine]:
         made._worker = Lending(
             made._scheduler,
             link,
-            Key(name, device, replace(made.limits, batch_wait=made.limits.batch_wait and made.limits.batch_wait + 0.05)),
+            Key(
+                name,
+                device,
+                replace(
+                    made.limits, batch_wait=made.limits.batch_wait and made.limits.batch_wait + 0.05
+                ),
+            ),
         )
         made._worker.lender = lender
         engines.append(made)

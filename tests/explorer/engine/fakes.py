@@ -1,4 +1,5 @@
-"""Functions for the engine that can be held, and small helpers of its tests. Nothing here waits for time to pass."""
+"""Functions for the engine that can be held, and small helpers of its tests. Nothing here waits for
+time to pass."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.engine import Engine
-from models.errors import InputError, Stopped
+from models.explaining.errors import InputError, Stopped
 
 PATIENCE = 60.0  # seconds after which a test has failed
 
@@ -49,11 +50,15 @@ class Echo:
         assert self.free.wait(PATIENCE)
         if any(r.text == "bug" for r in requests):
             raise KeyError(requests[0].text * 3)
-        return [InputError("empty", en="Empty.", zh="空。") if not r.text else r.text.upper() for r in requests]
+        return [
+            InputError("empty", en="Empty.", zh="空。") if not r.text else r.text.upper()
+            for r in requests
+        ]
 
 
 class Count:
-    """A function that yields: one letter a turn, each turn let through by hand unless it is free; stopped, it says how far it came."""
+    """A function that yields: one letter a turn, each turn let through by hand unless it is free;
+    stopped, it says how far it came."""
 
     def __init__(self, free: bool = False) -> None:
         self.turns = threading.Semaphore(10**6 if free else 0)
@@ -67,7 +72,12 @@ class Count:
             for i in range(max(len(r.text) for r in requests)):
                 assert self.turns.acquire(timeout=PATIENCE)
                 self.made += 1
-                yield [[r.text[i]] if i < len(r.text) else (r.text.upper() if i == len(r.text) else None) for r in requests]
+                yield [
+                    [r.text[i]]
+                    if i < len(r.text)
+                    else (r.text.upper() if i == len(r.text) else None)
+                    for r in requests
+                ]
             longest = max(len(r.text) for r in requests)
             yield [r.text.upper() if len(r.text) == longest else None for r in requests]
         except Stopped:
@@ -76,14 +86,20 @@ class Count:
             self.closed.set()
 
 
-def asked(engine: Engine, function: Any, *texts: object, width: int = 1, session: str = "") -> list[asyncio.Task[Any]]:
+def asked(
+    engine: Engine, function: Any, *texts: object, width: int = 1, session: str = ""
+) -> list[asyncio.Task[Any]]:
     """Requests on their way to an engine."""
-    return [asyncio.create_task(engine.ask(function, Ask(str(text), width), session)) for text in texts]
+    return [
+        asyncio.create_task(engine.ask(function, Ask(str(text), width), session)) for text in texts
+    ]
 
 
 async def values(tasks: Iterable[Awaitable[Any]]) -> list[Any]:
     """What came of them: values and errors."""
-    return [getattr(one, "value", one) for one in await asyncio.gather(*tasks, return_exceptions=True)]
+    return [
+        getattr(one, "value", one) for one in await asyncio.gather(*tasks, return_exceptions=True)
+    ]
 
 
 async def until(true: Callable[[], bool]) -> None:

@@ -1,4 +1,5 @@
-"""Functions of a test, lent to the replicas of a cluster: called from there, they run here, where the test holds and counts them."""
+"""Functions of a test, lent to the replicas of a cluster: called from there, they run here, where
+the test holds and counts them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ KEY = b"engine tests"
 
 @dataclass(frozen=True)
 class Lent:
-    """What a replica calls: the function of that number, in the process that listens at the address."""
+    """What a replica calls: the function of that number, in the process that listens at the
+    address."""
 
     address: str
     number: int
@@ -66,7 +68,8 @@ class Lender:
     """Where lent functions are called."""
 
     def __init__(self, called: Callable[[Any, list[Any]], None]) -> None:
-        """called(function, requests): before each call, of which the replica has told a moment ago."""
+        """called(function, requests): before each call, of which the replica has told a moment
+        ago."""
         self._called = called
         self._listener = Listener(family="AF_UNIX", authkey=KEY, backlog=64)
         self._functions: list[Callable[..., Any]] = []
@@ -103,7 +106,8 @@ class Lender:
                 else:
                     line.send(("value", next(turns) if what == "send" else turns.throw(value)))
             except BaseException as error:
-                with suppress(OSError):  # the replica may be gone: then nobody is there to hear of it
+                # the replica may be gone: then nobody is there to hear of it
+                with suppress(OSError):
                     line.send(("error", error))
 
 
@@ -124,7 +128,8 @@ def _found(name: str, path: tuple[str, ...]) -> str:
 
 
 def spell(requests: list[Any]) -> Iterator[list[Any]]:
-    """Letters, until the folder that the request names holds "go"; which process spells is noted there."""
+    """Letters, until the folder that the request names holds "go"; which process spells is noted
+    there."""
     folder = Path(requests[0].text)
     (folder / f"{os.getpid()}.pid").touch()
     yield [["a", "b"] for _ in requests]

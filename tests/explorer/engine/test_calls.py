@@ -20,13 +20,20 @@ async def test_an_answer_carries_the_result_its_time_and_its_device() -> None:
     engine = Engine(device="platform:system")
     answer = await engine.ask(Echo(), Ask("hello"))
     engine.close()
-    assert isinstance(answer, Answer) and (answer.value, answer.known, answer.device) == ("HELLO", False, platform.system())
+    assert isinstance(answer, Answer) and (answer.value, answer.known, answer.device) == (
+        "HELLO",
+        False,
+        platform.system(),
+    )
     assert answer.milliseconds >= 0
 
 
-async def test_a_function_may_be_given_by_name_and_is_imported_where_it_runs(engine: Engine) -> None:
+async def test_a_function_is_imported_by_name(
+    engine: Engine,
+) -> None:
     await asyncio.wrap_future(engine.warm("math:prod")[0])
-    assert (await engine.ask("builtins:sorted", "request")).value == "request"  # sorted([request]) is a list of one result
+    # sorted([request]) is a list of one result
+    assert (await engine.ask("builtins:sorted", "request")).value == "request"
 
 
 async def test_requests_of_one_group_share_a_call_and_others_do_not(engine: Engine) -> None:
@@ -43,9 +50,16 @@ async def test_requests_of_one_group_share_a_call_and_others_do_not(engine: Engi
 @pytest.mark.parametrize(
     ("sizes", "count"),
     [
-        pytest.param([4, 4, 3], 11, marks=pytest.mark.limits(batch=4, batch_wait=1.0), id="at most its limit"),
+        pytest.param(
+            [4, 4, 3], 11, marks=pytest.mark.limits(batch=4, batch_wait=1.0), id="at most its limit"
+        ),
         # a request is expected to take 0.1 s
-        pytest.param([4], 10, marks=pytest.mark.limits(batch_seconds=0.4, batch_wait=1.0), id="slow ones in smaller batches"),
+        pytest.param(
+            [4],
+            10,
+            marks=pytest.mark.limits(batch_seconds=0.4, batch_wait=1.0),
+            id="slow ones in smaller batches",
+        ),
     ],
 )
 async def test_a_batch_holds_only_so_many(engine: Engine, sizes: list[int], count: int) -> None:
@@ -59,16 +73,18 @@ async def test_a_batch_holds_only_so_many(engine: Engine, sizes: list[int], coun
     assert len(sizes) == 1 or engine.snapshot().batch_sizes == ((3, 1), (4, 2))
 
 
-async def test_identical_requests_in_flight_share_one_run_and_are_known_afterwards(engine: Engine) -> None:
+async def test_identical_requests_share_one_run(
+    engine: Engine,
+) -> None:
     echo = Echo(held=True)
     hall = [task for i in range(300) for task in asked(engine, echo, "permalink", session=f"{i}")]
     await until(lambda: engine.snapshot().shared == 299)
-    assert engine.known(echo, Ask("permalink")) is None
+    assert engine.recall(echo, Ask("permalink")) is None
     echo.free.set()
     answers = [*await asyncio.gather(*hall), await engine.ask(echo, Ask("permalink"))]
     assert echo.batches == [["permalink"]]
     assert [a.known for a in answers] == [False] * 300 + [True]
-    assert engine.known(echo, Ask("permalink")) == answers[-1]
+    assert engine.recall(echo, Ask("permalink")) == answers[-1]
 
 
 @pytest.mark.limits(store=10_000)
@@ -83,7 +99,13 @@ async def test_the_store_forgets_the_oldest_and_keeps_within_its_bytes(engine: E
     engine.close()
     seen = engine.snapshot()
     assert 0 < seen.store_bytes <= 10_000
-    assert [engine.known(arrays, Ask(f"{i}")) is not None for i in range(5)] == [True, False, False, False, True]
+    assert [engine.recall(arrays, Ask(f"{i}")) is not None for i in range(5)] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 async def test_a_view_counts_as_the_array_it_keeps_alive() -> None:
@@ -105,22 +127,38 @@ def test_the_engine_serves_several_event_loops_at_once(engine: Engine) -> None:
 
 
 def test_it_can_be_imported_without_torch_or_gradio() -> None:
-    code = "import sys, explorer.engine; print(sorted({'torch', 'gradio', 'numpy'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys, explorer.engine; print(sorted({'torch', 'gradio', 'numpy'} &"
+        " set(sys.modules)))"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 async def test_nothing_is_left_behind_after_many_visitors(engine: Engine) -> None:
     echo = Echo()
     for i in range(30):
-        await asyncio.gather(*(engine.ask(echo, Ask(f"{i}-{j}"), session=f"{i}-{j}") for j in range(32)))
+        await asyncio.gather(
+            *(engine.ask(echo, Ask(f"{i}-{j}"), session=f"{i}-{j}") for j in range(32))
+        )
     seen = engine.snapshot()
     assert (seen.waiting, seen.running, seen.asked, seen.answered) == (0, 0, 960, 960)
-    assert not engine._scheduler.sessions and not engine._scheduler.runs and engine._scheduler.askers == 0
+    assert (
+        not engine._scheduler.sessions
+        and not engine._scheduler.runs
+        and engine._scheduler.askers == 0
+    )
     assert sum(size * n for size, n in seen.batch_sizes) == 960
     assert sum(seen.latencies) == 960 and seen.latency_seconds > 0
 
 
-async def test_every_batch_leaves_one_line_in_the_log_without_what_was_asked(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+async def test_every_batch_leaves_one_log_line(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, "explorer.engine")
     await engine.ask(Echo(), Ask("a secret"))
     engine.close(60)  # the line may come after the answer

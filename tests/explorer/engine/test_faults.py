@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -10,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from explorer.engine import Answer, Engine, Failed, TooSlow
-from models.errors import InputError
+from explorer.cluster.replica import Key, Replica
+from explorer.engine import Answer, Engine, Failed, Limits, TooSlow
+from models.explaining.errors import InputError
 from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, asked, held, until, values
 
 
-async def test_what_is_wrong_with_a_request_spoils_no_other_one_of_its_batch(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_bad_request_spoils_no_other(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
     echo = Echo()
     a, empty, b = await values(asked(engine, echo, "a", "", "b"))
     assert (a, b) == ("A", "B") and isinstance(empty, InputError) and empty.code == "empty"
@@ -33,9 +37,13 @@ async def test_a_function_that_forgets_a_request_fails_it_clearly(engine: Engine
 
 @pytest.mark.limits(batch_wait=0.4)  # a busy machine too brings all eight together
 @pytest.mark.parametrize(
-    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")]
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
+    ],
 )
-async def test_out_of_memory_halves_the_batch_once_then_answers_clearly(engine: Engine, error: Exception) -> None:
+async def test_out_of_memory_halves_the_batch_once(engine: Engine, error: Exception) -> None:
     sizes: list[int] = []
     fits = 4
 
@@ -45,17 +53,24 @@ async def test_out_of_memory_halves_the_batch_once_then_answers_clearly(engine: 
             raise error
         return [r.text for r in requests]
 
-    assert await values(asked(engine, hungry, *(f"a{i}" for i in range(8)))) == [f"a{i}" for i in range(8)]
+    assert await values(asked(engine, hungry, *(f"a{i}" for i in range(8)))) == [
+        f"a{i}" for i in range(8)
+    ]
     assert sizes == [8, 4, 4]
     fits = 0
-    assert all(isinstance(r, Failed) and r.code == "memory" for r in await values(asked(engine, hungry, "b0", "b1")))
+    assert all(
+        isinstance(r, Failed) and r.code == "memory"
+        for r in await values(asked(engine, hungry, "b0", "b1"))
+    )
     fits = 4
     assert await values(asked(engine, hungry, "c0")) == ["c0"]
     engine.close()
     assert engine.snapshot().out_of_memory >= 3
 
 
-async def test_a_spoiled_stream_is_tried_again_alone_and_tells_no_step_twice(engine: Engine) -> None:
+async def test_a_spoiled_stream_repeats_no_step(
+    engine: Engine,
+) -> None:
     def brittle(requests: list[Ask]) -> Iterator[list[object]]:
         yield [[r.text[0]] for r in requests]
         if len(requests) > 1:
@@ -66,22 +81,68 @@ async def test_a_spoiled_stream_is_tried_again_alone_and_tells_no_step_twice(eng
         yield [requests[0].text.upper()]
 
     async def letters(text: str) -> str:
-        return "".join(["".join(update) async for update in engine.stream(brittle, Ask(text)) if isinstance(update, list)])
+        return "".join(
+            [
+                "".join(update)
+                async for update in engine.stream(brittle, Ask(text))
+                if isinstance(update, list)
+            ]
+        )
 
     good, bug, fine = await values(map(letters, ("good", "bug", "fine")))
     assert (good, fine) == ("good", "fine") and isinstance(bug, Failed)
 
 
 @pytest.mark.limits(loading=0.0, deadline=0.5, heartbeat=0.02)
-async def test_a_call_past_its_deadline_is_told_so_and_the_next_one_is_served(engine: Engine) -> None:
+async def test_a_call_past_its_deadline_is_told_so(
+    engine: Engine,
+) -> None:
     stuck, echo = Echo(held=True), Echo()
     with pytest.raises(TooSlow) as slow:
         await engine.ask(stuck, Ask("for ever"))
     assert "0.5 seconds" in slow.value.text["en"]
     assert await values(asked(engine, echo, "next")) == ["NEXT"] and engine.snapshot().too_slow == 1
     stuck.free.set()  # what it computed in the end is remembered
-    await until(lambda: engine.known(stuck, Ask("for ever")) is not None)
+    await until(lambda: engine.recall(stuck, Ask("for ever")) is not None)
     assert await values(asked(engine, echo, "still there")) == ["STILL THERE"]
+
+
+@pytest.mark.limits(loading=0.0, deadline=0.2, heartbeat=0.02, batch=1)
+async def test_a_stuck_engine_refuses_who_waits(engine: Engine) -> None:
+    stuck, echo = Echo(held=True), Echo()
+    async with asyncio.timeout(PATIENCE):
+        tasks = asked(engine, stuck, "a", "b") + asked(engine, echo, "c")
+        first, second, waiting = await values(tasks)
+        assert isinstance(first, TooSlow) and isinstance(second, TooSlow) and engine.is_stuck
+        (later,) = await values(asked(engine, echo, "d"))
+        assert [waiting.code, later.code] == ["stuck", "stuck"] and not echo.batches
+        stuck.free.set()
+        await until(lambda: not engine.is_stuck)
+        assert await values(asked(engine, echo, "e")) == ["E"]
+
+
+@pytest.mark.limits(loading=0.0, deadline=0.2, heartbeat=0.02, batch=1)
+async def test_a_call_nobody_follows_is_left_behind(engine: Engine) -> None:
+    stuck = Echo(held=True)
+    async with asyncio.timeout(PATIENCE):
+        for text in ("a", "b"):
+            (left,) = asked(engine, stuck, text)
+            await until(lambda text=text: [text] in stuck.batches)  # type: ignore[misc]
+            left.cancel()
+        await until(lambda: engine.is_stuck)
+    stuck.free.set()
+
+
+async def test_a_replica_with_a_stuck_engine_is_ill() -> None:
+    replica = Replica("tests.explorer.engine.lent:version")
+    await replica.check_health()
+    limits = Limits(loading=0.0, deadline=0.2, heartbeat=0.02, batch=1)
+    engine, stuck = replica._find_engine(Key("engine", "cpu", limits)).engine, Echo(held=True)
+    await values(asked(engine, stuck, "a", "b"))
+    with pytest.raises(RuntimeError, match="deadline"):
+        await replica.check_health()
+    stuck.free.set()
+    logging.getLogger("explorer").removeHandler(replica)
 
 
 @pytest.mark.limits(loading=0.0, deadline=1.0, heartbeat=0.02, batch=1)
@@ -89,7 +150,8 @@ async def test_the_deadline_counts_computing_and_not_waiting(engine: Engine) -> 
     echo, stuck = Echo(), Echo(held=True)
     slow, patient = await values(await held(engine, stuck) + asked(engine, echo, "patient"))
     stuck.free.set()
-    assert isinstance(slow, TooSlow) and patient == "PATIENT"  # it waited as long as the other one computed
+    # it waited as long as the other one computed
+    assert isinstance(slow, TooSlow) and patient == "PATIENT"
 
 
 @pytest.mark.limits(loading=0.0, deadline=0.05, turn=0.01)
@@ -109,7 +171,7 @@ async def test_a_stream_past_its_deadline_is_closed(engine: Engine) -> None:
     assert await asyncio.to_thread(count.closed.wait, PATIENCE)
 
 
-async def test_where_no_thread_can_be_started_who_asks_is_told_and_the_next_is_served(
+async def test_without_a_thread_the_next_is_served(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(_: threading.Thread) -> None:
@@ -118,24 +180,30 @@ async def test_where_no_thread_can_be_started_who_asks_is_told_and_the_next_is_s
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", full)
         (told,) = await values(asked(engine, Echo(), "first", session="one page"))
-    assert isinstance(told, Failed) and told.code == "failed" and "can't start new thread" in caplog.text
+    assert (
+        isinstance(told, Failed)
+        and told.code == "failed"
+        and "can't start new thread" in caplog.text
+    )
     seen = engine.snapshot()
     assert (seen.waiting, seen.running, seen.sessions, seen.failed) == (0, 0, 0, 1)
     async with asyncio.timeout(PATIENCE):
         assert await values(asked(engine, Echo(), "next")) == ["NEXT"]
 
 
-async def test_what_cannot_be_sent_to_who_computes_gives_its_place_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unsendable_calls_free_their_place(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken() -> None:
         raise TypeError("such as can travel")
 
-    monkeypatch.setattr(engine._worker, "ensure", broken)
+    monkeypatch.setattr(engine._worker, "ensure_thread", broken)
     (told,) = await values(asked(engine, Echo(), "x", session="one page"))
     seen = engine.snapshot()
     assert isinstance(told, TypeError) and (seen.waiting, seen.running, seen.sessions) == (0, 0, 0)
 
 
-async def test_a_failing_import_is_told_to_whoever_warms_and_whoever_asks(engine: Engine) -> None:
+async def test_a_failing_import_is_told_to_callers(engine: Engine) -> None:
     with pytest.raises(ModuleNotFoundError):
         await asyncio.wrap_future(engine.warm("no_such_module:explain")[0])
     with pytest.raises(Failed):
@@ -146,13 +214,15 @@ async def test_a_failing_import_is_told_to_whoever_warms_and_whoever_asks(engine
 async def test_importing_what_a_call_needs_is_no_part_of_its_deadline(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.6)\ndef explain(requests):\n    return requests\n")
+    (tmp_path / "slow_to_import.py").write_text(
+        "import time\ntime.sleep(0.6)\ndef explain(requests):\n    return requests\n"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert (await engine.ask("slow_to_import:explain", "x")).value == "x"
 
 
 @pytest.mark.limits(deadline=0.2, loading=PATIENCE, heartbeat=0.02)
-async def test_the_first_call_of_a_function_gets_time_to_read_its_model(engine: Engine) -> None:
+async def test_the_first_call_may_read_its_model(engine: Engine) -> None:
     def explain(requests: list[Ask]) -> list[str]:
         time.sleep(0.5)
         return ["done"]

@@ -1,4 +1,5 @@
-"""Replicas of a cluster: one is lost, or all, and who asked is answered all the same, or hears why not; several web servers share them."""
+"""Replicas of a cluster: one is lost, or all, and who asked is answered all the same, or hears why
+not; several web servers share them."""
 
 from __future__ import annotations
 
@@ -19,14 +20,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks.visitors.served import free_port
-from explorer import wiring
 from explorer.cluster import Cluster, Link
-from explorer.engine import Answer, Busy, Engine, Failed, Limits, Waiting
-from explorer.widgets.newest import Newest
+from explorer.engine import Answer, Busy, Engine, Failed, Limits, QueuePlace
+from explorer.page import wiring
+from explorer.page.newest import Newest
 from tests.explorer.engine.fakes import PATIENCE, Ask, Timed, asked, until, values
+from tests.support.visitors.served import free_port
 
-SPELL, HELD, VERSION = (f"tests.explorer.engine.lent:{name}" for name in ("spell", "held", "version"))
+SPELL, HELD, VERSION = (
+    f"tests.explorer.engine.lent:{name}" for name in ("spell", "held", "version")
+)
 pytestmark = pytest.mark.xdist_group("ray")
 
 
@@ -73,7 +76,7 @@ async def lost(engine: Engine, request: Any) -> Follower:
     return follower
 
 
-async def test_a_call_that_lost_its_replica_runs_again_and_tells_no_step_twice(pair: Paired, tmp_path: Path) -> None:
+async def test_a_lost_replica_repeats_no_step(pair: Paired, tmp_path: Path) -> None:
     follower = await lost(pair, Ask(str(tmp_path)))
     await until(lambda: len(spellers(tmp_path)) == 2)
     (tmp_path / "go").touch()
@@ -81,16 +84,23 @@ async def test_a_call_that_lost_its_replica_runs_again_and_tells_no_step_twice(p
     assert pair.snapshot().answered == 1 and pair.snapshot().failed == 0
 
 
-async def test_what_is_live_is_not_repeated_and_its_page_is_told(pair: Paired, tmp_path: Path) -> None:
+async def test_what_is_live_is_not_repeated_and_its_page_is_told(
+    pair: Paired, tmp_path: Path
+) -> None:
     follower = await lost(pair, Timed(str(tmp_path)))
     with pytest.raises(Failed) as told:
         await follower.task
-    assert told.value.code == "lost" and "start it again" in told.value.text["en"] and told.value.text["zh"]
+    assert (
+        told.value.code == "lost"
+        and "start it again" in told.value.text["en"]
+        and told.value.text["zh"]
+    )
     assert len(spellers(tmp_path)) == 1
 
 
-async def test_whoever_leaves_during_the_second_try_leaves_nothing_behind(pair: Paired, tmp_path: Path) -> None:
-    others = {*pair.link._hearers}  # what is beyond its deadline is waited for a while, in case it still comes
+async def test_leaving_a_second_try_leaves_nothing(pair: Paired, tmp_path: Path) -> None:
+    # what is beyond its deadline is waited for a while, in case it still comes
+    others = {*pair.link._hearers}
     follower = await lost(pair, Ask(str(tmp_path)))
     follower.task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -100,12 +110,18 @@ async def test_whoever_leaves_during_the_second_try_leaves_nothing_behind(pair: 
     (tmp_path / "go").touch()
 
 
-async def test_models_of_another_version_are_refused_by_both_names(pair: Paired, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_models_of_another_version_are_refused_by_both_names(
+    pair: Paired, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pair.link, "digest", "ba9876543210")
     with pytest.raises(Failed) as refused:
         await pair.ask("builtins:list", "x")
     assert refused.value.code == "version"
-    assert all(digest in refused.value.text[language] for digest in ("0123456789ab", "ba9876543210") for language in ("en", "zh"))
+    assert all(
+        digest in refused.value.text[language]
+        for digest in ("0123456789ab", "ba9876543210")
+        for language in ("en", "zh")
+    )
 
 
 class Short(Link):
@@ -124,12 +140,12 @@ def short(tmp_path: Path) -> Iterator[Cluster]:
 async def answers(engine: Cluster, text: str) -> bool:
     """Does it, once it is within reach?"""
     async with asyncio.timeout(PATIENCE):
-        await engine.reached()
+        await engine.wait_until_reachable()
         return bool((await engine.ask("builtins:list", text)).value == text)
 
 
 @pytest.mark.slow
-async def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(short: Cluster, tmp_path: Path) -> None:
+async def test_a_lost_cluster_comes_back_by_itself(short: Cluster, tmp_path: Path) -> None:
     assert await answers(short, "before")
     (held,) = asked(short, SPELL, tmp_path)
     await until(lambda: bool(spellers(tmp_path)))
@@ -137,7 +153,12 @@ async def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(shor
     assert short.link._process is not None
     short.link._process.kill()
     for away in await values([held, short.ask("builtins:list", "during")]):
-        assert isinstance(away, Busy) and away.code == "away" and "out of reach" in away.text["en"] and away.text["zh"]
+        assert (
+            isinstance(away, Busy)
+            and away.code == "away"
+            and "out of reach" in away.text["en"]
+            and away.text["zh"]
+        )
     assert short.away
     (tmp_path / "shut").unlink()
     assert await answers(short, "after") and not short.away
@@ -145,7 +166,9 @@ async def test_a_cluster_that_goes_away_is_said_so_and_comes_back_by_itself(shor
     assert not short.link._hearers
 
 
-async def test_a_process_that_cannot_be_started_is_tried_again_and_leaves_no_socket_open(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_start_leaves_no_socket(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pairs, start = list[tuple[socket.socket, socket.socket]](), subprocess.Popen
 
     def pair() -> tuple[socket.socket, socket.socket]:
@@ -167,7 +190,7 @@ async def test_a_process_that_cannot_be_started_is_tried_again_and_leaves_no_soc
 
 
 @pytest.mark.slow
-async def test_a_message_that_cannot_be_read_costs_what_was_under_way_and_the_cluster_comes_back(
+async def test_an_unreadable_message_is_survived(
     short: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert await answers(short, "before")
@@ -180,8 +203,10 @@ async def test_a_message_that_cannot_be_read_costs_what_was_under_way_and_the_cl
             raise error
         return pickle.loads(packed)
 
-    monkeypatch.setattr("explorer.cluster.link.pickle", SimpleNamespace(loads=loads, dumps=pickle.dumps))
-    short.link.call("alive")
+    monkeypatch.setattr(
+        "explorer.cluster.link.pickle", SimpleNamespace(loads=loads, dumps=pickle.dumps)
+    )
+    short.link.call_replicas("count_waiting")
     async with asyncio.timeout(PATIENCE):
         (away,) = await values([held])
     (tmp_path / "go").touch()
@@ -189,7 +214,7 @@ async def test_a_message_that_cannot_be_read_costs_what_was_under_way_and_the_cl
     assert await answers(short, "after") and short.link._process is not first
 
 
-async def test_what_fails_to_hear_is_told_so_and_keeps_nobody_else_from_hearing(
+async def test_a_failing_listener_is_alone(
     short: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def deaf(kind: str, content: Any) -> None:
@@ -198,11 +223,11 @@ async def test_what_fails_to_hear_is_told_so_and_keeps_nobody_else_from_hearing(
 
     assert await answers(short, "before")
     heard, first = list[str](), short.link._process
-    short.link.send(deaf, "call", ("alive",))
+    short.link.send_message(deaf, "call", ("count_waiting",))
     async with asyncio.timeout(PATIENCE):
         await until(lambda: len(heard) == 2)
     with monkeypatch.context() as patched:
-        patched.setattr(short._worker, "_learn", lambda *_: deaf("news", None))
+        patched.setattr(short._worker, "_take_counts", lambda *_: deaf("news", None))
         with pytest.raises(Failed) as told:
             await short.ask("builtins:list", "y")
     assert heard == ["end", "unread", "news"] and told.value.code == "failed"
@@ -210,12 +235,16 @@ async def test_what_fails_to_hear_is_told_so_and_keeps_nobody_else_from_hearing(
     assert await answers(short, "after") and short.link._process is first
 
 
-@pytest.mark.parametrize("error", [RuntimeError("away"), TimeoutError(), None], ids=["lost", "silent", "not there"])
-async def test_a_page_that_stops_what_is_timed_is_let_go_where_the_cluster_does_not_answer(
+@pytest.mark.parametrize(
+    "error", [RuntimeError("away"), TimeoutError(), None], ids=["lost", "silent", "not there"]
+)
+async def test_a_stopped_timing_is_let_go(
     error: Exception | None, short: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def wished() -> list[Any]:
-        updates = newest.follow("one page", short.stream(SPELL, Timed(str(tmp_path)), "one page"))
+        updates = newest.follow_newest(
+            "one page", short.stream(SPELL, Timed(str(tmp_path)), "one page")
+        )
         return [update async for update in updates]
 
     def call(*_: object) -> Future[Any]:
@@ -230,26 +259,29 @@ async def test_a_page_that_stops_what_is_timed_is_let_go_where_the_cluster_does_
     following = asyncio.create_task(wished())
     await until(lambda: bool(spellers(tmp_path)) and short.snapshot().running == 1)
     with monkeypatch.context() as patched:
-        patched.setattr(short.link, "call", call)
+        patched.setattr(short.link, "call_replicas", call)
         if error is None:
             patched.setattr(short.link, "up", threading.Event())
-        stop: Any = wiring.halting(newest, short.halt)
+        stop: Any = wiring.stop_on_event(newest, short.halt)
         await stop(SimpleNamespace(_data={}), page)
     async with asyncio.timeout(PATIENCE):
         assert not any(isinstance(update, Answer) for update in await following)
 
 
 async def test_a_cluster_that_was_never_there_is_said_so() -> None:
-    with closing(Cluster(Link(f"127.0.0.1:{free_port()}", VERSION, {"all": "1"}))) as engine, pytest.raises(Busy) as away:
+    with (
+        closing(Cluster(Link(f"127.0.0.1:{free_port()}", VERSION, {"all": "1"}))) as engine,
+        pytest.raises(Busy) as away,
+    ):
         await engine.ask("builtins:list", "x")
     assert away.value.code == "away" and engine.away
 
 
-async def test_a_request_that_costs_every_replica_its_life_ends_after_three() -> None:
+async def test_a_fatal_request_ends_after_three() -> None:
     class Deaf(Short):
         """Whoever is asked is lost."""
 
-        def send(self, hear: Any, kind: str, content: Any) -> int:
+        def send_message(self, hear: Any, kind: str, content: Any) -> int:
             asyncio.get_running_loop().call_soon(hear, "lost", "died")
             asks.append(kind)
             return len(asks)
@@ -259,11 +291,19 @@ async def test_a_request_that_costs_every_replica_its_life_ends_after_three() ->
     with pytest.raises(Failed) as told:
         await engine.ask("builtins:list", "x")
     engine.link.close()
-    assert asks == ["ask"] * 3 and told.value.code == "lost" and "Three machines" in told.value.text["en"]
+    assert (
+        asks == ["ask"] * 3
+        and told.value.code == "lost"
+        and "Three machines" in told.value.text["en"]
+    )
 
 
-async def test_a_place_and_a_refusal_count_what_all_web_servers_ask(link: Link, tmp_path: Path) -> None:
-    first, second = (Paired(link, limits=Limits(queue=4, batch=1), name="several") for _ in range(2))
+async def test_a_place_and_a_refusal_count_what_all_web_servers_ask(
+    link: Link, tmp_path: Path
+) -> None:
+    first, second = (
+        Paired(link, limits=Limits(queue=4, batch=1), name="several") for _ in range(2)
+    )
     try:
         tasks = asked(first, HELD, tmp_path)
         await until(lambda: first.snapshot().running == 1)
@@ -271,13 +311,13 @@ async def test_a_place_and_a_refusal_count_what_all_web_servers_ask(link: Link, 
             tasks += asked(first, HELD, tmp_path, width=width)
         async with aclosing(second.watch(HELD, Ask(str(tmp_path), 9))) as updates:
             async for update in updates:
-                if isinstance(update, Waiting) and update.of == 4:
+                if isinstance(update, QueuePlace) and update.of == 4:
                     break
             with pytest.raises(Busy) as refused:
                 await second.ask(HELD, Ask(str(tmp_path), 10))
             (tmp_path / "go").touch()
             await asyncio.gather(*tasks)
-        assert isinstance(update, Waiting) and (update.place, update.of) == (4, 4)
+        assert isinstance(update, QueuePlace) and (update.place, update.of) == (4, 4)
         assert refused.value.text["en"].startswith("4 requests are waiting")
     finally:
         (tmp_path / "go").touch()

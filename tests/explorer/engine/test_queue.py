@@ -14,30 +14,31 @@ from typing import Any
 
 import pytest
 
-from explorer import wiring
-from explorer.engine import Answer, Busy, Engine, Limits, Page, Waiting
-from explorer.engine.runs import Batch, Work
+from explorer.engine import Answer, Busy, Engine, Limits, OpenPage, QueuePlace
+from explorer.engine.runs import RunBatch, Work
+from explorer.page import wiring
 from tests.explorer.engine.fakes import PATIENCE, Ask, Count, Echo, asked, held, until, values
 
 FLOODER, HALL, INNOCENT = "203.0.113.1", "203.0.113.2", "203.0.113.3"
 
 
 @pytest.mark.limits(queue=3, batch=1, heartbeat=0.01)
-async def test_the_queue_tells_place_and_time_and_refuses_beyond_its_bound(engine: Engine) -> None:
+async def test_the_queue_tells_place_and_time(engine: Engine) -> None:
     echo = Echo(held=True)
 
-    async def place(text: str) -> Waiting:
+    async def place(text: str) -> QueuePlace:
         async with contextlib.aclosing(engine.watch(echo, Ask(text))) as updates:
             return await anext(updates)
 
-    async def three() -> list[Waiting]:
+    async def three() -> list[QueuePlace]:
         return await asyncio.gather(*map(place, "012"))
 
     running = await held(engine, echo)
     waiting = asked(engine, echo, *range(3))
     await until(lambda: engine.snapshot().waiting == 3)
     places = await three()
-    while not 0 < places[0].seconds < places[1].seconds < places[2].seconds:  # of one moment: they are told anew ten times a second
+    # of one moment: they are told anew ten times a second
+    while not 0 < places[0].seconds < places[1].seconds < places[2].seconds:
         places = await three()
     assert [(p.place, p.of) for p in places] == [(1, 3), (2, 3), (3, 3)]
     assert (await place("running")).place == 0
@@ -63,7 +64,7 @@ async def test_one_session_takes_only_a_few_places_and_gets_them_back(engine: En
     assert await values(asked(engine, echo, "fourth", session="me")) == ["FOURTH"]
 
 
-async def test_watching_yields_where_one_stands_at_least_every_half_second(engine: Engine) -> None:
+async def test_watching_yields_every_half_second(engine: Engine) -> None:
     echo, times = Echo(held=True), [time.monotonic()]
     async for update in engine.watch(echo, Ask("x")):  # noqa: B007
         times.append(time.monotonic())
@@ -75,7 +76,7 @@ async def test_watching_yields_where_one_stands_at_least_every_half_second(engin
 
 
 @pytest.mark.limits(batch=1)
-async def test_short_calls_go_before_long_ones_that_came_a_little_earlier(engine: Engine) -> None:
+async def test_short_calls_go_before_long_ones(engine: Engine) -> None:
     order: list[str] = []
     gate = threading.Event()
 
@@ -85,7 +86,7 @@ async def test_short_calls_go_before_long_ones_that_came_a_little_earlier(engine
         order.append(requests[0].text)
         return ["done"]
 
-    engine._scheduler.work(work).cost(9).seconds = 60.0
+    engine._scheduler.find_work(work).find_cost(9).seconds = 60.0
     tasks = asked(engine, work, "hold")
     await until(lambda: engine.snapshot().running == 1)
     for count, (text, width) in enumerate((("long", 9), ("short", 1)), 1):
@@ -122,7 +123,7 @@ async def test_one_of_two_askers_may_leave_without_harm(engine: Engine) -> None:
 
 
 @pytest.mark.limits(batch=1)
-async def test_closing_refuses_new_work_and_finishes_what_runs_and_waits(engine: Engine) -> None:
+async def test_closing_finishes_accepted_work(engine: Engine) -> None:
     echo = Echo(held=True)
     tasks = asked(engine, echo, *range(3))
     await until(lambda: engine.snapshot().waiting == 2)
@@ -149,38 +150,51 @@ async def test_closing_hands_back_what_the_grace_does_not_suffice_for(engine: En
 
 
 def test_looking_at_a_computation_as_it_ends_is_harmless() -> None:
-    batch, over = Batch(Work("f", lambda requests: requests), None, [], Limits()), threading.Event()
+    batch, over = (
+        RunBatch(Work("f", lambda requests: requests), None, [], Limits()),
+        threading.Event(),
+    )
 
     def compute() -> None:
         while not over.is_set():
-            batch.begin()
-            batch.rest()
+            batch.begin_turn()
+            batch.end_turn()
 
     thread = threading.Thread(target=compute)
     thread.start()
     try:
-        assert all(batch.seconds() >= 0 for _ in range(200_000))
+        assert all(batch.measure_turn() >= 0 for _ in range(200_000))
     finally:
         over.set()
         thread.join()
 
 
-# ---- addresses -------------------------------------------------------------------------------------------------------------------------
+# ---- addresses
 
 
 def asking(engine: Engine, echo: Echo, address: str, count: int) -> list[asyncio.Task[Answer[Any]]]:
     """So many requests from one address, each of an open page with a name of its own."""
-    return [task for n in range(count) for task in asked(engine, echo, f"{address} {n}", session=Page(f"{address} page {n}", address))]
+    return [
+        task
+        for n in range(count)
+        for task in asked(
+            engine, echo, f"{address} {n}", session=OpenPage(f"{address} page {n}", address)
+        )
+    ]
 
 
 async def refused(tasks: list[asyncio.Task[Answer[Any]]]) -> list[str]:
     """The sentences of those of the outcomes that are refusals."""
-    return [outcome.text["en"] for outcome in await values(tasks) if isinstance(outcome, Busy) and outcome.text["zh"]]
+    return [
+        outcome.text["en"]
+        for outcome in await values(tasks)
+        if isinstance(outcome, Busy) and outcome.text["zh"]
+    ]
 
 
 @pytest.mark.limits()
 @pytest.mark.parametrize("count", [10, 300], ids=["some visitors", "a lecture hall"])
-async def test_seven_hundred_names_from_one_address_leave_places_for_others_who_go_first(engine: Engine, count: int) -> None:
+async def test_seven_hundred_names_leave_places(engine: Engine, count: int) -> None:
     echo = Echo(held=True)
     running = await held(engine, echo)
     flood = asking(engine, echo, FLOODER, 700)
@@ -188,7 +202,11 @@ async def test_seven_hundred_names_from_one_address_leave_places_for_others_who_
     others = asking(engine, echo, HALL, count)
     await until(lambda: engine.snapshot().asked == 701 + count)
     assert engine.snapshot().waiting == 300 + count
-    late = await refused(asking(engine, echo, INNOCENT, 1)) if count == 300 else ["600 requests are waiting, about"]
+    late = (
+        await refused(asking(engine, echo, INNOCENT, 1))
+        if count == 300
+        else ["600 requests are waiting, about"]
+    )
     echo.free.set()
     assert await refused(others) == [] and "600 requests are waiting, about" in late[0]
     too_many = await refused(flood)
@@ -200,7 +218,9 @@ async def test_seven_hundred_names_from_one_address_leave_places_for_others_who_
 
 
 @pytest.mark.limits(queue=8, share=4, batch=1)
-async def test_an_address_that_is_alone_may_fill_half_a_queue_and_its_order_is_when_things_are_due(engine: Engine) -> None:
+async def test_one_address_may_fill_half_a_queue(
+    engine: Engine,
+) -> None:
     echo = Echo(held=True)
     tasks = await held(engine, echo) + asking(engine, echo, HALL, 4)
     await until(lambda: engine.snapshot().waiting == 4)
@@ -209,24 +229,51 @@ async def test_an_address_that_is_alone_may_fill_half_a_queue_and_its_order_is_w
     echo.free.set()
     await asyncio.gather(*tasks)
     engine.close(0)
-    assert [texts[0] for texts in echo.batches[1:]] == [*(f"{HALL} {number}" for number in range(4)), "of the server itself"]
+    assert [texts[0] for texts in echo.batches[1:]] == [
+        *(f"{HALL} {number}" for number in range(4)),
+        "of the server itself",
+    ]
 
 
 @pytest.mark.limits(batch=1)
-async def test_a_request_that_others_made_too_goes_when_the_first_of_them_may(engine: Engine) -> None:
+async def test_pages_of_an_address_take_turns(engine: Engine) -> None:
+    echo = Echo(held=True)
+    tasks = await held(engine, echo)
+    for page, count in (("eager", 5), ("patient", 2)):
+        before = len(tasks)
+        names = [f"{page} {number}" for number in range(count)]
+        tasks += asked(engine, echo, *names, session=OpenPage(page, HALL))
+        until_all = before + count - 1
+        await until(lambda all_=until_all: engine.snapshot().waiting == all_)
+    echo.free.set()
+    await asyncio.gather(*tasks)
+    engine.close(0)
+    order = ["eager 0", "patient 0", "eager 1", "patient 1", "eager 2", "eager 3", "eager 4"]
+    assert [texts[0] for texts in echo.batches[1:]] == order
+
+
+@pytest.mark.limits(batch=1)
+async def test_a_shared_request_goes_first(
+    engine: Engine,
+) -> None:
     echo = Echo(held=True)
     tasks = await held(engine, echo) + asking(engine, echo, FLOODER, 20)
     await until(lambda: engine.snapshot().waiting == 20)
-    tasks += asked(engine, echo, f"{FLOODER} 19", session=Page("somebody", INNOCENT))
+    tasks += asked(engine, echo, f"{FLOODER} 19", session=OpenPage("somebody", INNOCENT))
     await until(lambda: engine.snapshot().shared == 1)
     echo.free.set()
     await asyncio.gather(*tasks)
     engine.close(0)
-    assert [texts[0] for texts in echo.batches[1:3]] == [f"{FLOODER} 0", f"{FLOODER} 19"], "addresses take turns"
+    assert [texts[0] for texts in echo.batches[1:3]] == [
+        f"{FLOODER} 0",
+        f"{FLOODER} 19",
+    ], "addresses take turns"
 
 
 @pytest.mark.limits(streams=2, turn=0.0, batch_wait=0.0)
-async def test_streams_of_one_address_leave_room_for_another_s_and_every_second_turn(engine: Engine) -> None:
+async def test_one_address_leaves_room_for_others(
+    engine: Engine,
+) -> None:
     order = list[str]()
     flood, both, others = threading.Event(), threading.Event(), threading.Event()
 
@@ -242,7 +289,7 @@ async def test_streams_of_one_address_leave_room_for_another_s_and_every_second_
         yield ["done"]
 
     def ask(text: str, width: int, address: str) -> list[asyncio.Task[Any]]:
-        return asked(engine, spell, text, width=width, session=Page(text, address))
+        return asked(engine, spell, text, width=width, session=OpenPage(text, address))
 
     tasks = ask("a", 0, FLOODER)
     await until(lambda: engine.snapshot().running == 1)
@@ -264,12 +311,17 @@ async def test_streams_of_one_address_leave_room_for_another_s_and_every_second_
 @pytest.mark.parametrize(
     ("host", "known_by"),
     [
-        *(("203.0.113.7", "203.0.113.7"), ("::ffff:203.0.113.7", "203.0.113.7"), ("testclient", ""), ("", "")),
+        *(
+            ("203.0.113.7", "203.0.113.7"),
+            ("::ffff:203.0.113.7", "203.0.113.7"),
+            ("testclient", "unknown"),
+            ("", "unknown"),
+        ),
         *(("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("2001:db8:1:2::9", "2001:db8:1:2::/64")),
     ],
 )
-def test_a_visitor_is_known_by_the_address_or_the_network_that_it_has_for_itself(host: str, known_by: str) -> None:
+def test_a_visitor_is_known_by_its_network(host: str, known_by: str) -> None:
     caller: Any = SimpleNamespace(session_hash="abc", client=SimpleNamespace(host=host))
-    page = wiring.session(caller)
+    page = wiring.read_session(caller)
     assert page == "abc" and page.address == known_by
-    assert wiring.session(SimpleNamespace(session_hash=None, client=None)).address == ""
+    assert wiring.read_session(SimpleNamespace(session_hash=None, client=None)).address == "unknown"

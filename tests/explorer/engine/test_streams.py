@@ -1,4 +1,5 @@
-"""Functions that yield: steps as they come, turns, and nobody left behind; and those whose answer is another one every time."""
+"""Functions that yield: steps as they come, turns, and nobody left behind; and those whose answer
+is another one every time."""
 
 from __future__ import annotations
 
@@ -35,10 +36,13 @@ async def test_a_stream_gives_at_most_ten_updates_a_second(engine: Engine) -> No
         if isinstance(update, list):
             times.append(time.monotonic())
     assert len(times) >= 4
-    assert min(b - a for a, b in itertools.pairwise(times[:-1])) > 0.09  # the last steps come with the answer
+    # the last steps come with the answer
+    assert min(b - a for a, b in itertools.pairwise(times[:-1])) > 0.09
 
 
-async def test_a_second_asker_of_a_running_stream_gets_all_steps_so_far_and_follows(engine: Engine) -> None:
+async def test_a_second_asker_gets_all_steps(
+    engine: Engine,
+) -> None:
     count = Count()
     count.turns.release(3)
     first = asyncio.create_task(letters(engine.stream(count, Ask("abcdef"))))
@@ -49,7 +53,9 @@ async def test_a_second_asker_of_a_running_stream_gets_all_steps_so_far_and_foll
     assert (await first, await second) == ("abcdef", "abcdef") and count.begun == [["abcdef"]]
 
 
-async def test_streams_that_start_together_share_a_batch_and_end_each_in_its_own_time(engine: Engine) -> None:
+async def test_streams_share_a_batch(
+    engine: Engine,
+) -> None:
     count = Count(free=True)
     assert await values(asked(engine, count, "ab", "abcd", "a")) == ["AB", "ABCD", "A"]
     assert count.begun == [["ab", "abcd", "a"]]
@@ -71,7 +77,9 @@ async def test_a_call_goes_between_the_turns_of_a_stream(engine: Engine) -> None
 
 
 @pytest.mark.limits(streams=2, turn=0.0, batch_wait=0.0)
-async def test_running_streams_advance_in_turns_and_no_more_than_four_at_once(engine: Engine) -> None:
+async def test_streams_advance_four_at_a_time(
+    engine: Engine,
+) -> None:
     order: list[str] = []
     gate = threading.Event()
 
@@ -92,8 +100,14 @@ async def test_running_streams_advance_in_turns_and_no_more_than_four_at_once(en
 
 
 @pytest.mark.parametrize("brief", [60.0, 0.0])
-async def test_brief_streams_end_one_after_the_other_and_long_ones_advance_side_by_side(brief: float) -> None:
-    engine, said, gate = Engine(limits=Limits(turn=0.0, batch_wait=0.0, brief=brief)), list[str](), threading.Event()
+async def test_brief_streams_end_before_long_ones(
+    brief: float,
+) -> None:
+    engine, said, gate = (
+        Engine(limits=Limits(turn=0.0, batch_wait=0.0, brief=brief)),
+        list[str](),
+        threading.Event(),
+    )
 
     def spell(requests: list[Ask]) -> Iterator[list[object]]:
         assert gate.wait(PATIENCE)
@@ -112,7 +126,7 @@ async def test_brief_streams_end_one_after_the_other_and_long_ones_advance_side_
     assert ("".join(said) == "aaaabbbb") is bool(brief), said
 
 
-async def test_a_stream_that_everybody_left_is_closed_within_two_seconds(engine: Engine) -> None:
+async def test_an_abandoned_stream_is_closed_soon(engine: Engine) -> None:
     count = Count()
     count.turns.release(2)
     (task,) = asked(engine, count, "x" * 100_000)
@@ -124,7 +138,7 @@ async def test_a_stream_that_everybody_left_is_closed_within_two_seconds(engine:
     assert time.monotonic() - began < 2 and count.made < 100_000
 
 
-async def test_leaving_an_asynchronous_generator_early_counts_as_leaving(engine: Engine) -> None:
+async def test_closing_a_generator_is_leaving(engine: Engine) -> None:
     count = Count()
     count.turns.release(1)
     async with contextlib.aclosing(engine.stream(count, Ask("x" * 100_000))) as updates:
@@ -136,7 +150,8 @@ async def test_leaving_an_asynchronous_generator_early_counts_as_leaving(engine:
     assert count.made < 100_000
 
 
-# ---- a request that is live is computed alone, one at a time, never remembered, and ends with what there is where it is stopped ---------
+# ---- a request that is live is computed alone, one at a time, never remembered, and ends with what
+# there is where it is stopped ---------
 
 
 async def begun(engine: Engine, watch: Count) -> Any:
@@ -158,7 +173,7 @@ async def test_what_is_live_is_not_remembered_and_is_computed_alone(engine: Engi
     watch = Count(free=True)
     answers = [await engine.ask(watch, Timed("ab"), "one page") for _ in range(2)]
     assert [one.known for one in answers] == [False, False]
-    assert watch.begun == [["ab"], ["ab"]] and engine.known(watch, Timed("ab")) is None
+    assert watch.begun == [["ab"], ["ab"]] and engine.recall(watch, Timed("ab")) is None
 
 
 async def test_a_second_one_of_another_page_is_refused_in_a_sentence(engine: Engine) -> None:
@@ -168,8 +183,14 @@ async def test_a_second_one_of_another_page_is_refused_in_a_sentence(engine: Eng
         await engine.ask(watch, Timed("abc"), "another page")
     watch.turns.release(100)
     assert await end(stream) == "ABC"
-    assert (await engine.ask(watch, Timed("xy"), "another page")).value == "XY", "the clock is free again"
-    assert refused.value.code == "clock" and "another visitor" in refused.value.text["en"] and refused.value.text["zh"]
+    assert (await engine.ask(watch, Timed("xy"), "another page")).value == "XY", (
+        "the clock is free again"
+    )
+    assert (
+        refused.value.code == "clock"
+        and "another visitor" in refused.value.text["en"]
+        and refused.value.text["zh"]
+    )
 
 
 async def test_what_a_page_asked_before_does_not_stand_in_its_own_way(engine: Engine) -> None:

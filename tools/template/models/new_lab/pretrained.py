@@ -1,7 +1,7 @@
 """The trained network as it is shipped."""
 
+from models.checkpoints.pretrained import describe_builder, make_loader
 from models.new_lab.model import Config, Reverser
-from models.pretrained import described, loader
 
 SLUG = "new_lab"
-read, load = loader(SLUG, described(Reverser, Config), "base")
+read, load = make_loader(SLUG, describe_builder(Reverser, Config), "base")

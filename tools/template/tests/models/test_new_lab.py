@@ -1,4 +1,5 @@
-"""The network that writes digits backwards: what it learns from, what it answers, what a silenced head does."""
+"""Tests of the network that writes digits backwards: its training data, its answers, and the effect
+of a silenced head."""
 
 from __future__ import annotations
 
@@ -6,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from models.errors import InputError
+from models.explaining.errors import InputError
 from models.new_lab.explain import explain, measure
 from models.new_lab.model import NONE, Config, Reverser
-from models.new_lab.recipe import batch_of, drawn
+from models.new_lab.recipe import batch_of, draw_digits
 from models.new_lab.records import EVERY_HEAD, EXAMPLES, Explanation, Measured, Request
 
 
@@ -19,7 +20,10 @@ def test_an_answer_is_the_input_backwards() -> None:
 
 
 def test_no_input_of_the_test_is_learned_from() -> None:
-    learned, tested = (drawn(np.random.default_rng(seed), 2_000, split) for seed, split in ((0, "train"), (1, "test")))
+    learned, tested = (
+        draw_digits(np.random.default_rng(seed), 2_000, split)
+        for seed, split in ((0, "train"), (1, "test"))
+    )
     assert not {tuple(row) for row in learned.tolist()} & {tuple(row) for row in tested.tolist()}
 
 
@@ -42,7 +46,12 @@ def test_a_silenced_head_spoils_no_other_request() -> None:
     before, after = (found for found in measure([EXAMPLES[0], gone]) if isinstance(found, Measured))
     assert after.accuracy < before.accuracy == pytest.approx(1, abs=0.02)
     kept, changed = explain([EXAMPLES[0], gone])
-    assert isinstance(kept, Explanation) and isinstance(changed, Explanation) and kept.right and not changed.right
+    assert (
+        isinstance(kept, Explanation)
+        and isinstance(changed, Explanation)
+        and kept.right
+        and not changed.right
+    )
 
 
 def test_a_layer_that_is_not_used_pays_no_attention() -> None:
@@ -50,7 +59,9 @@ def test_a_layer_that_is_not_used_pays_no_attention() -> None:
     assert isinstance(seen, Explanation) and seen.attention[0].any() and not seen.attention[1].any()
 
 
-@pytest.mark.parametrize(("text", "code"), [(" ", "empty"), ("12a", "no_digit"), ("123456789", "too_long")])
+@pytest.mark.parametrize(
+    ("text", "code"), [(" ", "empty"), ("12a", "no_digit"), ("123456789", "too_long")]
+)
 def test_what_cannot_be_read_is_refused_in_one_sentence(text: str, code: str) -> None:
     (refused,) = explain([Request(text)])
     assert isinstance(refused, InputError) and refused.code == code

@@ -1,4 +1,5 @@
-"""From what the network explains to what the widgets draw: pure functions of records, no model and no Gradio."""
+"""The views of the new lab, from explanations to values of the widgets: pure functions of records,
+no model and no Gradio."""
 
 from __future__ import annotations
 
@@ -6,113 +7,176 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from explorer import labels, runs
-from explorer.controls import Control, Value, query
+from explorer.components import change_panel, input_bar
+from explorer.components.card import TitleFigure
+from explorer.contract import labels
+from explorer.contract.controls import Control, Value, spell_query
+from explorer.contract.lab import GuidedStep, Thumbnail
+from explorer.contract.labels import fill_text, write_change_sentence
 from explorer.figures import attention
 from explorer.figures.curves import Curve
-from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import change_sentence, filled
-from explorer.labs import about
-from explorer.labs.guided import Shown, guided
-from explorer.labs.heads import place, silenced, thumbnail_of
-from explorer.labs.lined import lined
 from explorer.labs.new_lab import texts
-from explorer.widgets import ask, change
-from explorer.widgets.card import Pair
-from models.new_lab.records import EVERY_HEAD, EXAMPLES, HEADS, KIND, LAYERS, LONGEST, Explanation, Measured, Request
+from explorer.page import card_facts, runs
+from explorer.page.curves import draw_curve_figure
+from explorer.page.guided_steps import Shown, build_steps
+from explorer.panels.heads import address_cell, draw_thumbnail, make_heads_control
+from models.new_lab.records import (
+    EVERY_HEAD,
+    EXAMPLES,
+    HEADS,
+    KIND,
+    LAYERS,
+    LONGEST,
+    Explanation,
+    Measured,
+    Request,
+)
 
 Text = Mapping[str, str]
 
 SLUG = "new_lab"
 COLOUR = "var(--cat-1)"
-first = runs.kept(SLUG, EXAMPLES[0], Explanation)
+first = runs.load_first_once(SLUG, EXAMPLES[0], Explanation)
 
 
-# ---- the card ----------------------------------------------------------------------------------------------------------------------
+# ---- the card
 
 
-def pairs() -> tuple[Pair, ...]:
-    """The four figures of the title row, read from model.json."""
-    known = about.facts(SLUG)
+def pairs() -> tuple[TitleFigure, ...]:
+    """Return the four figures of the title row, read from model.json."""
+    known = card_facts.facts(SLUG)
     measured = known.get("figure")
     if not measured:
         return ()
     return (
-        Pair(labels.CARD["parameters"], f"{known['parameters']:,}"),
-        Pair(labels.CARD["data"], texts.GENERATED),
-        Pair(filled(texts.RIGHT, split=labels.split(measured["split"])), f"{measured['value']:.4f}"),
-        about.trained(known),
+        TitleFigure(labels.CARD["parameters"], f"{known['parameters']:,}"),
+        TitleFigure(labels.CARD["data"], texts.GENERATED),
+        TitleFigure(
+            fill_text(texts.RIGHT, split=labels.name_split(measured["split"])),
+            f"{measured['value']:.4f}",
+        ),
+        card_facts.describe_training_time(known),
     )
 
 
 def prose() -> dict[str, str]:
-    """The model card in each language; empty where none is shipped."""
-    return about.prose(SLUG, about.facts(SLUG))
+    """Return the model card in each language; empty where none is shipped."""
+    return card_facts.prose(SLUG, card_facts.facts(SLUG))
 
 
 def curves() -> Value | None:
-    """Wrong digits on held-out inputs over training, or None where no log is shipped. Slow at first."""
-    known, show = about.models(SLUG, ("base",)), lambda share: f"{100 * share:.1f} %"
-    return about.curves(SLUG, known, {"base": texts.SHORT}, {"base": COLOUR}, texts, show=show)
+    """Draw the wrong digits on held-out inputs over training, or None where no log is shipped. The
+    first call is slow."""
+    known, show = card_facts.read_models(SLUG, ("base",)), lambda share: f"{100 * share:.1f} %"
+    return card_facts.curves(SLUG, known, {"base": texts.SHORT}, {"base": COLOUR}, texts, show=show)
 
 
-# ---- what is asked -----------------------------------------------------------------------------------------------------------------
+# ---- the input
 
 
 def controls() -> tuple[Control, ...]:
-    """What is asked for, then what may be changed in the model."""
-    hint = filled(texts.HINT, most=LONGEST)
+    """Return the controls of the input, then of what may be changed in the model."""
+    hint = fill_text(texts.HINT, most=LONGEST)
     return (
         Control("text", texts.PROMPT, "letters", hint=hint, placeholder=EXAMPLES[0].text),
-        Control("layers", texts.LAYERS, "number", names={0: texts.ALL}, change=True, says=lambda n: filled(texts.ONLY, n=n)),
-        *silenced({KIND: texts.KIND}, {KIND: (LAYERS, HEADS)}, texts.HEAD),
+        Control(
+            "layers",
+            texts.LAYERS,
+            "number",
+            names={0: texts.ALL},
+            change=True,
+            says=lambda n: fill_text(texts.ONLY, n=n),
+        ),
+        *make_heads_control({KIND: texts.KIND}, {KIND: (LAYERS, HEADS)}, texts.HEAD),
     )
 
 
-def answer(seen: Explanation, request: Request) -> Value:
-    """What stands as the answer."""
-    sure = float(seen.probability.min())
-    facts = ((filled(texts.SURE, p="> 0.99" if 0.995 < sure < 1 else f"{sure:.2f}"), texts.SURE_MEANS),)
-    return ask.answer(request.text, seen.answer, right=seen.right, expected=seen.expected, facts=facts)
+def answer(explanation: Explanation, request: Request) -> Value:
+    """Return the answer as the page shows it."""
+    sure = float(explanation.probability.min())
+    facts = (
+        (
+            fill_text(texts.SURE, p="> 0.99" if 0.995 < sure < 1 else f"{sure:.2f}"),
+            texts.SURE_MEANS,
+        ),
+    )
+    return input_bar.describe_answer(
+        request.text,
+        explanation.answer,
+        right=explanation.right,
+        expected=explanation.expected,
+        facts=facts,
+    )
 
 
-# ---- a run -------------------------------------------------------------------------------------------------------------------------
+# ---- a run
 
 
-def kind(seen: Explanation) -> attention.Kind:
-    """The attention of all layers and heads."""
-    return attention.Kind(KIND, texts.KIND, seen.attention, seen.digits, seen.digits, question=texts.QUESTION)
+def kind(explanation: Explanation) -> attention.Kind:
+    """Return the attention of all layers and heads."""
+    return attention.Kind(
+        KIND,
+        texts.KIND,
+        explanation.attention,
+        explanation.digits,
+        explanation.digits,
+        question=texts.QUESTION,
+    )
 
 
-def maps(seen: Explanation, request: Request, state: str) -> Value:
-    """What the attention view draws."""
-    return attention.value([kind(seen)], silenced=request.silenced, query=query(request), state=state)
+def maps(explanation: Explanation, request: Request, state: str) -> Value:
+    """Draw the attention view."""
+    return attention.draw_attention(
+        [kind(explanation)], silenced=request.silenced, query=spell_query(request), state=state
+    )
 
 
 def by_length() -> Value | None:
-    """The share of right digits at each length, as the figure widget draws it; None before it was measured."""
-    measured = (about.facts(SLUG).get("figure") or {}).get("by_length")
+    """Draw the share of right digits at each length, for the figure widget; None before it was
+    measured."""
+    measured = (card_facts.facts(SLUG).get("figure") or {}).get("by_length")
     if not measured:
         return None
     places, shares = [int(length) for length in measured], list(measured.values())
     curve = Curve(texts.SHORT, places, shares, COLOUR)
     worst = min(measured, key=lambda length: measured[length])
-    says = filled(texts.LENGTHS_SAYS, length=worst, share=f"{measured[worst]:.4f}")
+    says = fill_text(texts.LENGTHS_SAYS, length=worst, share=f"{measured[worst]:.4f}")
     words, axes = (texts.LENGTHS, texts.LENGTHS_UNITS, says), (texts.LENGTH, texts.SHARE)
-    return lined("new-lab-lengths", [curve], axes, words, axes, list(zip(places, shares, strict=True)), ticks=places, height=200)
+    return draw_curve_figure(
+        "new-lab-lengths",
+        [curve],
+        axes,
+        words,
+        axes,
+        list(zip(places, shares, strict=True)),
+        ticks=places,
+        height=200,
+    )
 
 
 def difference(
-    seen: tuple[Explanation, Explanation], measured: tuple[Measured, Measured], request: Request, what: Text
-) -> change.Difference:
-    """What a change does to this answer, and on held-out inputs. what: the change in words."""
-    (was, now), (before, after) = seen, measured
+    explanations: tuple[Explanation, Explanation],
+    measured: tuple[Measured, Measured],
+    request: Request,
+    what: Text,
+) -> change_panel.Difference:
+    """Draw the effect of a change on this answer, and on held-out inputs. what: the change in
+    words."""
+    (was, now), (before, after) = explanations, measured
     verdict, said = ("same", texts.SAME) if was.answer == now.answer else ("other", texts.OTHER)
-    answered = filled(said, before=was.answer, after=now.answer)
-    held = change_sentence(texts.RIGHT_NOW, texts.RIGHT_STILL, before.accuracy, after.accuracy, show=lambda share: f"{100 * share:.0f} %")
-    number = change.Number(before.accuracy, after.accuracy, scale=100, digits=1, suffix=" %")
+    answered = fill_text(said, before=was.answer, after=now.answer)
+    held = write_change_sentence(
+        texts.RIGHT_NOW,
+        texts.RIGHT_STILL,
+        before.accuracy,
+        after.accuracy,
+        show=lambda share: f"{100 * share:.0f} %",
+    )
+    number = change_panel.ChangedNumber(
+        before.accuracy, after.accuracy, scale=100, digits=1, suffix=" %"
+    )
     rows = (
-        change.Row(
+        change_panel.Row(
             texts.OWN,
             texts.ANSWER,
             "answer",
@@ -122,8 +186,8 @@ def difference(
             verdict=texts.VERDICTS[verdict],
             kind=verdict,
         ),
-        change.Row(
-            filled(texts.HELD_OUT, sample=before.sample),
+        change_panel.Row(
+            fill_text(texts.HELD_OUT, sample=before.sample),
             texts.SHARE,
             "heldout_accuracy",
             before.accuracy,
@@ -131,32 +195,35 @@ def difference(
             digits=3,
         ),
     )
-    return change.Difference(number, texts.POINTS, rows, labels.sentence([what, answered], held))
+    return change_panel.Difference(
+        number, texts.POINTS, rows, labels.build_sentence([what, answered], held)
+    )
 
 
-# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+# ---- the family map and the guided steps
 
 
-def telling(seen: Explanation) -> dict[str, Any]:
-    """The cell that shows best what the network does."""
-    return attention.pick(kind(seen))
+def default_selection(explanation: Explanation) -> dict[str, Any]:
+    """Return the cell that shows best what the network does."""
+    return attention.find_telling_cell(kind(explanation))
 
 
-def thumbnail(seen: Explanation) -> Thumbnail:
-    """The telling head of the stored run, for the family map."""
-    return thumbnail_of(kind(seen), telling(seen))
+def thumbnail(explanation: Explanation) -> Thumbnail:
+    """Draw the most telling head of the stored run, for the family map."""
+    return draw_thumbnail(kind(explanation), default_selection(explanation))
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
+    """Return the guided steps: inputs as permalinks, with the views in which these runs show the
+    point."""
     kept = first()
-    head = {} if kept is None else {"head": str(place(telling(kept.seen))["head"])}
+    head = {} if kept is None else {"head": str(address_cell(default_selection(kept.seen))["head"])}
     start = EXAMPLES[0]
     shown: dict[str, Shown] = {
         "answer": ("", {}, "ask"),
         "head": ("", head, "attention"),
         "row": ("", {**head, "row": "0"}, "attention"),
-        "shorter": (query(EXAMPLES[-1]), head, "attention"),
-        "silence": (query(replace(start, silenced=EVERY_HEAD[:HEADS])), {}, "change"),
+        "shorter": (spell_query(EXAMPLES[-1]), head, "attention"),
+        "silence": (spell_query(replace(start, silenced=EVERY_HEAD[:HEADS])), {}, "change"),
     }
-    return guided(texts, shown)
+    return build_steps(texts, shown)

@@ -1,1 +1,0 @@
-"""Is what the pages say true of what they draw?"""

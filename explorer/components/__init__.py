@@ -1,0 +1,1 @@
+"""The pieces of every lab page: one Python file and one JavaScript module each."""

@@ -1,0 +1,100 @@
+"""The frame around every page: top bar, the family in the rail, guided steps, keys, projector mode.
+
+The server answers ``GET /qr?text=<address of this site>`` with `explorer.web.qr.draw_svg`;
+everything else happens in the browser.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import gradio as gr
+
+from explorer.components.base import place_widget, write_vendor_address
+from explorer.contract import labels
+from explorer.contract.lab import Lab
+
+
+def place_shell(
+    labs: Sequence[Lab],
+    here: Lab | None = None,
+    *,
+    lecture: str | None = None,
+    compare: str | None = None,
+    at: str = "map",
+) -> gr.HTML:
+    """Place the frame, first on its page.
+
+    labs: the family, in teaching order. The rail shows it by year, and only the year of `here`
+        unfolded.
+    here: the lab of this page, None for the family map. A closed lab stands in the rail, and no
+        step leads to it.
+    lecture, compare: addresses of the guided lecture and of two pictures side by side, None while
+        there are none.
+    at: the page's place where it belongs to no lab: "map", "lecture" or "compare".
+    """
+    place = labs.index(here) if here is not None else len(labs)
+    before, ahead = (
+        [lab for lab in some if lab.steps]
+        for some in (labs[:place] if here is not None else (), labs[place + 1 :])
+    )
+    return place_widget(
+        "shell",
+        classes=["tfe-with-rail"] if here else [],
+        site={name: dict(text) for name, text in labels.SITE.items()},
+        words={name: dict(text) for name, text in labels.SHELL.items()},
+        grammar=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR],
+        grammar_in_full=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR_IN_FULL],
+        years=[
+            {
+                "name": name,
+                "labs": [
+                    {"slug": lab.slug, "path": lab.path, "short": dict(lab.short), "year": lab.year}
+                    for lab in group
+                ],
+            }
+            for name, group in _group_by_year(labs)
+        ],
+        first=labs[0].path if labs else None,
+        lecture=lecture,
+        compare=compare,
+        at="" if here else at,
+        here=None
+        if here is None
+        else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)}
+        | {"paper": here.paper, "authors": here.authors, "year": here.year, "arxiv": here.arxiv},
+        steps=[
+            {
+                "title": dict(step.title),
+                "question": dict(step.projected_question),
+                "guess": step.guess and dict(step.guess),
+                "say": dict(step.say),
+                "query": step.query,
+                "view": dict(step.view),
+                "panel": step.figure_name,
+                "figure": step.figure,
+            }
+            for step in (here.steps if here else ())
+        ],
+        network=[
+            [{"name": dict(one.name), "panel": one.panel, "view": dict(one.view)} for one in column]
+            for column in (here.network if here else ())
+        ],
+        onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
+        plotly=write_vendor_address("plotly"),
+        before={"path": before[-1].path, "steps": len(before[-1].steps)} if before else None,
+    )
+
+
+def _group_by_year(labs: Sequence[Lab]) -> Iterator[tuple[dict[str, str], list[Lab]]]:
+    """Yield the labs by year: (name of the year, its labs). The years before the lab that most
+    others descend from are one group."""
+    heirs = Counter(slug for lab in labs for slug in lab.ancestors)
+    root = max(labs, key=lambda lab: heirs[lab.slug]).year if labs else 0
+    for year, group in groupby(
+        sorted(labs, key=lambda lab: lab.year), key=lambda lab: max(lab.year, root - 1)
+    ):
+        names = dict(labels.HOME["before"]) if year < root else {"en": "{year}", "zh": "{year}"}
+        yield {lang: name.format(year=max(year, root)) for lang, name in names.items()}, list(group)

@@ -1,0 +1,86 @@
+// The menu of what a visitor takes along of a picture on the stage.
+
+import { el } from "./dom.js";
+import { exportBar } from "./export.js";
+import { onLang, t } from "./lang.js";
+import { plotsIn } from "./plots.js";
+import { KINDS } from "./selection.js";
+import { comparing, link, linkRefusal, view } from "./state.js";
+
+const TEXT = { en: "Export", zh: "导出" };
+const BESIDE = { en: "Side by side", zh: "并排对比" };
+
+/**
+ * @param {() => any} stand the board that draws it
+ * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any}} what
+ * @param {() => any} value what is drawn
+ */
+export function taking(stand, what, value) {
+  function state() {
+    const { run, look } = stand();
+    if (!run) return null;
+    const seen = Object.keys(what.picture.looks).filter((key) => view.get(key) !== null)
+      .map((key) => [key, view.get(key)]);
+    return {
+      ...what,
+      value: { ...value(), ...what.picture.keeps?.(run, look) },
+      run,
+      look,
+      seen,
+      title: stand().title(),
+      units: stand().units(),
+      words: stand().words(),
+      width: stand().width(),
+    };
+  }
+  /** The page that places this picture beside another one: at first the next head, where it has heads. */
+  function compared() {
+    const [left, right] = [new URL(link()), new URL(link())];
+    for (const url of [left, right]) url.searchParams.set("figure", what.name);
+    const { look, bounds } = stand();
+    if (KINDS.head === KINDS[what.picture.looks.head]) {
+      right.searchParams.set("_head", KINDS.head.move(look.head, 1, bounds.head));
+    }
+    return comparing(left, right);
+  }
+  // How files are made comes with the first that is asked for.
+  const further = Object.keys(what.picture.files ?? {});
+  const kinds = ["PNG", "SVG", "HTML", "CSV", ...further, "NPZ", "JSON"];
+  const made = async (kind) =>
+    (await import("./export_picture.js")).takes(state, what.picture.files)[kind]();
+  const take = el("summary", { class: "tfe-button small" });
+  const beside = el("a", { class: "tfe-button small" });
+  function offer() {
+    beside.hidden = Boolean(linkRefusal());
+    if (stand()?.run) beside.href = compared();
+    const { marks = [] } = what.root.querySelector("canvas") ?? {};
+    menu.querySelector("[data-kind=JSON]").hidden = !plotsIn(marks).length;
+  }
+  const menu = el(
+    "details",
+    { class: "tfe-stage-take", ontoggle: offer },
+    take,
+    beside,
+    exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])), {
+      onTable: (open) => stand().table(open),
+    }),
+  );
+  const label = () => {
+    take.textContent = t(TEXT);
+    beside.textContent = t(BESIDE);
+  };
+  onLang(label);
+  label();
+  // A file is saved by a click of ours on a link, which closes nothing.
+  document.addEventListener(
+    "click",
+    (event) => !event.isTrusted || menu.contains(event.target) || (menu.open = false),
+  );
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
+    menu.open = false;
+    take.focus();
+  });
+  return menu;
+}

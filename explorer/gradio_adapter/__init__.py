@@ -1,0 +1,1 @@
+"""Everything that leans on Gradio's private parts, one file per reason."""

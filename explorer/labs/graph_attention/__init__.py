@@ -1,0 +1,1 @@
+"""The lab of attention on graphs: neighbours, dictionaries, and distances in a graph."""

@@ -1,0 +1,74 @@
+"""The page of attention on graphs: its input, its pictures and its changes. Its texts stand in
+texts.py."""
+
+from __future__ import annotations
+
+from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.labs.graph_attention import about, texts, views
+from explorer.page.declared import lab_of, program_of
+from explorer.page.program import Change, Program
+from explorer.page.views import view_in_figure, view_notes, view_on_stage
+from models.graph_attention.records import EXAMPLES, Explanation, Request
+
+EXPLAIN = "models.graph_attention.explain:explain"
+
+PROGRAM: Program[Request, Explanation] = program_of(
+    texts,
+    views,
+    about,
+    explain=EXPLAIN,
+    kind=Request,
+    controls=views.CONTROLS,
+    views=(
+        view_on_stage(
+            "neighbours",
+            views.draw_neighbours,
+            texts.NEIGHBOURS,
+            picture="graph_attention/neighbours",
+            at="above",
+            task=" ".join(views.GRAPHS),
+        ),
+        view_on_stage(
+            "ranking",
+            views.draw_ranking,
+            texts.RANKING,
+            picture="graph_attention/ranking",
+            at="above",
+            task="dictionary",
+        ),
+        view_in_figure("bias", views.draw_bias, task="distance"),
+        view_notes(texts, at="wide"),
+    ),
+    change=Change(views.difference, "models.graph_attention.explain:measure"),
+    examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
+)
+
+
+LAB = lab_of(
+    "graph_attention",
+    EXPLAIN,
+    lambda: PROGRAM,
+    EXAMPLES,
+    texts,
+    views,
+    year=2018,
+    paper="Graph Attention Networks",
+    authors="Veličković et al.",
+    arxiv="1710.10903",
+    licence=texts.LICENCE["en"],
+    ancestors=("translation",),
+    changed="input",
+    network=(
+        name_part("the graph", "图", "ask"),
+        name_part("attention over neighbours", "邻居上的注意力", "neighbours"),
+        name_part("ranking of keys", "键的排序", "ranking"),
+        name_part("bias by distance", "距离偏置", "bias"),
+        name_part("the answer", "回答", "change"),
+    ),
+    interventions=views.list_interventions(),
+    exports={
+        **dict.fromkeys(("neighbours", "ranking", "bias"), FIGURE),
+        "change": NUMBERS,
+    },
+    probes=lambda: EXAMPLES[:4],
+)

@@ -1,0 +1,1 @@
+"""The lab of an agent with a memory: a gated Transformer-XL that must remember a signal."""

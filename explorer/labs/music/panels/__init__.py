@@ -1,0 +1,13 @@
+"""The folded panels of the music page: how the relative term of the run in view is computed, and
+its measurements."""
+
+from __future__ import annotations
+
+from explorer.labs.music.panels import lengths, meter, skew
+from explorer.page.views import View
+from models.music.records import Explanation, Request
+
+
+def list_panels() -> tuple[View[Request, Explanation], ...]:
+    """Return the panels in the order of the page; a panel without measurements is left out."""
+    return (skew.PANEL, meter.PANEL, *((lengths.PANEL,) if lengths.read_measured() else ()))

@@ -1,0 +1,113 @@
+"""The page of non-autoregressive translation: its input, its pictures and its changes. Its texts
+stand in texts.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.figures.bertviz import VIEWS
+from explorer.labs.nonautoregressive import about, texts, views
+from explorer.page.card_facts import list_sizes
+from explorer.page.declared import lab_of, program_of
+from explorer.page.program import Change, Program
+from explorer.page.views import (
+    view_in_bertviz,
+    view_in_figure,
+    view_in_folded_panel,
+    view_notes,
+    view_on_stage,
+)
+from explorer.panels.query_key_plane import place_plane
+from explorer.panels.translation import LICENCE, ask_to_reread
+from models.explaining.query_key_plane import Head
+from models.nonautoregressive.records import EXAMPLES, SPACE, VARIANTS, Explanation, Request
+
+EXPLAIN = "models.nonautoregressive.explain:explain"
+PLANES = "models.nonautoregressive.explain:planes"
+
+
+def program() -> Program[Request, Explanation]:
+    """Return what the page declares."""
+    return program_of(
+        texts,
+        views,
+        about,
+        explain=EXPLAIN,
+        kind=Request,
+        controls=views.CONTROLS,
+        views=(
+            view_on_stage(
+                "passes", views.draw_passes, texts.PASSES, picture="nonautoregressive/passes"
+            ),
+            view_in_figure("lengths", views.draw_lengths, at="beside"),
+            view_in_figure(
+                "quality",
+                lambda seen, request, _: about.draw_quality(request.variant, seen.ran),
+                first=about.draw_quality,
+                at="side",
+            ),
+            view_on_stage("attention", views.draw_attention),
+            view_in_folded_panel(
+                "neighbours",
+                texts.NEIGHBOURS,
+                lambda found, _question: {"figure": views.draw_modes(found.answer, found.request)},
+                function="models.nonautoregressive.explain:neighbours",
+                wish=views.find_pair,
+                asks=("pos",),
+            ),
+            place_plane(
+                PLANES,
+                texts.KINDS_LAST,
+                list_sizes(about.facts()),
+                Head("cross", 1, 7),
+                name="nonautoregressive",
+                of="variant",
+            ),
+            view_in_bertviz(
+                VIEWS, views.list_last_pass, neuron="models.nonautoregressive.explain:vectors"
+            ),
+            view_notes(texts),
+        ),
+        change=Change(views.difference, "models.nonautoregressive.explain:reread", ask_to_reread),
+        examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
+    )
+
+
+LAB = lab_of(
+    "nonautoregressive",
+    EXPLAIN,
+    program,
+    EXAMPLES,
+    texts,
+    views,
+    year=2019,
+    paper="Mask-Predict: Parallel Decoding of Conditional Masked Language Models",
+    authors="Ghazvininejad et al.",
+    arxiv="1904.09324",
+    licence=LICENCE,
+    ancestors=("translation",),
+    changed="cost",
+    network=(
+        (
+            name_part("the sentence", "句子", "ask"),
+            name_part("encoder", "编码器", "attention", kind="encoder"),
+            name_part("length", "长度", "lengths"),
+        ),
+        (
+            name_part("all positions", "所有位置", "attention", kind="decoder"),
+            name_part("to the sentence", "看向句子", "attention", kind="cross"),
+            name_part("pieces", "词片", "passes"),
+        ),
+    ),
+    interventions={
+        "offset": replace(EXAMPLES[0], offset=3),
+        "pinned": replace(EXAMPLES[0], pinned=((0, f"{SPACE}Drei"),)),
+        "again": replace(EXAMPLES[0], again=(0, 1, 2)),
+    },
+    exports={
+        **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
+        "change": NUMBERS,
+    },
+    probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),
+)

@@ -1,0 +1,1 @@
+"""Figures that only this lab has: arrays in, plain JSON out."""

@@ -1,0 +1,83 @@
+"""The page of recurrent translation: its input, its pictures and its changes. Its texts stand in
+texts.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.labs.rnn_attention import about, panels, texts, views
+from explorer.page.declared import lab_of, program_of
+from explorer.page.program import Change, Program
+from explorer.page.views import view_in_figure, view_notes, view_on_stage
+from explorer.panels.translation import LICENCE
+from models.rnn_attention.records import EXAMPLES, NETWORKS, UNSCALED, Explanation, Request
+
+EXPLAIN = "models.rnn_attention.explain:explain"
+
+PROGRAM: Program[Request, Explanation] = program_of(
+    texts,
+    views,
+    about,
+    explain=EXPLAIN,
+    kind=Request,
+    controls=views.CONTROLS,
+    views=(
+        view_on_stage("attention", views.draw_attention, at="above", task="attention"),
+        view_in_figure("remains", views.draw_remains),
+        view_in_figure(
+            "quality",
+            lambda seen, _request, _state: about.draw_quality(len(seen.source)),
+            first=about.draw_quality,
+        ),
+        view_notes(texts),
+        *panels.PANELS,
+    ),
+    change=Change(
+        views.difference, "models.rnn_attention.explain:measure", views.ask_to_translate_again
+    ),
+    examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
+)
+
+
+LAB = lab_of(
+    "rnn_attention",
+    EXPLAIN,
+    lambda: PROGRAM,
+    EXAMPLES,
+    texts,
+    views,
+    year=2015,
+    paper="Neural Machine Translation by Jointly Learning to Align and Translate",
+    authors="Bahdanau et al.",
+    arxiv="1409.0473",
+    licence=LICENCE,
+    ancestors=(),
+    changed="input",
+    network=(
+        (
+            name_part("the sentence", "句子", "ask"),
+            name_part("encoder states", "编码器状态", "remains"),
+        ),
+        (
+            name_part("scores, softmax", "得分与 softmax", "attention"),
+            name_part("weighted sum", "加权和", "sum", sum="open"),
+            name_part("decoder", "解码器", "change"),
+        ),
+    ),
+    interventions={
+        "weight": replace(EXAMPLES[0], words=(0,), rows=(2,)),
+        "context": replace(EXAMPLES[0], context="uniform"),
+        "donor": replace(EXAMPLES[4], donor="dogs"),
+    },
+    exports={
+        **dict.fromkeys(
+            ("attention", "remains", "quality", "sum", "scale", "overlap", "distance"), FIGURE
+        ),
+        "change": READ_AGAIN,
+    },
+    probes=lambda: tuple(
+        Request("A dog runs.", one.removesuffix(UNSCALED), divided=not one.endswith(UNSCALED))
+        for one in NETWORKS
+    ),
+)

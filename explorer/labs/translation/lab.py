@@ -1,0 +1,97 @@
+"""The page of the translation Transformer: its input, its pictures and its changes. Its texts stand
+in texts.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import gradio as gr
+
+from explorer.components.bertviz import ENCODER_DECODER
+from explorer.components.figure import place_run_figure
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.figures.bertviz import VIEWS
+from explorer.labs.translation import about, panels, texts, views
+from explorer.page.declared import lab_of, program_of
+from explorer.page.program import Change, Program
+from explorer.page.views import View, view_in_bertviz, view_on_stage
+from explorer.panels.query_key_plane import place_plane
+from explorer.panels.translation import LICENCE
+from models.explaining.query_key_plane import Head
+from models.translation.records import EXAMPLES, Explanation, Request
+
+GENERATE = "models.translation.explain:generate"
+MEASURE = "models.translation.explain:measure"
+VECTORS = "models.translation.vectors:vectors"
+PLANES = "models.translation.vectors:planes"
+FIRST = Head("encoder", 1, 0)  # the head whose query–key plane shows most
+
+
+def place_roles(value: Mapping[str, object] | None) -> gr.HTML:
+    """Place the figure of who did what to whom, as wide as the page."""
+    with gr.Column(elem_classes=["tfe-bench"]):
+        return place_run_figure("roles", value or None)
+
+
+def program() -> Program[Request, Explanation]:
+    """Return what the page declares; the shipped model is looked up when it is built."""
+    return program_of(
+        texts,
+        views,
+        about,
+        explain=GENERATE,
+        kind=Request,
+        controls=views.controls(),
+        views=(
+            view_on_stage("attention", views.draw_attention, at="above"),
+            View("roles", place_roles, views.draw_roles, at="below"),
+            *panels.PANELS,
+            place_plane(PLANES, texts.KINDS, about.list_head_sizes(), FIRST, name="translation"),
+            view_in_bertviz(VIEWS, views.list_for_bertviz, note=ENCODER_DECODER, neuron=VECTORS),
+        ),
+        change=Change(views.difference, MEASURE, views.ask_to_translate_again),
+        examples=tuple(
+            (example, dict.fromkeys(("en", "zh"), example.sentence)) for example in EXAMPLES
+        ),
+    )
+
+
+LAB = lab_of(
+    "translation",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
+    views,
+    year=2017,
+    paper="Attention Is All You Need",
+    authors="Vaswani et al.",
+    arxiv="1706.03762",
+    licence=LICENCE,
+    ancestors=("rnn_attention",),
+    changed="input",
+    network=(
+        (
+            name_part("English, positions", "英文与位置", "positions", positions="open"),
+            name_part("self-attention", "自注意力", "attention", kind="encoder"),
+        ),
+        (
+            name_part("German so far", "已写的德文", "forced", forced="open"),
+            name_part("self-attention", "自注意力", "attention", kind="decoder"),
+            name_part("cross-attention", "交叉注意力", "attention", kind="cross"),
+            name_part("next word", "下一个词", "beam", beam="open"),
+        ),
+    ),
+    interventions={
+        "silence": replace(EXAMPLES[0], silenced=(("cross", 0, 1),)),
+        "hide": replace(EXAMPLES[0], hidden=(1,)),
+        "parts": replace(EXAMPLES[0], without=("position",)),
+    },
+    exports={
+        **dict.fromkeys(("attention", "weight", "beam", "forced"), FIGURE),
+        "change": READ_AGAIN,
+        "positions": FIGURE * 3,
+    },
+    probes=lambda: (Request("A dog runs."),),
+)

@@ -1,0 +1,1 @@
+"""Files of visitors: MIDI, pictures and sound, read within bounds."""

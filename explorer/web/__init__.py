@@ -1,0 +1,1 @@
+"""The ASGI application: routes, gate, bodies, static files, health, metrics, log."""

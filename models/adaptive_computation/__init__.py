@@ -1,0 +1,1 @@
+"""Code shared by the labs of adaptive computation time and the Universal Transformer."""

@@ -1,0 +1,2 @@
+"""Trained networks on disk: where they lie, how they are read and written, and the device they run
+on."""

@@ -1,0 +1,1 @@
+"""Training data: corpora, vocabularies, windows, splits."""

@@ -1,0 +1,1 @@
+"""Step-by-step decoding: beam search, sampling, translation search."""

@@ -1,0 +1,1 @@
+"""DETR: objects in a picture as a set, found by queries that agree who sees what."""

@@ -1,0 +1,1 @@
+"""Held-out figures: bits per character, polarity of sentences."""

@@ -1,0 +1,1 @@
+"""Networks that several labs build on: encoder, decoder, encoder-decoder."""

@@ -1,0 +1,2 @@
+"""Spoken digits, recognised by truncated self-attention and connectionist temporal
+classification."""

@@ -1,0 +1,1 @@
+"""The training loop, the driver of a recipe, and a user's own data."""

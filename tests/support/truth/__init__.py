@@ -1,0 +1,1 @@
+"""Checks that the sentences of the pages are true of their drawings."""
