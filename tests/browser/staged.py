@@ -31,11 +31,32 @@ AT_ONCE: dict[str, Any] = {
     "api_visibility": "private",
 }
 
-# Every mark of a kind and style, those of groups too, where they stand in the picture; as text,
-# which Playwright hands over at once.
+# Every mark of a kind and style, those of groups too, where they stand in the picture, and the
+# texts of Plotly's figures without their tags; as text, which Playwright hands over at once.
 MARKS = """([name, kind, style]) => {
+    const many = (one, n) => (Array.isArray(one) ? one[n] : one);
+    const plain = (one) => {
+        const node = document.createElement("p");
+        node.innerHTML = String(one).replaceAll("<br>", " ");
+        return node.textContent;
+    };
+    const text = (one, font = {}, n = 0) => {
+        const whole = one?.html === undefined ? String(one ?? "") : plain(one.html);
+        const [, face] = /font-(\\w+)/.exec(many(font.family, n) ?? "") ?? [];
+        return whole ? [{ kind: "text", text: whole, whole, face, size: many(font.size, n) ?? 12,
+            colour: many(font.color, n) }] : [];
+    };
+    const written = ({ data, layout }) => [
+        ...data.flatMap((trace) => [trace.text ?? []].flat()
+            .flatMap((one, n) => text(one, trace.textfont, n))),
+        ...(layout.annotations ?? []).flatMap((one) => text(one.text, one.font)),
+        ...Object.entries(layout).filter(([key, axis]) => /^[xy]axis/.test(key) && axis.ticktext)
+            .flatMap(([, axis]) => axis.ticktext.flatMap((one) => text(one, axis.tickfont))),
+    ];
     const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group"
         ? flat(one.marks, x + one.x, y + one.y)
+        : one.kind === "plot"
+        ? [one, ...written(one)]
         : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x,
             top: (one.y ?? one.box?.y0 ?? 0) + y }]));
     const wanted = Object.entries(style).map(([key, value]) => [key, JSON.stringify(value)]);
@@ -70,6 +91,17 @@ BOXES = """([name, wanted]) => {
     const middle = (at) => spots.reduce((sum, spot) => sum + spot[at], 0) / spots.length;
     return found && { left: middle(0), top: middle(1), look: found.look,
         tells: Boolean(found.card?.()) }; }"""
+
+# The texts of Plotly's figures that run out of their picture.
+BEYOND = """(name) => [...document.querySelectorAll(`.tfe-${name} .tfe-stage-plot`)]
+    .flatMap((node) => {
+        const edge = node.getBoundingClientRect();
+        return [...node.querySelectorAll("svg text")].filter((one) => {
+            const { left, right, top, bottom } = one.getBoundingClientRect();
+            return left < edge.left - 3 || right > edge.right + 3
+                || top < edge.top - 3 || bottom > edge.bottom + 3;
+        }).map((one) => one.textContent);
+    })"""
 
 
 @dataclass(frozen=True)
@@ -226,9 +258,9 @@ class Picture:
         outside = [
             one["text"]
             for one in self.marks("text")
-            if not (-1 <= one["left"] <= width + 1 and 0 <= one["top"] <= height)
+            if "left" in one and not (-1 <= one["left"] <= width + 1 and 0 <= one["top"] <= height)
         ]
-        assert outside == []
+        assert outside + page.evaluate(BEYOND, self.name) == []
 
 
 def numbers(page: Page) -> dict[str, tuple[str, str]]:

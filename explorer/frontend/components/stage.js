@@ -22,8 +22,10 @@
 //                                    value} while one drags, `plays` while it plays (everywhere), and `over`, what is
 //                                    previewed, if `hovers` is true
 //   figure(run, look, pen)           in place of scene: {data, layout} of one Plotly figure, which is the whole picture
-//                                    (layout.height px high; pen.tall before an audience). Colours are "var(--query)",
-//                                    texts are plain, and zoom is kept while the run, or layout.uirevision, stays.
+//                                    (layout.height px high; pen.tall before an audience; wider than there is room
+//                                    where layout.width says so, and then {keep} stays in view). Colours are
+//                                    "var(--query)", texts are plain, and zoom is kept while the run, or
+//                                    layout.uirevision, stays.
 //                                    pen.plot(box, figure) puts one beside other things that scene draws
 //   pick(run, look, point)           what can be pointed at of a point, {trace, i, x, y, customdata}, i its number or
 //                                    [row, column]: a box without its place, or null; left out, customdata where it

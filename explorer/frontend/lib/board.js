@@ -413,7 +413,7 @@ export function board(
       y: pen.view ? -pen.top : 0,
       marks: pen.marks,
     }]);
-    handles.place(pen.handles);
+    grip();
     if (!pen.plots.length) {
       plots.clear();
       stands();
@@ -424,9 +424,13 @@ export function board(
       .then(() => {
         if (pen !== own_ || !run) return; // a newer one is on its way
         pen.boxes.push(...plots.boxes());
+        grip();
         stands();
       });
   }
+
+  /** Puts the handles where zoom has brought them. */
+  const grip = () => handles.place(pen.handles.map((one) => plots.carried(one)));
 
   /** Says that the picture stands, and as what. */
   function stands() {
@@ -788,7 +792,10 @@ export function board(
 
   const plots = plotsOf(paper, {
     address: plotly,
-    moved: () => leave(),
+    moved() {
+      leave();
+      grip();
+    },
     /** Locks what a box select holds, beside each other where a key takes several. */
     selected(frame) {
       const chosen = {};
@@ -818,6 +825,7 @@ export function board(
   });
   const handles = handlesOf(paper, {
     spot,
+    home: plots.home,
     still: ask === null,
     move(handle, value) {
       draft = { ...draft, [handle]: value };

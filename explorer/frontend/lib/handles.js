@@ -8,10 +8,12 @@ const MOVES = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
 /**
  * @param {HTMLElement} paper around the picture
- * @param {{spot: (event: PointerEvent) => number[], still: boolean, move: (name: string, value: number) => void, rest:
- *   (how: any, value: number) => void}} what spot: px in the picture. still: none of them moves here
+ * @param {{spot: (event: PointerEvent) => number[], home: (x: number, y: number, within: any) =>
+ *   number[], still: boolean, move: (name: string, value: number) => void,
+ *   rest: (how: any, value: number) => void}} what
+ *   spot: px in the picture. home: where that lies without zoom. still: none of them moves here
  */
-export function handlesOf(paper, { spot, still, move, rest }) {
+export function handlesOf(paper, { spot, home, still, move, rest }) {
   let held = null; // the name of the one that is moved
 
   function grip(name) {
@@ -46,7 +48,7 @@ export function handlesOf(paper, { spot, still, move, rest }) {
     node.addEventListener("pointermove", (event) => {
       if (held !== name) return;
       const [x, y] = spot(event);
-      put(node.how.of(x - off[0], y - off[1]));
+      put(node.how.of(...home(x - off[0], y - off[1], node.how)));
     });
     for (const over of ["pointerup", "pointercancel"]) {
       node.addEventListener(over, () => held === name && end());

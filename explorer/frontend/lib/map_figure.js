@@ -3,74 +3,12 @@
 // data of the axes, so that it follows zoom and pan.
 
 import { upTo } from "./arrays.js";
-import { ink, shade } from "./pen.js";
-import { escape } from "./plot.js";
-import { number, short } from "./signs.js";
+import { heatOf, lattice, numbersOf, outline, tokenAxis } from "./sheet.js";
+import { number } from "./signs.js";
 
-const LEAST = 0.1; // weights from here on are printed in their cells
+const LEAST = 0.1; // weights from here on have their number at their bar
 const ROWS = 4; // locked rows that get bars
-const STOPS = 33; // colours of the scale, as many as the theme has
 const FAINT = 0.45; // of a bar that is not the one in view
-const INSET = 1; // px of the light line inside of an outline
-
-const scale = () => upTo(STOPS, (n) => [n / (STOPS - 1), shade("weights", n / (STOPS - 1))]);
-
-/** A name with its number, in the colour of its role where it is locked. */
-function label({ text, at }, { role, between, size }) {
-  const name = escape(text);
-  return {
-    html: role
-      ? `<span style="color:var(--${role})"><b>${name}</b>${between}<span style="font-size:${size}px">${at}</span></span>`
-      : `${name}${between}<span style="color:var(--ink3);font-size:${size}px">${at}</span>`,
-  };
-}
-
-/** Has this name room: is it locked, or one of every so many and none that is locked too near? */
-const fits = (n, every, list) =>
-  list.includes(n) || (n % every === 0 && !list.some((one) => Math.abs(one - n) < every));
-
-/** Rectangles around a part of the map: one in the colour of its role, one inside of it that is seen on dark cells. */
-function outline({ x0, x1, y0, y1 }, role, width, { cell, row }) {
-  const box = (x, y, line) => ({
-    type: "rect",
-    x0: x0 + x / cell,
-    x1: x1 - x / cell,
-    y0: y0 + y / row,
-    y1: y1 - y / row,
-    line,
-  });
-  const by = width + INSET / 2;
-  return [
-    box(width / 2, width / 2, { color: `var(--${role})`, width }),
-    box(by, by, { color: "var(--panel)", width: INSET }),
-  ];
-}
-
-/** Thin lines between the cells, one path for all of them. */
-function lattice(rows, columns) {
-  const down = upTo(columns - 1, (j) => `M${j + 0.5},-0.5L${j + 0.5},${rows - 0.5}`);
-  const across = upTo(rows - 1, (i) => `M-0.5,${i + 0.5}L${columns - 0.5},${i + 0.5}`);
-  const path = [...down, ...across].join("");
-  return path ? [{ type: "path", path, line: { color: "rgba(255,255,255,0.13)", width: 1 } }] : [];
-}
-
-/** The weights of large cells in numbers, black or white, whichever is read better. */
-function numbersOf(map, threshold, size) {
-  const found = upTo(map.data.length, (n) => n)
-    .filter((n) => map.data[n] >= LEAST && map.data[n] >= threshold);
-  return {
-    type: "scatter",
-    mode: "text",
-    x: found.map((n) => n % map.columns),
-    y: found.map((n) => Math.floor(n / map.columns)),
-    text: found.map((n) => short(map.data[n])),
-    textfont: {
-      size,
-      weight: 600,
-      color: found.map((n) => ink(shade("weights", map.data[n]))),
-    },
-  };
-}
 
 /** A trace of bars, each of a colour of its own strength, some with their number. */
 const barsOf = (role, values, bright, texts, { size, ...more }) => ({
@@ -164,18 +102,9 @@ function barsBeside({ map, of, at, here, locked, big }) {
 export function mapFigure({ at, map, here, locked, by, threshold, big }) {
   const of = (i, j) => map.data[i * map.columns + j];
   const { rows, columns } = map;
-  const cells = (make) => upTo(rows, (i) => upTo(columns, (j) => make(of(i, j))));
   const digit = big ? 20 : 12;
   const prints = at.cell >= digit * 2.1 && at.row >= digit + 2;
-  const heat = {
-    type: "heatmap",
-    z: cells((w) => (w !== w ? null : w < threshold ? 0 : w)),
-    zmin: 0,
-    zmax: 1,
-    zsmooth: false,
-    colorscale: scale(),
-    showscale: false,
-  };
+  const heat = heatOf({ rows, columns, data: map.data.map((w) => (w < threshold ? 0 : w)) });
   const shared = { map, of, at, here, locked, by, big };
   const [wide, high] = [columns * at.cell, rows * at.row];
   const [width, height] = [wide + at.side, at.bars + at.labels + high];
@@ -191,22 +120,13 @@ export function mapFigure({ at, map, here, locked, by, threshold, big }) {
     ...more,
   });
   const still = { showgrid: false, zeroline: false, ticks: "", showline: false };
-  const named = (names, every, list, role, between) => {
-    const shown = upTo(names.length, (n) => n).filter((n) => fits(n, every, list));
-    return {
-      tickmode: "array",
-      tickvals: shown,
-      ticktext: shown.map((n) =>
-        label(names[n], { role: list.includes(n) ? role : "", between, size: at.index })
-      ),
-      tickfont: { size: at.size, color: "var(--ink)" },
-    };
-  };
+  const named = (names, every, list, role, between) =>
+    tokenAxis(names, { every, list, role, between, size: at.size, index: at.index });
   const full = at.bars - (big ? 22 : 13) - 6; // px of a bar as high as 1
   return {
     data: [
       heat,
-      ...(prints ? [numbersOf(map, threshold, digit)] : []),
+      ...(prints ? [numbersOf(map, digit, threshold)] : []),
       ...(at.bars ? barsAbove(shared) : []),
       ...(by ? barsBeside(shared) : []),
     ],

@@ -23,6 +23,26 @@ export function resolve(value) {
   return value;
 }
 
+const isList = (value) => Array.isArray(value) || ArrayBuffer.isView(value);
+
+/**
+ * A figure with every list of the last one that says the same: Plotly tells by identity whether a list has changed, and
+ * draws only what has.
+ */
+export function share(next, last) {
+  if (!next || !last || typeof next !== "object" || typeof last !== "object") return next;
+  if (!isList(next)) {
+    return Object.fromEntries(
+      Object.entries(next).map(([key, one]) => [key, share(one, last[key])]),
+    );
+  }
+  if (!isList(last)) return next;
+  const own = next.some((one) => one && typeof one === "object")
+    ? next.map((one, n) => share(one, last[n]))
+    : next;
+  return own.length === last.length && own.every((one, n) => Object.is(one, last[n])) ? last : own;
+}
+
 /** @type {Promise<any> | null} */
 let loading = null;
 
@@ -136,6 +156,7 @@ export function plot(node, address, { early = false } = {}) {
   let figure = null;
   let library = null;
   let bound = false;
+  let last = {}; // what Plotly was given
   let job = Promise.resolve();
 
   const react = async () => {
@@ -151,7 +172,8 @@ export function plot(node, address, { early = false } = {}) {
     ) => (what === "base" ? null : Document.prototype.querySelector.call(document, what));
     let done;
     try {
-      done = library.react(node, resolve(data), resolve(layout), { ...ON_PAGE, ...config });
+      last = share({ data: resolve(data), layout: resolve(layout) }, last);
+      done = library.react(node, last.data, last.layout, { ...ON_PAGE, ...config });
     } finally {
       delete document.querySelector;
     }

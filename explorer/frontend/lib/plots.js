@@ -14,10 +14,11 @@ const AXIS = /^([xy])axis(\d*)$/;
 
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** The subplots of a drawn figure: {x, y} Plotly's axes of each, which know pixels and data. */
+/** The subplots of a drawn figure that can be zoomed: {x, y} Plotly's axes of each, which know pixels and data. */
 function subplotsOf(node) {
   const { _plots: plots = {} } = node._fullLayout ?? {};
-  return Object.values(plots).map(({ xaxis: x, yaxis: y }) => ({ x, y }));
+  return Object.values(plots).map(({ xaxis: x, yaxis: y }) => ({ x, y }))
+    .filter(({ x, y }) => !(x.fixedrange && y.fixedrange));
 }
 
 const frameOf = ({ x, y }) => ({
@@ -325,12 +326,13 @@ export function plotsOf(paper, { address, selected, moved }) {
       return found;
     },
 
-    /** Where a place of the picture lies without zoom. */
-    home(x, y) {
-      const found = under(x, y);
+    /** Where a place of the picture lies without zoom; within: a box in the plot, where the place may lie beyond it. */
+    home(x, y, within = { x0: x, x1: x, y0: y, y1: y }) {
+      const found = under((within.x0 + within.x1) / 2, (within.y0 + within.y1) / 2);
       if (!found) return [x, y];
-      const { one, subplot, px, py } = found;
+      const { one, subplot } = found;
       const { box } = one.mark;
+      const [px, py] = [x - box.x0, y - box.y0];
       return [box.x0 + through(subplot.x, one, px), box.y0 + through(subplot.y, one, py)];
     },
 
@@ -345,6 +347,14 @@ export function plotsOf(paper, { address, selected, moved }) {
       const x = (px) => left + cut(through(subplot.x, one, px - left, true), frame.x0, frame.x1);
       const y = (py) => top + cut(through(subplot.y, one, py - top, true), frame.y0, frame.y1);
       return { ...box, x0: x(box.x0), x1: x(box.x1), y0: y(box.y0), y1: y(box.y1) };
+    },
+
+    /** A box of its own size where zoom has brought its middle. */
+    carried(box) {
+      const [x, y] = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2];
+      const at = this.now({ x0: x, x1: x, y0: y, y1: y });
+      const [dx, dy] = [at.x0 - x, at.y0 - y];
+      return { ...box, x0: box.x0 + dx, x1: box.x1 + dx, y0: box.y0 + dy, y1: box.y1 + dy };
     },
 
     clear() {

@@ -56,15 +56,16 @@ const HIGH = 420; // px of a figure that does not say how high it is
 /** The scene of a picture that is one Plotly figure. */
 function sceneOf({ figure, pick }) {
   return (run, look, pen) => {
-    const { data, layout = {} } = figure(run, look, pen);
+    const { data, layout = {}, keep = null } = figure(run, look, pen);
     const height = pen.tall || layout.height || HIGH;
+    const width = Math.max(pen.width, layout.width ?? 0);
     const own = (point) => point.customdata?.look && point.customdata;
-    pen.plot({ x0: 0, y0: 0, x1: pen.width, y1: height }, {
+    pen.plot({ x0: 0, y0: 0, x1: width, y1: height }, {
       data,
       layout,
       pick: pick ? (point) => pick(run, look, point) : own,
     });
-    pen.size(pen.width, height);
+    pen.size(width, height, keep);
   };
 }
 

@@ -13,7 +13,7 @@ import {
   namedAxis,
   partTitle,
   weightScale,
-} from "../../frontend/lib/plotting.js";
+} from "../../frontend/lib/sheet.js";
 import { flipped } from "../../frontend/lib/selection.js";
 import { number, percent, rounded } from "../../frontend/lib/signs.js";
 

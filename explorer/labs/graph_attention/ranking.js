@@ -11,7 +11,7 @@ import {
   namedAxis,
   partTitle,
   weightScale,
-} from "../../frontend/lib/plotting.js";
+} from "../../frontend/lib/sheet.js";
 import { number, weight } from "../../frontend/lib/signs.js";
 
 export const TEXT = {
