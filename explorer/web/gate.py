@@ -29,9 +29,11 @@ from explorer.values.compressed_files import CHECK, Asset
 from explorer.values.hosts import Proxies, find_network
 from explorer.web import not_found
 from explorer.web.bodies import BODY, SMALL, TOO_LARGE, TOO_MANY, Arriving, Held, Rates, Structure
+from explorer.web.embed import EMBED
 from explorer.web.events import CANCEL, JOIN, RESET, SESSION, read_ending, read_event
 from explorer.web.headers import POLICY, add_headers, send_sentence
 from explorer.web.metrics import Traffic
+from explorer.web.not_found import NOTHING
 
 LINES = 100  # lines of a request's head
 DATA = "/gradio_api/queue/data"
@@ -39,14 +41,16 @@ PARSED = frozenset({JOIN, CANCEL, RESET})  # paths at which a body is read as JS
 # In a path: a number with more digits than any of ours, or than a digest.
 BEYOND = re.compile(r"/\d{40}")
 ADDRESS = 16 << 10  # bytes of a path with its query
-UNDER = ("/ui/", "/vendor/", "/stored/", "/arrays/", "/looks/", "/sound/", "/frames/", "/assets/")
+UNDER = (
+    *("/ui/", "/vendor/", "/stored/", "/arrays/", "/looks/", "/sound/", "/frames/", "/assets/"),
+    EMBED,
+)
 CODES = "/qr"  # the one route that needs the name under which a visitor sees this site
 # The headers that carry that name.
 NAMES = frozenset(
     {b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix", b"x-gradio-server"}
 )
 
-NOTHING = "There is nothing at this address."
 # These are logged only where something is wrong.
 FILES = frozenset({"/ui", "/vendor", "/assets", "/theme.css", "/favicon.ico"})
 WATCHED = frozenset(

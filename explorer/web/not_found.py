@@ -14,6 +14,7 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action"
     " 'none'; frame-ancestors 'none'"
 )
+NOTHING = "There is nothing at this address."  # to whom asks for no page
 USED = ("paper", "panel", "line", "ink", "ink2", "accent", "on-accent", "focus")
 
 

@@ -19,7 +19,6 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 # Read before the server sets the variable itself.
 OFFLINE = os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"}
@@ -68,18 +67,19 @@ from explorer.page import api  # noqa: E402
 from explorer.page.drawings import drawings  # noqa: E402
 from explorer.values.compressed_files import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.values.exact_rows import exact_row_store  # noqa: E402
-from explorer.values.hosts import Proxies, is_trusted_host, write_frame_policy  # noqa: E402
+from explorer.values.hosts import Proxies, write_frame_policy  # noqa: E402
 from explorer.values.packing import array_store, frame_store  # noqa: E402
 from explorer.web import metrics  # noqa: E402
-from explorer.web.gate import NOTHING, UNDER, Gate, build_rules  # noqa: E402
-from explorer.web.qr import draw_svg  # noqa: E402
+from explorer.web.embed import EMBED, redirect_embedded  # noqa: E402
+from explorer.web.gate import UNDER, Gate, build_rules  # noqa: E402
+from explorer.web.not_found import NOTHING  # noqa: E402
+from explorer.web.qr import serve_code  # noqa: E402
 from explorer.web.readiness import Readiness  # noqa: E402
 from explorer.web.recompute import Recomputation  # noqa: E402
 from explorer.web.result_routes import Fetched  # noqa: E402
 from explorer.web.script_bundles import Joined  # noqa: E402
 from explorer.web.site import facts, open_site  # noqa: E402
 from explorer.web.stored_results import StoredResults, write_meta  # noqa: E402
-from models.explaining.errors import InputError  # noqa: E402
 
 GRACE = 20.0  # seconds from SIGTERM to the exit
 # The last of these seconds: unfinished runs are handed back, and pages fetch the parts that their
@@ -248,7 +248,8 @@ class Site:
                 self._serve_files(self.gradio_files, lambda name: f"/assets/{name}"),
             ),
             *self.fetched.list_routes(),
-            Route("/qr", self._serve_qr),
+            Route("/qr", serve_code),
+            Route(f"{EMBED}{{rest:path}}", redirect_embedded(self.labs)),
             Route("/config", self._serve_config),
             *self.uploads,
             Route("/healthz", self._serve_health),
@@ -278,25 +279,6 @@ class Site:
             return sheet.respond(request, IMMUTABLE)
 
         return answer
-
-    async def _serve_qr(self, request: Request) -> Response:
-        text = request.query_params.get("text", "")
-        try:
-            address = urlsplit(text)
-        except ValueError:
-            address = urlsplit("")
-        if address.scheme not in {"http", "https"} or not is_trusted_host(
-            address.netloc, request.headers
-        ):
-            return PlainTextResponse("A code is drawn for an address of this site.", 400)
-        try:
-            return Response(
-                await asyncio.to_thread(draw_svg, text),
-                media_type="image/svg+xml",
-                headers={"cache-control": "private, max-age=3600"},
-            )
-        except InputError as error:
-            return PlainTextResponse(str(error), 400)
 
     async def _serve_config(self, request: Request) -> Response:
         if self._told is None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from explorer.labs import LABS
-from explorer.web.gate import NOTHING, Gate, build_rules
+from explorer.web.gate import Gate, build_rules
+from explorer.web.not_found import NOTHING
 from tests.explorer.asking import ask
 
 PATHS = [

@@ -3,12 +3,28 @@
 import { el } from "./dom.js";
 import { exportBar } from "./export.js";
 import { onLang, t } from "./lang.js";
+import { escape } from "./plot.js";
 import { plotsIn } from "./plots.js";
 import { KINDS } from "./selection.js";
 import { comparing, link, linkRefusal, view } from "./state.js";
 
 const TEXT = { en: "Export", zh: "导出" };
 const BESIDE = { en: "Side by side", zh: "并排对比" };
+const COPIED = { en: "Copied", zh: "已复制" };
+const FRAMES = [
+  {
+    label: { en: "Copy for a web page", zh: "复制网页嵌入代码" },
+    write: (address, title, height) =>
+      `<iframe src="${address}" title="${title}" loading="lazy" allow="clipboard-write"` +
+      ` style="width: 100%; height: ${height}px; border: 0"></iframe>`,
+  },
+  {
+    label: { en: "Copy for reveal.js", zh: "复制 reveal.js 代码" },
+    write: (address) =>
+      `<section data-background-iframe="${address}" data-background-interactive></section>`,
+  },
+];
+const AROUND = 150; // px that sentence and margins of an embedded picture take
 
 /**
  * @param {() => any} stand the board that draws it
@@ -43,6 +59,34 @@ export function taking(stand, what, value) {
     }
     return comparing(left, right);
   }
+  /** The address of this picture alone, for a frame on another site. */
+  function embedded() {
+    const url = new URL(link());
+    url.pathname = `/embed${url.pathname}`;
+    for (const key of ["lecture", "figure"]) url.searchParams.delete(key);
+    url.searchParams.set("_view", what.name);
+    return url.href;
+  }
+  async function copyFrame(button, { label, write }) {
+    const height = Math.round(what.root.getBoundingClientRect().height) + AROUND;
+    const code = write(escape(embedded()), escape(stand().title()), height);
+    try {
+      await navigator.clipboard.writeText(code);
+      button.textContent = t(COPIED);
+      setTimeout(() => (button.textContent = t(label)), 2000);
+    } catch {
+      prompt(t(label), code); // the browser denies its clipboard, so the visitor copies it
+    }
+  }
+  const frames = FRAMES.map((frame) => {
+    const act = () => copyFrame(button, frame);
+    const button = el("button", {
+      type: "button",
+      class: "tfe-button small tfe-export",
+      onclick: act,
+    });
+    return { ...frame, button };
+  });
   // How files are made comes with the first that is asked for.
   const further = Object.keys(what.picture.files ?? {});
   const kinds = ["PNG", "SVG", "HTML", "CSV", ...further, "NPZ", "JSON"];
@@ -51,23 +95,28 @@ export function taking(stand, what, value) {
   const take = el("summary", { class: "tfe-button small" });
   const beside = el("a", { class: "tfe-button small" });
   function offer() {
-    beside.hidden = Boolean(linkRefusal());
+    for (const node of [beside, ...frames.map(({ button }) => button)]) {
+      node.hidden = Boolean(linkRefusal());
+    }
     if (stand()?.run) beside.href = compared();
     const { marks = [] } = what.root.querySelector("canvas") ?? {};
     menu.querySelector("[data-kind=JSON]").hidden = !plotsIn(marks).length;
   }
+  const files = exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])), {
+    onTable: (open) => stand().table(open),
+  });
+  files.append(...frames.map(({ button }) => button));
   const menu = el(
     "details",
     { class: "tfe-stage-take", ontoggle: offer },
     take,
     beside,
-    exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])), {
-      onTable: (open) => stand().table(open),
-    }),
+    files,
   );
   const label = () => {
     take.textContent = t(TEXT);
     beside.textContent = t(BESIDE);
+    for (const { button, label } of frames) button.textContent = t(label);
   };
   onLang(label);
   label();

@@ -21,10 +21,11 @@ from explorer.gradio_adapter.document import digest_scripts
 from explorer.web import bodies
 from explorer.web.bodies import BODIES, BODY
 from explorer.web.events import CANCEL, RESET
-from explorer.web.gate import ADDRESS, DATA, NOTHING, UNDER
+from explorer.web.gate import ADDRESS, DATA, UNDER
 from explorer.web.headers import PERMISSIONS
 from explorer.web.launch import main
 from explorer.web.log import Lines
+from explorer.web.not_found import NOTHING
 from explorer.web.server import Site
 from tests.conftest import built
 from tests.explorer.asking import ask, raw
