@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-deps --require-hashes
 REQUIREMENTS := requirements.txt requirements-dev.txt requirements-cluster.txt
 DENO := $(BIN)/deno
-SCRIPTS := --quiet --config explorer/frontend/deno.json explorer/frontend explorer/labs tests/frontend tests/bench.js
+SCRIPTS := --quiet --config explorer/frontend/deno.json explorer/frontend explorer/labs tests/frontend tests/bench.js tools/measure.js
 # The page at which the unit tests stand.
 UNITS := --quiet --no-check --parallel --location 'http://explorer.test/lab?task=copy&_head=2.3&_row=99' tests/frontend
 # The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order (tests/conftest.py).
