@@ -15,22 +15,24 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-deps --require-hashes
 REQUIREMENTS := requirements.txt requirements-dev.txt requirements-cluster.txt
 DENO := $(BIN)/deno
-SCRIPTS := --quiet --config explorer/frontend/deno.json explorer/frontend explorer/labs tests/bench.js
+SCRIPTS := --quiet --config explorer/frontend/deno.json explorer/frontend explorer/labs tests/frontend tests/bench.js tools/measure.js
+# The page at which the unit tests stand.
+UNITS := --quiet --no-check --parallel --location 'http://explorer.test/lab?task=copy&_head=2.3&_row=99' tests/frontend
 # The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order (tests/conftest.py).
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder --durations=15
 
-.PHONY: run test check format lint types tests quick audit lock readme price release bench clean
+.PHONY: run test check format lint units types tests quick audit lock readme price release bench clean
 
 run: $(VENV)/app-installed $(VENV)/fused
 	$(BIN)/python app.py --port $(PORT)
 
 # Types are checked, and what is known against a package asked for, while the tests wait for something now and then.
 # The last line says what the audit came to, or that nobody could be asked: its own lines are far above by then.
-test: lint
+test: lint units
 	$(MAKE) --no-print-directory -j3 audit types tests
 	@cat $(VENV)/audit.txt
 
-check: lint
+check: lint units
 	$(MAKE) --no-print-directory -j2 types quick
 
 lint: $(VENV)/dev-installed
@@ -39,6 +41,12 @@ lint: $(VENV)/dev-installed
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(DENO) fmt --check $(SCRIPTS)
 	$(DENO) lint $(SCRIPTS)
+
+# The scripts without a browser; the last line says how much of those modules ran.
+units: $(VENV)/dev-installed
+	@rm -rf $(VENV)/coverage
+	$(DENO) test --coverage=$(VENV)/coverage --coverage-raw-data-only $(UNITS)
+	@$(DENO) coverage --quiet --include=explorer $(VENV)/coverage | tail -1
 
 types: $(VENV)/dev-installed
 	$(BIN)/mypy

@@ -42,7 +42,7 @@ from explorer.page.program import Program
 from explorer.page.views import Found, OpeningEvent, View
 from explorer.values.exact_rows import exact_row_store
 from explorer.values.packing import array_store
-from explorer.web.script_bundles import Joined
+from explorer.web.script_bundles import Bundles
 from models.explaining.errors import InputError
 
 if TYPE_CHECKING:
@@ -193,9 +193,9 @@ html body::before,html body::after{{display:none}}small{{color:var(--ink3)}}</st
 <script>{_close_no_script(base.find_vendor_file("plotly").read_text("utf-8"))}
 window.tfePlotly = window.Plotly;</script>
 <script>(() => {{ "use strict";
-{_close_no_script(_join_modules().bundle_alone(START, module))}
+{_close_no_script(_bundle_modules().bundle_alone(START, module))}
 const how = {given}, ask = window.frameElement?.ask;
-M("{START}").standAlone(document.querySelector("main"), M("{module}"), {{ ...how, ask }});
+tfeDraw(document.querySelector("main"), {{ ...how, ask }});
 }})();</script></body></html>
 """
 
@@ -205,13 +205,8 @@ def _close_no_script(text: str) -> str:
 
 
 @cache
-def _join_modules() -> Joined:
-    sources = {
-        name: path.read_text("utf-8")
-        for name, path in base.list_frontend_files().items()
-        if path.suffix == ".js"
-    }
-    return Joined(sources, base.write_script_address(""), {}, ())
+def _bundle_modules() -> Bundles:
+    return Bundles(base.ROOT, base.read_scripts(), base.write_script_address(""), {}, ())
 
 
 @cache

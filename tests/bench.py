@@ -190,7 +190,7 @@ class Bench:
                 self._pages[path] = await asyncio.to_thread(asyncio.run, self._built(path))
         drawn = json.dumps(self._pages[path].drawn, default=_plain).replace("<", "\\u003c")
         scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/([\w/.-]+?\.js)", drawn)))
-        wanted = map(write_script_address, self._site.joined.order_modules(scripts))
+        wanted = map(write_script_address, sorted(self._site.bundles.list_needs(scripts)))
         # as on a page of the site
         preloads = "".join(f'<link rel="modulepreload" href="{address}">' for address in wanted)
         return DOCUMENT.format(

@@ -29,21 +29,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tools.scripts import Script, read_scripts
+
 ROOT = Path(__file__).parents[1]
 WIDTH = 120  # characters that count as one line
 KINDS = {".py": "python", ".js": "javascript", ".css": "css"}
 CODE = ("app.py", "explorer", "models", "benchmarks", "tools")
-TEXT = "\0"  # stands in place of a text
+TEXT = "\0"  # stands in place of a text, as tools/measure.js writes it
 NAME_OF_A_TEXT = re.compile(r"""\W*["'`]?[\w.-]*["'`]?\W*(?:Final\W*|Text\W*)*""")
-SCAN = re.compile(  # JavaScript and CSS in pieces, the earliest first
-    r"""(?P<comment>/\*.*?\*/|(?<!:)//[^\n]*)"""
-    r"""|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
-    r"""|(?P<regex>(?:(?<=[(,=:\[!&|?{};+>\n])|(?<=return))(?P<space>\s*)"""
-    r"""/(?![*/\s])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*)""",
-    re.DOTALL,
-)
-STRING = r"""(?:"[^"]*"|'[^']*'|`[^`]*`)"""
-PAIR = re.compile(rf"\{{\s*en:\s*{STRING}\s*,\s*zh:\s*{STRING}\s*,?\s*\}}")
 
 
 def lines_of(text: str) -> int:
@@ -201,18 +194,9 @@ def join_wrapped(source: str) -> str:
     return "".join(parts)
 
 
-def script(source: str) -> int:
-    """Return the lines of code of a JavaScript source."""
-
-    def piece(found: re.Match[str]) -> str:
-        if found["comment"] is not None:
-            return ""
-        # Inside a string nothing may be taken for a comment, a bracket or the end of a text.
-        if found["string"] is not None:
-            return found[0][0] + re.sub(r"[\"'`(){}\[\]]", "x", found[0][1:-1]) + found[0][-1]
-        return str(found["space"]) + "x" * len(found[0].strip())
-
-    return lines_of(join_wrapped(PAIR.sub(TEXT, SCAN.sub(piece, source))))
+def script(code: Script) -> int:
+    """Return the lines of code of a script."""
+    return lines_of(join_wrapped(code.code))
 
 
 def style(source: str) -> int:
@@ -221,28 +205,23 @@ def style(source: str) -> int:
     return lines_of(re.sub(r"\s*([{;])\s*", r"\1 ", rules).replace("}", "}\n"))
 
 
-COUNTS = {".py": python, ".js": script, ".css": style}
-
-
-def count(name: str, source: str) -> int:
-    """Return the lines of code of a file, by the ending of its name."""
-    return COUNTS[Path(name).suffix](source)
-
-
-def sources(root: Path, folders: Iterable[str]) -> dict[str, str]:
-    """Return every file of code in some folders or files of `root`, by its path."""
+def count_lines(root: Path, folders: Iterable[str]) -> dict[str, int]:
+    """Return the lines of code of every file in some folders or files of `root`, by its path."""
     found = [
         path
         for folder in folders
         for path in (
             [root / folder] if (root / folder).is_file() else sorted((root / folder).rglob("*"))
         )
-    ]
-    return {
-        path.relative_to(root).as_posix(): path.read_text("utf-8")
-        for path in found
         if path.suffix in KINDS and path.is_file()
-    }
+    ]
+    scripts = read_scripts([path for path in found if path.suffix == ".js"])
+    counts = {path: script(code) for path, code in scripts.items()}
+    for path in found:
+        if path.suffix != ".js":
+            count = python if path.suffix == ".py" else style
+            counts[path] = count(path.read_text("utf-8"))
+    return {path.relative_to(root).as_posix(): counts[path] for path in found}
 
 
 def owner(name: str, slugs: Iterable[str]) -> str | None:
@@ -264,19 +243,18 @@ def figures(root: Path = ROOT) -> dict[str, int]:
     They are code_lines (without tests), python_lines, javascript_lines, css_lines, test_lines,
     shared_lines, and lab_SLUG_own_lines for each lab.
     """
-    files = sources(root, CODE)
+    files = count_lines(root, CODE)
     slugs = sorted(path.parent.name for path in (root / "explorer" / "labs").glob("*/texts.py"))
     kinds: Counter[str] = Counter()
     own: Counter[str] = Counter(dict.fromkeys(slugs, 0))
     shared = 0
-    for name, source in files.items():
-        lines = count(name, source)
+    for name, lines in files.items():
         kinds[KINDS[Path(name).suffix]] += lines
         if slug := owner(name, slugs):
             own[slug] += lines
         else:
             shared += lines
-    tests = sum(count(name, source) for name, source in sources(root, ("tests",)).items())
+    tests = sum(count_lines(root, ("tests",)).values())
     return {
         "code_lines": kinds.total(),
         **{f"{kind}_lines": kinds[kind] for kind in KINDS.values()},

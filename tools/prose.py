@@ -17,9 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.scripts import Function, read_scripts
+
 ROOT = Path(__file__).parents[1]
 CODE = ("app.py", "explorer", "models", "benchmarks", "tools")
 WIDTH = 100  # columns
+LONG = 100  # lines of a function of JavaScript
 PRAGMA = re.compile(r"\s*# (?:type: ignore|noqa).*")
 PRESCRIBED = {"forward", "backward", "main"}
 # Past participles that do not end in "ed", and pronouns.
@@ -199,6 +202,18 @@ def list_loose_modules(room: str) -> list[str]:
     )
 
 
+def list_long_functions() -> list[tuple[str, Function]]:
+    """Return each function of JavaScript that is too long, with its file, the longest first."""
+    paths = [path for folder in ("explorer", "tools") for path in (ROOT / folder).rglob("*.js")]
+    found = [
+        (path.relative_to(ROOT).as_posix(), function)
+        for path, script in read_scripts(sorted(paths)).items()
+        for function in script.functions
+        if function.lines > LONG
+    ]
+    return sorted(found, key=lambda one: (-one[1].lines, one[0]))
+
+
 def count_exceptions() -> dict[str, int]:
     """Return how often each rule that the tests hold is broken; tests/test_prose.py bounds it."""
     rules = Counter(one.rule for one in find_all()[0])
@@ -207,6 +222,7 @@ def count_exceptions() -> dict[str, int]:
         "opening": rules["opening"],
         "banned binding": rules["banned binding"],
         "repeated class": sum(count - 1 for count in count_repeated_classes().values()),
+        "long function": len(list_long_functions()),
     }
 
 
@@ -215,6 +231,7 @@ def measure() -> dict[str, float]:
     found, total = find_all()
     rules = Counter(one.rule for one in found)
     wide, lines = count_wide_lines()
+    long = list_long_functions()
     tests = [
         node.name.removeprefix("test_")
         for path in list_sources("tests")
@@ -232,6 +249,8 @@ def measure() -> dict[str, float]:
         "test_name_median": statistics.median(map(len, tests)),
         "banned_bindings": rules["banned binding"],
         "repeated_classes": len(count_repeated_classes()),
+        "js_long_functions": len(long),
+        "js_longest": max((function.lines for _, function in long), default=0),
     }
 
 
@@ -246,7 +265,7 @@ def main() -> None:
         "--list",
         metavar="RULE",
         help='print every place that breaks a rule: participle, opening, "banned binding",'
-        ' "repeated class"',
+        ' "repeated class", "long function"',
     )
     parser.add_argument(
         "--bounds", action="store_true", help="print the line of bounds for tests/test_prose.py"
@@ -256,6 +275,9 @@ def main() -> None:
         print("BOUNDS =", json.dumps(count_exceptions()))
     elif chosen.list == "repeated class":
         print(*(f"{name} {count}" for name, count in count_repeated_classes().items()), sep="\n")
+    elif chosen.list == "long function":
+        for path, function in list_long_functions():
+            print(f"{path}:{function.line} {function.name} {function.lines}")
     elif chosen.list:
         print(
             *(

@@ -44,10 +44,19 @@ def list_frontend_files() -> dict[str, Path]:
     return {path.relative_to(ROOT).as_posix(): path for path in found if not path.is_symlink()}
 
 
+def read_scripts() -> dict[str, str]:
+    """Return the text of every script of ours, by its path under explorer/."""
+    return {
+        name: path.read_text("utf-8")
+        for name, path in list_frontend_files().items()
+        if path.suffix == ".js"
+    }
+
+
 @cache
 def digest_frontend() -> str:
-    """Return a digest of our scripts and styles and of the joiner. It is part of their address, so
-    browsers may keep them for ever."""
+    """Return a digest of our scripts and styles and of what bundles them. It is part of their
+    address, so browsers may keep them for ever."""
     digest = hashlib.sha256((ROOT / "web/script_bundles.py").read_bytes())
     for name, path in list_frontend_files().items():
         digest.update(name.encode() + b"\0" + path.read_bytes())
@@ -140,7 +149,7 @@ def place_widget(
     emit = ", ".join(f"'{event}': (detail) => trigger('{event}', detail)" for event in events)
     mount = (
         f"const emit = {{{emit}}}; const root = element.querySelector('.tfe-{name}');"
-        # The page's head says how a module is taken from the scripts that the server has joined.
+        # The page's head says how a module is taken from the scripts that the server has bundled.
         # Without them each module is a script of its own.
         "const ours = window.tfeLoad ?? ((address) => import(new URL(address,"
         " location.origin)));Promise.all(["

@@ -181,7 +181,7 @@ def _write_head(
     joined = (
         [
             f'<script>window.tfeLoad=(address)=>import("{scripts[-1]}")'
-            ".then(({L})=>L(address))</script>"
+            ".then(({load})=>load(address))</script>"
         ]
         if scripts
         else []

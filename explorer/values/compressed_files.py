@@ -140,6 +140,7 @@ def guess_media_type(path: Path) -> str:
         ".woff2": "font/woff2",
         ".svg": "image/svg+xml",
         ".json": "application/json",
+        ".map": "application/json",
     }
     return (
         known.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"

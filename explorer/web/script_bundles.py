@@ -1,404 +1,330 @@
-"""Our scripts, joined by the server at its start: a page opens with three of them instead of
-seventy.
+"""Our scripts as ``deno bundle`` writes them: a lab's page opens with two of them, any other page
+with one, instead of sixty modules.
 
-The modules stand in their folders as any browser reads them. Here each becomes a function in a
-script that holds many, in the order in which they need each other, without comments and
-indentation. A module is still run once, when it is first requested. The modules of every page are
-in one script, those of every lab's page in a second one, and those that one page alone needs when
-it opens in a third. A module that is opened later has a script of its own, with everything it needs
-beside the modules that its pages have by then.
+The modules stand in their folders as any browser reads them. `labs.js` holds those that most labs
+need when they open, the page's own script the rest; a module that is opened later has a script with
+what it needs beside `labs.js`. Each script enters its modules in one table of the page
+(frontend/lib/modules.js), and whatever a script takes from `labs.js` is found there: so every
+module runs once.
 
-Only the few forms of import and export that our modules use are understood. Anything else is
-refused by the module's name, since it would otherwise fail in a visitor's browser, or export less
-than the module itself does.
+deno comes with the app's other packages. Where it is missing the modules are served as they are:
+pages work with more requests, and only saved pages and notebooks are refused.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import posixpath
-import re
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from explorer.page.rendered_results import make_once
 
-# The pieces of a script, the longest first. A run of code goes on over single spaces, and ends
-# before a brace only within a template.
-_APART = r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[`/]|\s+"""
-_PIECE = re.compile(rf"""{_APART}|(?:[^\s"'`/]|(?<=\S)\x20(?=[^\s"'`/]))+|.""", re.S)
-_PIECE_IN_A_TEMPLATE = re.compile(rf"""{_APART}|[^\s"'`/{{}}]+|.""", re.S)
-_TEMPLATE = re.compile(r"(?:\\.|[^`\\$]|\$(?!\{))*(`|\$\{)", re.S)
-_REGULAR = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*")
-# After the end of a value a slash divides; after anything else, also after one of these words, it
-# begins a regular expression.
-_WORDS = "return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield"
-_VALUE = re.compile(rf"(?:[)\]}}]|\.[\w$]+|(?<![\w$.])(?!(?:{_WORDS})$)[\w$]+)$")
-
-_IMPORT = re.compile(r'^import \{(?P<some>[^}]*)\} from "(?P<path>¤+)";$', re.M)
-_NAMES = re.compile(r"^export \{(?P<some>[^}]*)\};$", re.M)
-_DECLARED = re.compile(
-    r"^export (?P<rest>(?:const|(?:async )?function\*?|class) ?(?P<name>[\w$]+)\b)", re.M
-)
-# The word comes first, then the characters before it: so Python need not try every character.
-_CALLED = re.compile(r"import(?<![.\w$]import)(?=\()")
-_HERE = re.compile(r"import(?<![.\w$]import)\.meta\.url\b")
-_NAMED = re.compile(r'import(?<![.\w$]import)\("(¤+)"\)')
-_LEFT = re.compile(r"(?:im|ex)port(?<![.\w$].{6})\b(?!\s*:)")
-_ENDS = re.compile(r"[()\[\]{};,]")
-
-# The share of the labs whose pages have a module at once, from which on it stands in the script of
+# The share of the labs whose pages need a module at once, from which on it stands in the script of
 # all labs.
 MOST = 0.75
-# M(path): the exports of a module. D(path, make): a module. L(address): the same as
-# import(address), for a module of ours.
-RUNTIME = """\
-const made = new Map(), known = new Map();
-const D = (path, make) => known.has(path) || known.set(path, make);
-const M = (path) => {
-if (!made.has(path)) {
-try {
-made.set(path, known.get(path)());
-} catch (problem) {
-problem.message = `${path}: ${problem.message}`;
-throw problem;
-}
-}
-return made.get(path);
-};
-"""
-LOADER = """\
-const L = async (address) => {
-const path = new URL(address, location.origin).pathname.replace(/^\\/ui\\/[^/]+\\//, "");
-if (!known.has(path)) await import(`${ROOT}later/${path}`);
-return M(path);
-};
-export { D, L, M };
-"""
+LOADER = "frontend/lib/modules.js"
+LIBRARY = "frontend/lib/"
+TABLE = "globalThis.tfeModules"
+# The modules that a module opens by their path.
+OPENED = {"frontend/lib/export_menu.js": ("frontend/lib/export_picture.js",)}
+FOLDER = "scripts"  # part of the addresses of bundles
+MISSING = "The program deno is missing: pip install -r requirements.txt brings it."
 
 
-class BundleError(ValueError):
-    """A module that cannot be joined; the message names it and the reason."""
+class BundleError(RuntimeError):
+    """Our scripts cannot be bundled; the message says why, as deno does."""
 
 
 @dataclass(frozen=True)
-class Module:
-    """A module in its joined form.
+class Texts:
+    """The texts of scripts by path, with their source maps."""
 
-    code: the body of its function.
-    needs: paths that it imports at once.
-    later: paths that it imports with ``import()``.
-    exports: the names that it exports.
-    asked: (path, name) of every name that it imports.
+    texts: dict[str, str]
+
+
+def find_deno() -> str | None:
+    """Return the path of deno: beside this Python, or on the search path."""
+    beside = Path(sys.executable).with_name("deno")
+    return str(beside) if beside.is_file() else shutil.which("deno")
+
+
+def run_deno(*arguments: str) -> str:
+    """Return what deno prints, without any network.
+
+    Raise BundleError where it is missing or fails.
     """
-
-    path: str
-    code: str
-    needs: tuple[str, ...]
-    later: tuple[str, ...]
-    exports: tuple[str, ...]
-    asked: tuple[tuple[str, str], ...]
-
-    @property
-    def definition(self) -> str:
-        """The call that makes the module known."""
-        return f'// {self.path}\nD("{self.path}", () => {{\n{self.code}\n}});\n'
-
-
-@dataclass(frozen=True)
-class Modules:
-    """All modules of a site."""
-
-    modules: tuple[Module, ...]
-
-
-def split_script(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a script: ("comment" | "text" | "code", characters).
-
-    Texts are strings, templates and regular expressions. Raise ValueError where one of them does
-    not end.
-    """
-    at, before = 0, ""
-    depth: list[int] = []  # braces open in each ${…} that is open
-    while at < len(source):
-        found = (_PIECE_IN_A_TEMPLATE if depth else _PIECE).match(source, at)
-        assert found  # the last alternative takes anything
-        piece, kind = found[0], "code"
-        if piece.startswith(("//", "/*")):
-            kind = "comment"
-        elif piece == "/":
-            if _VALUE.search(before):
-                pass  # a division
-            elif expression := _REGULAR.match(source, at):
-                kind, piece = "text", expression[0]
-            else:
-                raise ValueError(f"a regular expression does not end: {source[at : at + 30]!r}")
-        elif piece[0] in "\"'":
-            if len(piece) == 1:
-                raise ValueError(f"a string does not end: {source[at : at + 30]!r}")
-            kind = "text"
-        elif piece == "`" or (piece == "}" and depth and not depth[-1]):
-            template = _TEMPLATE.match(source, at + 1)
-            if template is None:
-                raise ValueError(f"a template does not end: {source[at : at + 30]!r}")
-            kind, piece = "text", source[at] + template[0]
-            if piece[0] == "}":
-                depth.pop()
-            if template[1] == "${":
-                depth.append(0)
-        elif depth and piece in "{}":
-            depth[-1] += 1 if piece == "{" else -1
-        at += len(piece)
-        if kind != "comment" and not piece.isspace():
-            before = piece if kind == "code" else "(" if piece.endswith("${") else "x"
-        yield kind, piece
-    if depth:
-        raise ValueError("a template does not end")
-
-
-def strip_script(source: str) -> tuple[str, str]:
-    """Return a script without comments, indentation and empty lines, and a mask of it.
-
-    The mask is the same script with every character of its texts replaced, but for quotes.
-    """
-    code: list[str] = []
-    mask: list[str] = []
-    space = ""
-    for kind, piece in [*split_script(source), ("code", "x")]:
-        if kind == "comment" or piece.isspace():
-            space += "\n" if "\n" in piece else " "
-            continue
-        if space and code:
-            between = "\n" if "\n" in space else " "
-            code.append(between)
-            mask.append(between)
-        space = ""
-        code.append(piece)
-        mask.append(piece if kind == "code" else f"{piece[0]}{'¤' * (len(piece) - 2)}{piece[-1]}")
-    return "".join(code[:-1]).rstrip(), "".join(mask[:-1]).rstrip()
-
-
-@lru_cache(512)  # where many sites are made in one process, each reads the same files
-def parse_module(path: str, source: str, root: str = "/ui/-/") -> Module:
-    """Return the module at a path under explorer/.
-
-    Raise BundleError where it has a form that is not understood.
-
-    root: the part of its address before the path.
-    """
-    try:
-        code, mask = strip_script(source)
-    except ValueError as error:
-        raise BundleError(f"{path} cannot be joined: {error}") from None
-
-    def at(written: str) -> str:
-        return posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
-
-    needs: dict[str, None] = {}
-    asked: list[tuple[str, str]] = []
-    exports: list[tuple[str, str]] = []  # (name outside, inside)
-    edits: list[tuple[int, int, str]] = []
-    for found in _IMPORT.finditer(mask):
-        target = at(code[found.start("path") : found.end("path")])
-        needs[target] = None
-        pairs = _parse_names(found["some"])
-        asked += [(target, outside) for outside, _ in pairs]
-        taken = ", ".join(f"{outside}: {inside}" for outside, inside in pairs)
-        edits.append((*found.span(), f'const {{ {taken} }} = M("{target}");'))
-    for found in _NAMES.finditer(mask):
-        exports += [(outside, inside) for inside, outside in _parse_names(found["some"])]
-        edits.append((*found.span(), ""))
-    for found in _DECLARED.finditer(mask):
-        if _declares_several(mask, found.end()):
-            raise BundleError(
-                f"{path} cannot be joined: each export is declared by itself, unlike"
-                f" {code[found.start() : found.end()]!r} …"
-            )
-        exports.append((found["name"], found["name"]))
-        edits.append((*found.span(), found["rest"]))
-    later = tuple(at(code[found.start(1) : found.end(1)]) for found in _NAMED.finditer(mask))
-    own = f'new URL("{root}{path}", location.origin).href'
-    edits += [(*found.span(), own) for found in _HERE.finditer(mask)]
-    for found in _CALLED.finditer(mask):
-        name = _NAMED.match(mask, found.start())
-        edits.append(
-            (*name.span(), f'L("{root}{at(code[name.start(1) : name.end(1)])}")')
-            if name
-            else (*found.span(), "L")
-        )
-    edits.sort()
-    for found in _LEFT.finditer(mask):
-        if not any(first <= found.start() < last for first, last, _ in edits):
-            line = code[code.rfind("\n", 0, found.start()) + 1 :].split("\n")[0]
-            raise BundleError(
-                f"{path} cannot be joined: this form of import or export is not understood:"
-                f" {line[:80]!r}"
-            )
-    for first, last, text in reversed(edits):
-        code = code[:first] + text + code[last:]
-    given = ", ".join(f"{outside}: {inside}" for outside, inside in exports)
-    return Module(
-        path,
-        f"{code}\nreturn {{ {given} }};",
-        tuple(needs),
-        later,
-        tuple(name for name, _ in exports),
-        tuple(asked),
+    program = find_deno()
+    if program is None:
+        raise BundleError(MISSING)
+    done = subprocess.run(
+        [program, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"},
+        check=False,
     )
+    if done.returncode:
+        raise BundleError(f"Our scripts cannot be bundled: {done.stderr.strip()[-2000:]}")
+    return done.stdout
 
 
-def _declares_several(mask: str, at: int) -> bool:
-    """Return whether a declaration goes on with a second name."""
-    depth = 0
-    for found in _ENDS.finditer(mask, at):
-        sign = found[0]
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth < 0 or (not depth and sign in ";,"):
-            return sign == ","
-    return False
+def read_graph(root: Path, paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the paths under `root` that each module imports, for some modules and all that they
+    need.
+
+    Raise BundleError for a module that does not exist.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        entry = Path(folder, "all.js")
+        entry.write_text("".join(f"import {_quote(root / path)};\n" for path in paths), "utf-8")
+        info: dict[str, Any] = json.loads(run_deno("info", "--json", "--no-config", str(entry)))
+    graph = {}
+    for module in info["modules"]:
+        path = Path(module.get("local") or module["specifier"].removeprefix("file://"))
+        if path == entry:
+            continue
+        if "error" in module:
+            raise BundleError(f"Our scripts cannot be bundled: {module['error']}")
+        needs = [need.get("code") for need in module.get("dependencies", ())]  # None for a type
+        graph[_name(path, root)] = tuple(
+            _name(Path(need["specifier"].removeprefix("file://")), root) for need in needs if need
+        )
+    return graph
 
 
-def _parse_names(names: str) -> list[tuple[str, str]]:
-    """Return pairs of names: ``a, b as c`` gives [("a", "a"), ("b", "c")]."""
-    each = [one.split() for one in names.split(",") if one.strip()]
-    return [(words[0], words[-1]) for words in each]
+def _name(path: Path, root: Path) -> str:
+    return Path(os.path.relpath(path, root)).as_posix()
 
 
-class Joined:
-    """The scripts that hold our modules.
+def _quote(path: Path) -> str:
+    return json.dumps(path.as_uri())
 
-    Raise BundleError where a module cannot be joined, imports one that does not exist or a name
-    that it does not export, or needs itself.
 
+class Bundles:
+    """The scripts of a site.
+
+    root: the folder that the modules' paths start from.
     sources: every module by its path.
-    root: the part of an address before the path.
+    address: the part of an address before a path.
     pages: by the name of a page, the modules that stand on it at once and those that may be opened
-    later (`first` and `opened`).
+    later.
     labs: the names of the labs' pages.
     """
 
     def __init__(
         self,
+        root: Path,
         sources: Mapping[str, str],
-        root: str,
+        address: str,
         pages: Mapping[str, tuple[Iterable[str], Iterable[str]]],
         labs: Collection[str],
     ) -> None:
-        read = hashlib.sha256(json.dumps([root, *sources.items()]).encode()).hexdigest()
-        modules = make_once(
-            f"scripts {read}",
-            lambda: Modules(
-                tuple(parse_module(path, source, root) for path, source in sources.items())
-            ),
-        )
-        self.modules = {one.path: one for one in modules.modules}
-        self.root = root
-        for one in self.modules.values():
-            for path, name in (*((path, None) for path in (*one.needs, *one.later)), *one.asked):
-                if path not in self.modules or (
-                    name is not None and name not in self.modules[path].exports
-                ):
-                    what = (
-                        f"there is no {path}"
-                        if path not in self.modules
-                        else f"{path} exports no {name}"
-                    )
-                    raise BundleError(f"{one.path} cannot be joined: {what}")
-        self.first = {page: self.order_modules(at_once) for page, (at_once, _) in pages.items()}
-        self.opened = {
-            page: {*then, *self._list_late_imports(page)} for page, (_, then) in pages.items()
+        self.root, self.sources, self.address = root, sources, address
+        self.pages = {page: (list(first), list(then)) for page, (first, then) in pages.items()}
+        self.labs = frozenset(labs)
+        digest = hashlib.sha256(json.dumps([address, *sources.items()]).encode()).hexdigest()
+        self._key = f"{digest} {json.dumps(self.pages)} {sorted(labs)}"
+
+    @cached_property
+    def graph(self) -> dict[str, tuple[str, ...]]:
+        """The modules that each module needs, by path."""
+        return read_graph(self.root, self.sources)
+
+    def list_needs(self, paths: Iterable[str]) -> set[str]:
+        """Return these modules and all that they need."""
+        reached: set[str] = set()
+        waiting = list(paths)
+        while waiting:
+            path = waiting.pop()
+            if path not in reached:
+                reached.add(path)
+                waiting += self.graph[path]
+        return reached
+
+    def list_later(self, page: str) -> list[str]:
+        """Return the modules that a page opens later."""
+        opened = [
+            path for opener, paths in OPENED.items() if opener in self.first[page] for path in paths
+        ]
+        return [*self.pages[page][1], *opened]
+
+    @cached_property
+    def first(self) -> dict[str, set[str]]:
+        """The modules that stand on each page at once."""
+        return {page: self.list_needs([*first, LOADER]) for page, (first, _) in self.pages.items()}
+
+    @cached_property
+    def later(self) -> list[str]:
+        """The modules that the pages of labs open later."""
+        return sorted({path for page in self.labs for path in self.list_later(page)})
+
+    @cached_property
+    def common(self) -> set[str]:
+        """The modules in the script of all labs: what most of them need at once, and what two
+        scripts of one page would hold of the library."""
+        counts = Counter(path for page in self.labs for path in self.first[page])
+        most = {path for path, count in counts.items() if count >= MOST * len(self.labs)}
+        twice = {
+            path
+            for page in self.labs
+            for path in self.first[page] & self.list_needs(self.list_later(page))
+            if path.startswith(LIBRARY)
         }
-        self.later: dict[str, tuple[str, ...]] = {}
-        for path in sorted(set().union(*self.opened.values())):
-            there = reduce(
-                set.intersection,
-                (set(self.first[page]) for page, opened in self.opened.items() if path in opened),
-            )
-            self.later[path] = tuple(one for one in self.order_modules([path]) if one not in there)
-        every = [set(order) for order in self.first.values()]
-        self._frame = reduce(set.intersection, every) if every else set()
-        of_labs = Counter(path for page in labs for path in self.first[page])
-        self._labs = {
-            path for path, count in of_labs.items() if count >= MOST * len(set(labs))
-        } - self._frame
-        self._of_labs = frozenset(labs)
-
-    def _list_late_imports(self, page: str) -> Iterator[str]:
-        """Yield the modules that those of a page import by name with ``import()``."""
-        for path in self.first[page]:
-            yield from self.modules[path].later
-
-    def order_modules(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return these modules and all that they need, each after its own needs.
-
-        Raise BundleError where a module needs itself.
-        """
-        order: dict[str, None] = {}
-        open_: dict[str, None] = {}
-
-        def take(path: str) -> None:
-            if path in order:
-                return
-            if path in open_:
-                raise BundleError(
-                    f"{path} cannot be joined: it needs itself, through {' and '.join(open_)}"
-                )
-            open_[path] = None
-            for needed in self.modules[path].needs:
-                take(needed)
-            del open_[path]
-            order[path] = None
-
-        for path in paths:
-            take(path)
-        return tuple(order)
+        return self.list_needs(most | twice)
 
     @cached_property
     def scripts(self) -> dict[str, str]:
-        """Every joined script, by its path.
+        """Every script with its source map, by its path: "scripts/labs.js",
+        "scripts/<page>.js" and "scripts/later/<module>". Empty where deno is missing."""
+        if find_deno() is None:
+            return {}
+        return make_once(f"scripts {self._key}", lambda: Texts(self._bundle_pages())).texts
 
-        The paths are "joined/frame.js", "joined/labs.js", "joined/<page>.js" and "later/<module>".
-        """
-        root = f'const ROOT = "{self.root}";\n'
-        made = {
-            "joined/frame.js": RUNTIME + root + LOADER + self._bundle(self._frame),
-            "joined/labs.js": _HEAD + self._bundle(self._labs),
+    def _bundle_pages(self) -> dict[str, str]:
+        whole = {
+            "labs": self._write_entry(sorted(self.common)),
+            **{
+                page: self._write_entry([*self._list_roots(page), *self.list_later(page)])
+                for page in self.pages
+                if page not in self.labs
+            },
         }
-        for page, order in self.first.items():
-            above = 'import "./labs.js";\n' if page in self._of_labs else ""
-            own = [
-                path for path in order if path not in self._frame | (self._labs if above else set())
+        rest = {
+            **{page: self._write_entry(self._list_roots(page)) for page in sorted(self.labs)},
+            **{
+                f"later/{path.removesuffix('.js')}": self._write_entry([path])
+                for path in self.later
+            },
+        }
+        labs = f'import "{self.address}{FOLDER}/labs.js";\n'
+        bundles = {
+            **self._bundle(whole, (), ""),
+            **self._bundle(rest, sorted(self.common), labs),
+        }
+        return {f"{FOLDER}/{name}": text for name, text in bundles.items()}
+
+    def _list_roots(self, page: str) -> list[str]:
+        """Return the modules that a page's own script enters in the table."""
+        known = self.common if page in self.labs else set()
+        return sorted({*self.pages[page][0], LOADER} - known)
+
+    def _write_entry(self, modules: Iterable[str]) -> str:
+        """Return a module that enters others in the page's table, and opens further ones."""
+        paths = list(dict.fromkeys(modules))
+        lines = [
+            f"import * as m{number} from {_quote(self.root / path)};"
+            for number, path in enumerate(paths)
+        ]
+        entered = ", ".join(f"[{json.dumps(path)}, m{n}]" for n, path in enumerate(paths))
+        return "\n".join(
+            [
+                *lines,
+                f"const table = {TABLE} ??= new Map();",
+                f"for (const [path, module] of [{entered}]) table.set(path, module);",
+                f"const {{ load }} = table.get({json.dumps(LOADER)});",
+                "export { load };\n",
             ]
-            made[f"joined/{page}.js"] = f"{above}{_HEAD}export {{ L }};\n{self._bundle(own)}"
-        return made | {
-            f"later/{path}": (
-                f'import {{ D, L, M }} from "{self.root}joined/frame.js";\n{self._bundle(order)}'
+        )
+
+    def _bundle(
+        self, entries: Mapping[str, str], known: Iterable[str], above: str
+    ) -> dict[str, str]:
+        """Return a script and its source map for each entry.
+
+        known: modules that are taken from the page's table instead.
+        above: goes in front of each script.
+        """
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name).resolve()
+            imports = {}
+            for number, path in enumerate(known):
+                # A module in CommonJS needs no list of its exports.
+                shim = folder / f"known/{number}.cjs"
+                shim.parent.mkdir(exist_ok=True)
+                shim.write_text(f"module.exports = {TABLE}.get({json.dumps(path)});\n", "utf-8")
+                imports[(self.root / path).as_uri()] = shim.as_uri()
+            chart = folder / "imports.json"
+            chart.write_text(json.dumps({"imports": imports}), "utf-8")
+            files = []
+            for entry, text in entries.items():
+                file = folder / f"in/{entry}.js"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, "utf-8")
+                files.append(str(file))
+            anchor = folder / "in/anchor.js"  # keeps the names of the folders in the output
+            anchor.write_text("", "utf-8")
+            run_deno(
+                "bundle",
+                "--quiet",
+                "--no-config",
+                "--no-lock",
+                "--minify",
+                "--platform=browser",
+                "--sourcemap=linked",
+                f"--import-map={chart}",
+                f"--outdir={folder / 'out'}",
+                str(anchor),
+                *files,
             )
-            for path, order in self.later.items()
-        }
+            return {
+                f"{entry}.js{ending}": (
+                    above + text if not ending else self._describe_sources(text, folder, above)
+                )
+                for entry in entries
+                for ending in ("", ".map")
+                for text in [(folder / f"out/{entry}.js{ending}").read_text("utf-8")]
+            }
+
+    def _describe_sources(self, text: str, folder: Path, above: str) -> str:
+        """Return a source map that names our modules by their addresses, and nothing of this
+        machine."""
+        chart = json.loads(text)
+        names = []
+        for source in chart["sources"]:
+            place = Path(os.path.normpath(folder / "out" / source))
+            path = _name(place, self.root)
+            names.append(f"{self.address}{path}" if path in self.sources else place.name)
+        chart["sources"] = names
+        chart.pop("sourcesContent", None)  # they are served
+        chart["mappings"] = ";" * above.count("\n") + chart["mappings"]
+        return json.dumps(chart, separators=(",", ":"))
 
     def list_scripts_of(self, page: str) -> list[str]:
-        """Return the scripts of a page, its own last."""
-        return [
-            "joined/frame.js",
-            *(["joined/labs.js"] if page in self._of_labs else []),
-            f"joined/{page}.js",
-        ]
+        """Return the scripts of a page, its own last; none where deno is missing."""
+        own = f"{FOLDER}/{page}.js"
+        if own not in self.scripts:
+            return []
+        return [*([f"{FOLDER}/labs.js"] if page in self.labs else []), own]
 
-    def bundle_alone(self, *paths: str) -> str:
-        """Return these modules and all that they need as a script for a page of its own.
+    def bundle_alone(self, start: str, picture: str) -> str:
+        """Return the script of a page without a server: afterwards
+        ``tfeDraw(node, how)`` draws the picture as the module `start` does.
 
-        In that script M(path) returns the exports of a module.
+        Raise BundleError where deno is missing.
         """
-        return RUNTIME + self._bundle(self.order_modules(paths))
+        entry = (
+            f"import {{ standAlone }} from {_quote(self.root / start)};\n"
+            f"import * as picture from {_quote(self.root / picture)};\n"
+            "globalThis.tfeDraw = (node, how) => standAlone(node, picture, how);\n"
+        )
 
-    def _bundle(self, paths: Iterable[str]) -> str:
-        inside = set(paths)
-        order = self.order_modules(sorted(inside))
-        return "".join(self.modules[path].definition for path in order if path in inside)
+        def bundle() -> Texts:
+            with tempfile.TemporaryDirectory() as name:
+                file = Path(name, "alone.js")
+                file.write_text(entry, "utf-8")
+                options = ("--quiet", "--no-config", "--no-lock", "--minify", "--format=iife")
+                out = Path(name, "out.js")
+                run_deno("bundle", *options, "--platform=browser", f"--output={out}", str(file))
+                return Texts({"": out.read_text("utf-8")})
 
-
-_HEAD = 'import { D, L, M } from "./frame.js";\n'
+        return make_once(f"alone {start} {picture} {self._key}", bundle).texts[""]

@@ -77,7 +77,7 @@ from explorer.web.qr import serve_code  # noqa: E402
 from explorer.web.readiness import Readiness  # noqa: E402
 from explorer.web.recompute import Recomputation  # noqa: E402
 from explorer.web.result_routes import Fetched  # noqa: E402
-from explorer.web.script_bundles import Joined  # noqa: E402
+from explorer.web.script_bundles import Bundles  # noqa: E402
 from explorer.web.site import facts, open_site  # noqa: E402
 from explorer.web.stored_results import StoredResults, write_meta  # noqa: E402
 
@@ -137,7 +137,7 @@ class Site:
             files.join_styles(GRADIO, self.gradio_names), "gradio"
         )
         self.fetched = Fetched(self.stored, Recomputation(labs, self.engine))
-        self.joined = self._bundle_scripts()
+        self.bundles = self._bundle_scripts()
         self.ui = Shelf(self._list_scripts(), effort=9)
         from explorer.media import (
             # Imported here, because it knows the styles of the models, which the command line may
@@ -400,7 +400,7 @@ class Site:
     def _rewrite_document(self, path: str, document: str) -> str:
         scripts = [
             base.write_script_address(name)
-            for name in self.joined.list_scripts_of(_name_page(path))
+            for name in self.bundles.list_scripts_of(_name_page(path))
         ]
         return rewrite_document(
             document,
@@ -430,39 +430,34 @@ class Site:
             )
         )
 
-    def _bundle_scripts(self) -> Joined:
+    def _bundle_scripts(self) -> Bundles:
         blocks: dict[str, list[Any]] = {_name_page(path): [] for path in self.pages}
         for block in self.blocks.blocks.values():
             blocks.get(_name_page(block.page), []).append(block)
-        sources = {
-            name: path.read_text("utf-8")
-            for name, path in base.list_frontend_files().items()
-            if path.suffix == ".js"
-        }
-        pages = {page: base.find_scripts(of) for page, of in blocks.items()}
-        return Joined(
-            sources,
+        return Bundles(
+            base.ROOT,
+            base.read_scripts(),
             base.write_script_address(""),
-            pages,
+            {page: base.find_scripts(of) for page, of in blocks.items()},
             {_name_page(lab.path) for lab in self.labs},
         )
 
     def _list_scripts(self) -> dict[str, Path | Callable[[], str]]:
         """Return the files under /ui.
 
-        They are scripts and styles as they are, joined ones, and the script of each picture for a
-        saved page.
+        They are scripts and styles as they are, bundles with their source maps, and the script of
+        each picture for a saved page.
         """
         whole = {
             f"whole/{path}": functools.partial(
-                self.joined.bundle_alone, "frontend/lib/alone.js", path
+                self.bundles.bundle_alone, "frontend/lib/alone.js", path
             )
-            for path in self.joined.modules
+            for path in self.bundles.sources
             if not path.startswith(("frontend/components/", "frontend/lib/", "frontend/inputs/"))
         }
         return {
             **base.list_frontend_files(),
-            **{name: functools.partial(str, text) for name, text in self.joined.scripts.items()},
+            **{name: functools.partial(str, text) for name, text in self.bundles.scripts.items()},
             **whole,
         }
 

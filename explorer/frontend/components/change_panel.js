@@ -14,6 +14,7 @@ import { bus, judge, request, view } from "../lib/state.js";
 import { foot } from "../lib/source.js";
 import { taking } from "../lib/export_menu.js";
 import { inTurn } from "../lib/paint_queue.js";
+import { load } from "../lib/modules.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -76,7 +77,7 @@ function pictured(path) {
       value = next;
       stand?.stop();
       if (!next) return;
-      picture = pictureOf(await import(address));
+      picture = pictureOf(await load(address));
       const run = await picture.read(next, { texts });
       if (next !== value) return; // a newer one has come meanwhile
       if (!stand) {

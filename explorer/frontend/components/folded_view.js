@@ -14,6 +14,7 @@ import { pictureOf, thereOf } from "../lib/selection.js";
 import { parts } from "../lib/parts.js";
 import { bus, judge, request, view } from "../lib/state.js";
 import { taking } from "../lib/export_menu.js";
+import { load } from "../lib/modules.js";
 
 /**
  * props: picture (the address of its module, which comes when the panel is first opened), texts; see stage.py. Event:
@@ -62,7 +63,7 @@ export function mount(root, props, emit, watch) {
   const waits = () => root.dataset.state !== "shown" || drawn !== turns;
 
   async function begin() {
-    picture = pictureOf(await import(address));
+    picture = pictureOf(await load(address));
     above = picture.above?.((patch, kept) => {
       heard = { ...heard, ...kept };
       view.set(patch);

@@ -10,6 +10,7 @@ import { fileName, save } from "../lib/export.js";
 import { nameInvisible } from "../lib/invisible.js";
 import { bitRow, wordChips } from "../lib/keyboards.js";
 import { filled as filledIn, onLang, t } from "../lib/lang.js";
+import { load } from "../lib/modules.js";
 import { piecesOf } from "../lib/pieces.js";
 import { retryButton } from "../lib/retry.js";
 import { settingsOf } from "../lib/settings.js";
@@ -80,11 +81,9 @@ export async function mount(root, props, emit, watch) {
   const { region, controls, examples } = props;
   const id = `tfe-ask-${(serial += 1)}`;
   guard(props.answers);
-  const load = async (
-    [kind, address],
-  ) => [kind, await import(new URL(address, location.origin).href)];
-  // of kinds that stand here
-  const inputs = Object.fromEntries(await Promise.all(Object.entries(props.typing).map(load)));
+  const opening = Object.entries(props.typing)
+    .map(async ([kind, address]) => [kind, await load(address)]);
+  const inputs = Object.fromEntries(await Promise.all(opening)); // of kinds that stand here
   let value = props.value ?? { state: "empty" };
   let filled = null; // what the controls were last filled from, or asked for
   let local = null; // a refusal of our own, before anything is sent

@@ -104,6 +104,7 @@
 
 import { board } from "../lib/board.js";
 import { t } from "../lib/lang.js";
+import { load } from "../lib/modules.js";
 import { KINDS, pictureOf, thereOf } from "../lib/selection.js";
 import { bus, judge, onOpen, request, view } from "../lib/state.js";
 import { taking } from "../lib/export_menu.js";
@@ -151,7 +152,7 @@ export async function mount(root, props, emit, watch) {
   const holds = () =>
     keysOf.some((key) => KINDS[picture.looks[key]].locks && view.get(key) !== null);
 
-  const picture = pictureOf(await import(address));
+  const picture = pictureOf(await load(address));
   keysOf = Object.keys(picture.looks);
   // Does the address speak of a result that is on its way? Then that result keeps what is locked.
   let asked = locked() && request.get() !== "";

@@ -7,6 +7,7 @@ import { escape } from "./plot.js";
 import { plotsIn } from "./plots.js";
 import { KINDS } from "./selection.js";
 import { comparing, link, linkRefusal, view } from "./state.js";
+import { load } from "./modules.js";
 
 const TEXT = { en: "Export", zh: "导出" };
 const BESIDE = { en: "Side by side", zh: "并排对比" };
@@ -91,7 +92,7 @@ export function taking(stand, what, value) {
   const further = Object.keys(what.picture.files ?? {});
   const kinds = ["PNG", "SVG", "HTML", "CSV", ...further, "NPZ", "JSON"];
   const made = async (kind) =>
-    (await import("./export_picture.js")).takes(state, what.picture.files)[kind]();
+    (await load("frontend/lib/export_picture.js")).takes(state, what.picture.files)[kind]();
   const take = el("summary", { class: "tfe-button small" });
   const beside = el("a", { class: "tfe-button small" });
   function offer() {

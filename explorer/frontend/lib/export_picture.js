@@ -133,12 +133,12 @@ function figuresOf(all) {
 }
 
 // ── a page of its own ──
-/** A module of ours and what draws it, with all that they import: a script in which M(path) is what one exports. */
+/** The script that draws a module's picture without a server, as tfeDraw(node, how). */
 async function standing(address) {
   const [, start, path] = address.match(/^(.*?\/ui\/[^/]+\/)([^#]*)/);
   const answer = await fetch(`${start}whole/${path}`);
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-  return { script: await answer.text(), path };
+  return answer.text();
 }
 
 /** A value with the arrays inside it that have addresses. */
@@ -198,7 +198,7 @@ async function library(address) {
 
 async function alive(all) {
   const { root, name, address, texts, picture, run, value, seen, title, units, words } = all;
-  const [{ script, path }, held, drawing] = await Promise.all([
+  const [script, held, drawing] = await Promise.all([
     standing(address),
     inlined(picture.kept?.(run, value) ?? value),
     plotsIn(whole(all).marks).length ? library(all.plotly) : "",
@@ -216,9 +216,7 @@ body{margin:24px auto;max-width:1240px;padding:0 16px}body::before,body::after{d
   }</noscript><p class="tfe"><small>${html(foot())}</small></p>
 ${drawing}<script>(() => { "use strict";
 ${script.replaceAll("</", "<\\/")}
-M("frontend/lib/alone.js").standAlone(document.querySelector("main"), M("${path}"), ${
-    json({ texts, seen, value: held })
-  });
+tfeDraw(document.querySelector("main"), ${json({ texts, seen, value: held })});
 })();</script></body></html>
 `;
 }

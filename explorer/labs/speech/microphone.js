@@ -2,6 +2,7 @@
 // WAV file, which the server reads as it reads any other.
 
 import { wavOf } from "./soundrun.js";
+import { addressOf } from "../../frontend/lib/modules.js";
 
 export const TEXT = {
   none: {
@@ -54,7 +55,7 @@ export async function record({ most, heard, full }) {
     if (context.state !== "closed") context.close();
   };
   try {
-    await context.audioWorklet.addModule(new URL("./tape.js", import.meta.url));
+    await context.audioWorklet.addModule(addressOf("labs/speech/tape.js"));
   } catch (error) {
     close();
     throw error;

@@ -1,165 +1,151 @@
-"""The scripts that the server joins: the same modules, no form of import or export taken for
-another, and refusals by name."""
+"""The scripts that deno bundles: each module once, every one reached, named by what they hold."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from explorer.components import base
 from explorer.labs import LABS
-from explorer.web.script_bundles import BundleError, Joined, parse_module, strip_script
+from explorer.web import script_bundles
+from explorer.web.script_bundles import LIBRARY, OPENED, BundleError, Bundles, read_graph
 from explorer.web.server import Site
 from tests.conftest import built
 
+LABS_SCRIPT = "scripts/labs.js"
+
 
 @pytest.fixture(scope="module")
-def joined() -> Joined:
+def bundles() -> Bundles:
     """As the site has them."""
-    return built(lambda: Site(LABS)).joined
+    return built(lambda: Site(LABS)).bundles
 
 
-def test_every_module_is_on_a_page_at_once_or_opened_later(joined: Joined) -> None:
-    reached = {path for order in joined.first.values() for path in order} | {
-        path for order in joined.later.values() for path in order
+def test_every_module_is_reached(bundles: Bundles) -> None:
+    reached = set().union(*bundles.first.values(), bundles.list_needs(bundles.later))
+    # on saved pages and in notebooks; in the audio thread
+    apart = {"frontend/lib/alone.js", "labs/speech/tape.js"}
+    assert reached | apart == set(bundles.sources)
+
+
+def list_modules(bundles: Bundles, script: str) -> set[str]:
+    """Return the modules that a script holds, by its source map."""
+    names = json.loads(bundles.scripts[f"{script}.map"])["sources"]
+    return {
+        name.removeprefix(bundles.address) for name in names if name.startswith(bundles.address)
     }
-    assert (
-        # on saved pages and in notebooks; in the audio thread
-        reached | {"frontend/lib/alone.js", "labs/speech/tape.js"}
-        == set(joined.modules)
-        == {path for path in base.list_frontend_files() if path.endswith(".js")}
-    )
 
 
-def test_scripts_hold_what_a_page_needs_once(
-    joined: Joined,
-) -> None:
-    for page, order in joined.first.items():
-        text = "".join(joined.scripts[name] for name in joined.list_scripts_of(page))
-        assert all(text.count(f'\nD("{path}", ') == 1 for path in order), page
-        later = joined.opened.get(page, ())
-        assert not [
-            path for path in later if f'D("{path}", ' in text or path not in joined.later[path]
-        ], page
-    assert joined.opened.keys() <= joined.first.keys()
+def test_a_lab_opens_with_two_scripts(bundles: Bundles) -> None:
+    for page in bundles.labs:
+        common, own = bundles.list_scripts_of(page)
+        assert common == LABS_SCRIPT
+        there, more = list_modules(bundles, common), list_modules(bundles, own)
+        assert not there & more, page
+        assert bundles.first[page] <= there | more, page
+    assert bundles.list_scripts_of("home") == ["scripts/home.js"]
 
 
-def test_scripts_are_named_by_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_runs_once_on_a_page(bundles: Bundles) -> None:
+    for page in bundles.labs:
+        there = bundles.common | list_modules(bundles, f"scripts/{page}.js")
+        for path in bundles.list_later(page):
+            late = list_modules(bundles, f"scripts/later/{path}")
+            assert path in late
+            assert not [name for name in late & there if name.startswith(LIBRARY)], path
+
+
+def test_modules_that_are_opened_by_name(bundles: Bundles) -> None:
+    opened = {
+        (path, name)
+        for path, text in bundles.sources.items()
+        for name in re.findall(r'\bload\("([^"]+)"\)', text)
+    }
+    assert opened == {(path, name) for path, names in OPENED.items() for name in names}
+
+
+def test_maps_name_sources_that_are_served(bundles: Bundles) -> None:
+    for script in (LABS_SCRIPT, "scripts/home.js", "scripts/later/frontend/lib/export_picture.js"):
+        text, chart = bundles.scripts[script], json.loads(bundles.scripts[f"{script}.map"])
+        assert text.rstrip().endswith(f"sourceMappingURL={script.rpartition('/')[2]}.map")
+        assert list_modules(bundles, script) <= set(bundles.sources)
+        assert "sourcesContent" not in chart
+        assert str(base.ROOT.parent) not in text + json.dumps(chart)
+    lines = json.loads(bundles.scripts["scripts/translation.js.map"])["mappings"].split(";")
+    assert lines[0] == "" and lines[1]  # the first line imports the script of all labs
+
+
+def test_bundles_follow_from_the_sources(bundles: Bundles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_CACHE", "")
+    again = Bundles(bundles.root, bundles.sources, bundles.address, bundles.pages, bundles.labs)
+    assert again.scripts == bundles.scripts
+
+
+def test_addresses_change_with_what_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
     before = base.digest_frontend()
-    linker = (base.ROOT / "web/script_bundles.py").read_bytes()
+    program = (base.ROOT / "web/script_bundles.py").read_bytes()
     monkeypatch.setattr(
         Path,
         "read_bytes",
-        lambda path, read=Path.read_bytes: read(path) + b"#" * (read(path) == linker),
+        lambda path, read=Path.read_bytes: read(path) + b"#" * (read(path) == program),
     )
     base.digest_frontend.cache_clear()
     assert base.digest_frontend() != before
     base.digest_frontend.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("written", "why"),
-    [
-        ('import "./b.js";', 'import "./b.js";'),
-        ('import * as a from "./b.js";', "import * as a"),
-        ('import a from "./b.js";', "import a"),
-        ('export * from "./b.js";', "export *"),
-        ('export { a } from "./b.js";', "export { a }"),
-        ("export const a = f(1, [2, 3]),\n  b = 2;", "unlike 'export const a'"),
-        ("export let a = 1;", "export let"),
-        ("export const { a } = b;", "export const {"),
-        ("export default { n: 3 };", "export default"),
-        ("console.log(import.meta.env);", "import.meta.env"),
-        ('const a = "b', "does not end"),
-        ("const a = `b ${c}", "does not end"),
-    ],
-)
-def test_an_unknown_form_names_its_module(written: str, why: str) -> None:
-    with pytest.raises(BundleError, match=r"^labs/x/a\.js cannot be joined: ") as refused:
-        parse_module("labs/x/a.js", written)
-    assert why in str(refused.value)
+def test_a_module_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text('import { x } from "./b.js";\n', "utf-8")
+    with pytest.raises(BundleError, match=r"b\.js"):
+        read_graph(tmp_path, ["a.js"])
 
 
-X = 'import { x } from "./b.js";'
-
-
-@pytest.mark.parametrize(
-    ("sources", "why"),
-    [
-        ({"a.js": X}, "there is no b.js"),
-        ({"a.js": X, "b.js": "export const y = 1;"}, "b.js exports no x"),
-        ({"a.js": 'const x = () => import("./b.js");'}, "there is no b.js"),
-        (
-            {
-                "a.js": f"{X}\nexport const y = 1;",
-                "b.js": 'import { y } from "./a.js";\nexport const x = 1;',
-            },
-            "needs itself",
-        ),
-    ],
-)
-def test_what_a_browser_would_miss_is_missed_at_the_start(
-    sources: dict[str, str], why: str
-) -> None:
-    with pytest.raises(BundleError, match=why):
-        Joined(sources, "/ui/0/", {"home": (["a.js"], [])}, [])
-
-
-@pytest.mark.parametrize(
-    ("written", "left"),
-    [
-        ("  // why\n  a();\n\n\n  /* what */ b(); // c\n", "a();\nb();"),
-        (
-            "a = `  // no comment ${b /* one */ + `\n  ${c}`}\n  d`;",
-            "a = `  // no comment ${b + `\n  ${c}`}\n  d`;",
-        ),
-        (
-            r"a = b / c; d = /[/*]\/'`/g; e = f.of / 2; // x",
-            r"a = b / c; d = /[/*]\/'`/g; e = f.of / 2;",
-        ),
-        ("return /a  b/.test(c) ? '//' : \"/*\";", "return /a  b/.test(c) ? '//' : \"/*\";"),
-        ("a /* x\n y */ b", "a\nb"),
-    ],
-)
-def test_comments_leave_and_texts_stay(written: str, left: str) -> None:
-    assert strip_script(written)[0] == left
-
-
-@pytest.mark.browser
-def test_a_joined_module_exports_the_same(
-    new_page: Callable[..., tuple[Page, Any]],
-) -> None:
+def test_an_export_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_CACHE", "")
     sources = {
-        "a.js": 'import { x as y, z } from "./b.js";\nexport const seen = [y, z()];',
-        "b.js": "const w = 1;\nexport { w as x };\nexport function z() { return w + 1; }\n",
-        "c.js": "export const never = null.x;",
+        script_bundles.LOADER: "export const load = () => null;",
+        "a.js": 'import { x } from "./b.js";\nexport const y = x;',
+        "b.js": "export const z = 1;",
     }
-    joined = Joined(sources, "/ui/0/", {"home": (list(sources), [])}, [])
-    told = """(() => {{ {} let why;
-        try {{ M("c.js"); }} catch (problem) {{ why = problem.message; }}
-        return [M("a.js").seen, why]; }})()"""
-    seen, why = new_page()[0].evaluate(told.format(joined.bundle_alone(*sources)))
-    assert seen == [1, 2] and why.startswith("c.js: ")
+    for name, text in sources.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    bundles = Bundles(tmp_path, sources, "/ui/0/", {"home": (["a.js"], [])}, [])
+    with pytest.raises(BundleError, match='"x"'):
+        assert bundles.scripts
+
+
+def test_without_deno_modules_are_served_alone(
+    bundles: Bundles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script_bundles, "find_deno", lambda: None)
+    monkeypatch.setenv("EXPLORER_CACHE", "")
+    bare = Bundles(bundles.root, bundles.sources, bundles.address, bundles.pages, bundles.labs)
+    assert bare.list_scripts_of("translation") == []
+    with pytest.raises(BundleError, match="pip install"):
+        bare.bundle_alone("frontend/lib/alone.js", "frontend/pictures/attention.js")
 
 
 @pytest.mark.browser
-def test_all_our_modules_export_the_same(
-    site: str, new_page: Callable[..., tuple[Page, Any]], joined: Joined
+def test_a_page_stands_on_modules_alone(
+    site: str, new_page: Callable[..., tuple[Page, Any]]
 ) -> None:
-    page, _ = new_page()
-    page.goto(f"{site}/")
-    wrong = page.evaluate(
-        """async ([root, whole, paths]) => {
-            const names = (module) => Object.keys(module).sort().join();
-            const M = new Function(`"use strict"; ${whole} return M;`)();
-            const both = await Promise.all(paths.map(async (path) =>
-                [path, names(await import(root + path)), names(M(path))]));
-            return both.filter(([_, alone, joined]) => alone !== joined);
-        }""",
-        [base.write_script_address(""), joined.bundle_alone(*joined.modules), list(joined.modules)],
-    )
-    assert wrong == []
+    page, faults = new_page()
+
+    def strip(route: Any) -> None:
+        answer = route.fetch()
+        text = re.sub(r"<script[^>]*>window\.tfeLoad=.*?</script>", "", answer.text())
+        route.fulfill(response=answer, body=re.sub(r"<link[^>]*modulepreload[^>]*>", "", text))
+
+    page.route(urljoin(site, "/translation"), strip)
+    page.goto(urljoin(site, "/translation"))
+    expect(page.locator(".tfe-stage canvas, .tfe-stage .js-plotly-plot").first).to_be_visible()
+    assert page.evaluate("window.tfeLoad === undefined && window.tfeModules.size === 0")
+    assert not faults.console and not faults.errors
