@@ -31,15 +31,37 @@ AT_ONCE: dict[str, Any] = {
     "api_visibility": "private",
 }
 
-# Every mark of a kind and style, those of groups too, where they stand in the picture; as text,
-# which Playwright hands over at once.
+# Every mark of a kind and style, those of groups too, where they stand in the picture, and texts
+# and shapes of its figures; as text, which Playwright hands over at once.
 MARKS = """([name, kind, style]) => {
+    const read = (text) => new DOMParser().parseFromString(text, "text/html").body.textContent;
+    const plotted = (node) => {
+        const full = node._fullLayout ?? {};
+        const px = (one, letter, id) => {
+            const axis = full[`${letter}axis${(id ?? letter).slice(1)}`];
+            return axis._offset + axis.d2p(one);
+        };
+        const text = (text, x, y, { xref, yref, ...more }) => ({ ...more, kind: "text",
+            text: read(text), whole: read(text).trim(), left: node.offsetLeft + px(x, "x", xref),
+            top: node.offsetTop + px(y, "y", yref) });
+        return [
+            ...(node.data ?? []).filter(({ mode }) => mode?.includes("text"))
+                .flatMap((trace) => trace.text.map((one, n) => text(one, trace.x[n], trace.y[n],
+                    { xref: trace.xaxis, yref: trace.yaxis, trace: trace.name ?? "" }))),
+            ...(full.annotations ?? []).filter(({ xref }) => xref !== "paper")
+                .map((one) => text(one.text, one.x, one.y, { ...one, trace: "note" })),
+            ...(full.shapes ?? []).map(({ line: { color, width, dash }, fillcolor, type }) =>
+                ({ kind: "shape", type, line: color, width, dash, fill: fillcolor })),
+        ];
+    };
     const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group"
         ? flat(one.marks, x + one.x, y + one.y)
         : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x,
             top: (one.y ?? one.box?.y0 ?? 0) + y }]));
     const wanted = Object.entries(style).map(([key, value]) => [key, JSON.stringify(value)]);
-    return JSON.stringify(flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0)
+    const root = document.querySelector(`.tfe-${name}`);
+    return JSON.stringify([...flat(root?.querySelector("canvas")?.marks ?? [], 0, 0),
+        ...[...(root?.querySelectorAll(".js-plotly-plot") ?? [])].flatMap(plotted)]
         .filter((one) => (!kind || one.kind === kind) && wanted.every(([key, value]) =>
             JSON.stringify(one[key] ?? null) === value))); }"""
 
@@ -149,6 +171,18 @@ class Picture:
         """What the pen drew of a kind, in this style."""
         found: list[dict[str, Any]] = json.loads(
             self.page.evaluate(MARKS, [self.name, kind, style])
+        )
+        return found
+
+    def traces(self, name: str) -> list[dict[str, Any]]:
+        """The traces of this name in its Plotly figures."""
+        found: list[dict[str, Any]] = json.loads(
+            self.page.evaluate(
+                """([picture, name]) => JSON.stringify([
+                    ...document.querySelectorAll(`.tfe-${picture} .js-plotly-plot`)]
+                    .flatMap((node) => node.data ?? []).filter((one) => one.name === name))""",
+                [self.name, name],
+            )
         )
         return found
 
