@@ -31,36 +31,50 @@ AT_ONCE: dict[str, Any] = {
     "api_visibility": "private",
 }
 
-# Every mark of a kind and style, those of groups too, where they stand in the picture, and the
-# texts of Plotly's figures without their tags; as text, which Playwright hands over at once.
+# Every mark of a kind and style, those of groups too, where they stand in the picture, and texts
+# and shapes of its figures; as text, which Playwright hands over at once.
 MARKS = """([name, kind, style]) => {
+    const read = (text) => new DOMParser().parseFromString(
+        String(text).replaceAll("<br>", " "), "text/html").body.textContent;
     const many = (one, n) => (Array.isArray(one) ? one[n] : one);
-    const plain = (one) => {
-        const node = document.createElement("p");
-        node.innerHTML = String(one).replaceAll("<br>", " ");
-        return node.textContent;
+    const plotted = (node) => {
+        const full = node._fullLayout ?? {};
+        const px = (one, letter, id) => {
+            const axis = full[`${letter}axis${(id ?? letter).slice(1)}`];
+            return axis._offset + axis.d2p(one);
+        };
+        const text = (text, x, y, { xref, yref, ...more }) => ({ ...more, kind: "text",
+            text: read(text), whole: read(text).trim(), left: node.offsetLeft + px(x, "x", xref),
+            top: node.offsetTop + px(y, "y", yref) });
+        const middle = (trace, axis, n) =>
+            trace.type !== "bar" || (trace.orientation === "h") === (axis === "y")
+                ? trace[axis][n] : many(trace.base, n) + trace[axis][n] / 2;
+        return [
+            ...(node.data ?? []).filter(({ mode, type }) => mode?.includes("text") || type === "bar")
+                .flatMap((trace) => [trace.text ?? []].flat().map((one, n) => one && text(
+                    one, middle(trace, "x", n), middle(trace, "y", n), { xref: trace.xaxis,
+                        yref: trace.yaxis, trace: trace.name ?? "",
+                        size: many(trace.textfont?.size, n) ?? 12 })).filter(Boolean)),
+            ...(full.annotations ?? []).filter(({ xref }) => xref !== "paper")
+                .map((one) => text(one.text, one.x, one.y,
+                    { ...one, trace: "note", size: one.font.size })),
+            ...Object.entries(full).filter(([key, axis]) => /^[xy]axis/.test(key) && axis.ticktext
+                && axis.showticklabels).flatMap(([, axis]) => axis.ticktext.map((one) => ({
+                    kind: "text", text: read(one), whole: read(one), size: axis.tickfont.size }))),
+            ...(full.shapes ?? []).map(({ line: { color, width, dash }, fillcolor, type }) =>
+                ({ kind: "shape", type, line: color, width, dash, fill: fillcolor })),
+        ];
     };
-    const text = (one, font = {}, n = 0) => {
-        const whole = one?.html === undefined ? String(one ?? "") : plain(one.html);
-        const [, face] = /font-(\\w+)/.exec(many(font.family, n) ?? "") ?? [];
-        return whole ? [{ kind: "text", text: whole, whole, face, size: many(font.size, n) ?? 12,
-            colour: many(font.color, n) }] : [];
-    };
-    const written = ({ data, layout }) => [
-        ...data.flatMap((trace) => [trace.text ?? []].flat()
-            .flatMap((one, n) => text(one, trace.textfont, n))),
-        ...(layout.annotations ?? []).flatMap((one) => text(one.text, one.font)),
-        ...Object.entries(layout).filter(([key, axis]) => /^[xy]axis/.test(key) && axis.ticktext)
-            .flatMap(([, axis]) => axis.ticktext.flatMap((one) => text(one, axis.tickfont))),
-    ];
     const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group"
         ? flat(one.marks, x + one.x, y + one.y)
         : one.kind === "plot"
-        ? [one, ...written(one)]
+        ? [one]
         : [{ ...one, data: undefined, image: undefined, left: (one.x ?? one.box?.x0 ?? 0) + x,
             top: (one.y ?? one.box?.y0 ?? 0) + y }]));
     const wanted = Object.entries(style).map(([key, value]) => [key, JSON.stringify(value)]);
-    return JSON.stringify(flat(document.querySelector(`.tfe-${name} canvas`)?.marks ?? [], 0, 0)
+    const root = document.querySelector(`.tfe-${name}`);
+    return JSON.stringify([...flat(root?.querySelector("canvas")?.marks ?? [], 0, 0),
+        ...[...(root?.querySelectorAll(".js-plotly-plot") ?? [])].flatMap(plotted)]
         .filter((one) => (!kind || one.kind === kind) && wanted.every(([key, value]) =>
             JSON.stringify(one[key] ?? null) === value))); }"""
 
@@ -181,6 +195,18 @@ class Picture:
         """What the pen drew of a kind, in this style."""
         found: list[dict[str, Any]] = json.loads(
             self.page.evaluate(MARKS, [self.name, kind, style])
+        )
+        return found
+
+    def traces(self, name: str) -> list[dict[str, Any]]:
+        """The traces of this name in its Plotly figures."""
+        found: list[dict[str, Any]] = json.loads(
+            self.page.evaluate(
+                """([picture, name]) => JSON.stringify([
+                    ...document.querySelectorAll(`.tfe-${picture} .js-plotly-plot`)]
+                    .flatMap((node) => node.data ?? []).filter((one) => one.name === name))""",
+                [self.name, name],
+            )
         )
         return found
 

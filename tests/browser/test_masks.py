@@ -130,7 +130,7 @@ def there(
 
 def numbers(picture: Picture) -> list[int]:
     """How far each head looks, as it is printed at its bar."""
-    return [int(text) for text in picture.texts(halo="sunk")]
+    return [int(text) for text in picture.texts(trace="looks back")]
 
 
 def far(z: Any) -> list[int]:
@@ -214,18 +214,43 @@ def test_a_dragged_span_is_drawn_at_once(page_watch: Page, site: str) -> None:
     z = int(handle.get_attribute("aria-valuenow") or 0)
     assert z > 100
     picture.says(f"would look {z + RAMP} back")
-    assert len(picture.marks("rect", hatch="accent")) == 1
+    becomes(page, lambda: len(picture.traces("forced")[0]["x"]), 1)
     page.mouse.up()
     picture.says(f"Head 3·2 looks {z + RAMP} back (z = {z}, ramp 32)")
     forced = spanned.LEARNED.copy()
     forced[2, 1] = z
     assert numbers(picture) == far(forced)
-    assert (
-        len(picture.marks("rect", line="ink", dash=[4, 3])) == 1
-        and len(picture.marks("path", line="ink2", dash=True)) == 1
-    )
+    assert len(picture.marks("shape", dash="4px,3px")) == 1
+    assert len(picture.traces("as trained")) == 1
     page.get_by_role("button", name="Restore the trained spans").click()
     becomes(page, lambda: numbers(picture), far(spanned.LEARNED))
+
+
+def test_the_handle_goes_with_the_zoom(page_watch: Page, site: str) -> None:
+    picture = opened(page_watch, site, query="lang=en&_head=3.2")
+    handle = page_watch.get_by_role("slider", name="Span z of head 3·2")
+    _, y = picture.spot("0.5")  # halfway up the mask
+    width = "(node) => node._fullLayout.xaxis2.range[1]"
+    places = """(node) => { const [box, x] = [node.getBoundingClientRect(), node._fullLayout.xaxis2];
+        return [0, 128].map((d) => box.left + x._offset + x.d2p(d)); }"""
+    board = picture.find(".js-plotly-plot").nth(1)
+    left, right = (int(handle.get_attribute("aria-valuenow") or 0), measure_box(handle)["x"])
+    start, end = board.evaluate(places)
+    page_watch.mouse.move(start + 1, y)
+    page_watch.mouse.down()
+    page_watch.mouse.move(end, y, steps=5)
+    page_watch.mouse.up()
+    becomes(page_watch, lambda: measure_box(handle)["x"] > right + 40, True)
+    box = measure_box(handle)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page_watch.mouse.move(x, y)
+    page_watch.mouse.down()
+    page_watch.mouse.move(x + 40, y, steps=2)
+    picture.says("would look")
+    moved = int(handle.get_attribute("aria-valuenow") or 0) - left
+    page_watch.mouse.up()
+    assert 0 < moved < 24, "a step of the pointer is a quarter as far"
+    assert 120 < board.evaluate(width) < 136, "zoom stays while one drags"
 
 
 def test_keys_move_the_span_of_a_layer_and_of_all_heads(page_watch: Page, site: str) -> None:

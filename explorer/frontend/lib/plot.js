@@ -26,21 +26,31 @@ export function resolve(value) {
 const isList = (value) => Array.isArray(value) || ArrayBuffer.isView(value);
 
 /**
- * A figure with every list of the last one that says the same: Plotly tells by identity whether a list has changed, and
+ * A value with every part of the last one that says the same: Plotly tells by identity whether a list has changed, and
  * draws only what has.
  */
 export function share(next, last) {
   if (!next || !last || typeof next !== "object" || typeof last !== "object") return next;
-  if (!isList(next)) {
-    return Object.fromEntries(
-      Object.entries(next).map(([key, one]) => [key, share(one, last[key])]),
-    );
-  }
-  if (!isList(last)) return next;
-  const own = next.some((one) => one && typeof one === "object")
+  if (isList(next) !== isList(last)) return next;
+  const keys = Object.keys(next);
+  const own = ArrayBuffer.isView(next)
+    ? next
+    : isList(next)
     ? next.map((one, n) => share(one, last[n]))
-    : next;
-  return own.length === last.length && own.every((one, n) => Object.is(one, last[n])) ? last : own;
+    : Object.fromEntries(keys.map((key) => [key, share(next[key], last[key])]));
+  const same = keys.length === Object.keys(last).length &&
+    keys.every((key) => Object.is(own[key], last[key]));
+  return same ? last : own;
+}
+
+/** Objects of one's own, for Plotly writes into them, around the same lists. */
+function copied(value) {
+  if (Array.isArray(value) && value.some((one) => one?.constructor === Object)) {
+    return value.map(copied);
+  }
+  return value?.constructor === Object
+    ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)]))
+    : value;
 }
 
 /** @type {Promise<any> | null} */
@@ -156,7 +166,7 @@ export function plot(node, address, { early = false } = {}) {
   let figure = null;
   let library = null;
   let bound = false;
-  let last = {}; // what Plotly was given
+  let last = {}; // what stands
   let job = Promise.resolve();
 
   const react = async () => {
@@ -164,6 +174,12 @@ export function plot(node, address, { early = false } = {}) {
     library ??= await plotly(address);
     if (!figure) return;
     const { data, layout, config } = figure();
+    const next = share({ data: resolve(data), layout: resolve(layout), config }, last);
+    if (bound && next === last) {
+      node.dataset.plot = "stands";
+      return;
+    }
+    last = next;
     // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with
     // every look, and the browser would then fetch the page again for each of them: so Plotly finds no <base>. (Taking
     // the element's address away instead makes the browser compute every style anew, 40 ms a time.)
@@ -172,8 +188,10 @@ export function plot(node, address, { early = false } = {}) {
     ) => (what === "base" ? null : Document.prototype.querySelector.call(document, what));
     let done;
     try {
-      last = share({ data: resolve(data), layout: resolve(layout) }, last);
-      done = library.react(node, last.data, last.layout, { ...ON_PAGE, ...config });
+      done = library.react(node, copied(next.data), copied(next.layout), {
+        ...ON_PAGE,
+        ...config,
+      });
     } finally {
       delete document.querySelector;
     }

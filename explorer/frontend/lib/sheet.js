@@ -2,7 +2,7 @@
 // them, heat maps in the colours of the theme, names along an axis, outlines of what is locked.
 
 import { upTo } from "./arrays.js";
-import { ink, shade } from "./pen.js";
+import { colour, ink, shade } from "./pen.js";
 import { escape } from "./plot.js";
 import { short } from "./signs.js";
 
@@ -165,6 +165,9 @@ export const headChoice = (label, heads) => ({
 });
 export const headName = (head) => head.replace(".", "·");
 
+/** A colour that lets through what lies under it. */
+export const faint = (name, share) =>
+  colour(name) + Math.round(255 * share).toString(16).padStart(2, "0");
 const tokenOf = (name) => (/^(#|rgb|var)/.test(name) ? name : `var(--${name})`);
 
 /** A subplot of a sheet; its shapes and traces stand in data of its axes, so that they follow zoom and pan. */
@@ -198,12 +201,39 @@ class Part {
     });
   }
 
-  rect(x0, x1, y0, y1, style) {
-    this.shape({ type: "rect", x0, x1, y0, y1 }, style);
+  /** radius: of its corners, in px */
+  rect(x0, x1, y0, y1, { radius = 0, ...style }) {
+    const [rx, ry] = [radius / this.step.cell, radius / this.step.row];
+    const path = `M${x0 + rx},${y0}H${x1 - rx}Q${x1},${y0} ${x1},${y0 + ry}V${y1 - ry}` +
+      `Q${x1},${y1} ${x1 - rx},${y1}H${x0 + rx}Q${x0},${y1} ${x0},${y1 - ry}V${y0 + ry}` +
+      `Q${x0},${y0} ${x0 + rx},${y0}Z`;
+    this.shape(radius ? { type: "path", path } : { type: "rect", x0, x1, y0, y1 }, style);
   }
 
   line(x0, y0, x1, y1, style) {
     this.shape({ type: "line", x0, y0, x1, y1 }, style);
+  }
+
+  /**
+   * A text that changes while one points: alone it is drawn anew, unlike those of a trace. ground: the colour behind
+   * it, so many px high
+   */
+  note(x, y, text, { size = 12, weight = 400, colour: ink = "ink2", align = "left", ...more }) {
+    const { ground = null, height } = more;
+    this.sheet.annotations.push({
+      ...this.refs,
+      x,
+      y,
+      text,
+      xanchor: align,
+      yanchor: "middle",
+      align,
+      showarrow: false,
+      borderpad: 0,
+      bgcolor: ground ? tokenOf(ground) : "rgba(0,0,0,0)",
+      ...(height ? { height } : {}),
+      font: { size: this.sheet.pen.type(size), weight, color: tokenOf(ink) },
+    });
   }
 
   outline(x0, x1, y0, y1, role, width) {
@@ -217,7 +247,10 @@ class Part {
  */
 export class Sheet {
   constructor(pen) {
-    Object.assign(this, { pen, data: [], shapes: [], parts: [], texts: [] });
+    Object.assign(this, { pen, data: [], shapes: [], annotations: [], parts: [], texts: [] });
+    const px = { range: [0, 1] };
+    // what stands in it is not moved by zoom
+    this.plane = new Part(this, { x0: 0, x1: 1, y0: 0, y1: 1 }, "", { x: px, y: px });
   }
 
   /**
@@ -230,36 +263,38 @@ export class Sheet {
 
   /** A text, y the middle of its letters. style: {size, weight, colour, face, align, room} as the pen takes it. */
   write(x, y, text, style = {}) {
+    if (!text) return;
     const size = this.pen.type(style.size ?? 12);
     const own = style.room ? this.pen.cut(text, style.room, { ...style, size }) : text;
     this.texts.push({ weight: 400, colour: "ink2", face: "ui", ...style, x, y, size, text: own });
   }
 
-  /** The whole figure, so high; with a margin of 0 the axes of its first subplot are px. */
-  figure(height) {
-    const { width } = this.pen;
-    const { texts } = this;
+  /** The figure of what stands in a box of px. */
+  figure(box) {
+    const [wide, high] = [box.x1 - box.x0, box.y1 - box.y0];
+    const { texts, shapes, annotations } = this;
     const layout = {
-      height,
+      height: high,
       margin: { l: 0, r: 0, t: 0, b: 0, pad: 0 },
       barmode: "overlay",
       bargap: 0,
-      shapes: this.shapes,
-      xaxis: { range: [0, width], visible: false, fixedrange: true },
-      yaxis: { range: [height, 0], visible: false, fixedrange: true },
+      shapes,
+      annotations,
+      xaxis: { range: [box.x0, box.x1], visible: false, fixedrange: true },
+      yaxis: { range: [box.y1, box.y0], visible: false, fixedrange: true },
     };
-    for (const { number, box, axes: { x, y } } of this.parts) {
+    for (const { number, box: { x0, x1, y0, y1 }, axes: { x, y } } of this.parts) {
       layout[`xaxis${number}`] = {
         ...BARE,
         ...x,
-        domain: [box.x0 / width, box.x1 / width],
+        domain: [x0, x1].map((px) => (px - box.x0) / wide),
         anchor: `y${number}`,
       };
       layout[`yaxis${number}`] = {
         ...BARE,
         ...y,
         range: [...y.range].reverse(),
-        domain: [1 - box.y1 / height, 1 - box.y0 / height],
+        domain: [y1, y0].map((px) => 1 - (px - box.y0) / high),
         anchor: `x${number}`,
       };
     }
@@ -280,5 +315,10 @@ export class Sheet {
       },
     };
     return { data: [written, ...this.data], layout };
+  }
+
+  /** Places it in the picture of its pen. */
+  place(box) {
+    this.pen.plot(box, this.figure(box));
   }
 }

@@ -9,6 +9,7 @@ import { parts, t } from "../../frontend/lib/lang.js";
 import { headOf } from "../../frontend/lib/selection.js";
 import { looksOf } from "../../frontend/lib/exact_rows.js";
 import { colour } from "../../frontend/lib/pen.js";
+import { faint, Sheet, ticksAt } from "../../frontend/lib/sheet.js";
 import { ceiling, mark, weight } from "../../frontend/lib/signs.js";
 
 export const TEXT = {
@@ -73,6 +74,7 @@ export const TEXT = {
   no: { en: "no", zh: "否" },
 };
 
+const SHADE = 2.5; // px of a shade of a bar that fades out
 const listed = (name) => t(TEXT[name]).split("|");
 const letter = (run, at) => mark(run.letters[at]);
 const named = (run, at) => (at < 0 ? t(TEXT.start) : `“${letter(run, at)}”·${at}`);
@@ -130,18 +132,16 @@ export function spelled(forced, layers, heads) {
   );
 }
 
-/** Where a distance stands on an axis from 0 to 1, and back. */
+/** Where a distance stands on an axis, and back. */
 const AXES = {
-  linear: (span) => ({ at: (x) => x / span, of: (u) => u * span }),
-  log: (span) => ({
-    at: (x) => Math.log1p(x) / Math.log1p(span),
-    of: (u) => Math.expm1(u * Math.log1p(span)),
-  }),
+  linear: { at: (x) => x, of: (u) => u },
+  log: { at: Math.log1p, of: Math.expm1 },
 };
+const atOf = (look) => AXES[look.masksaxis].at;
 
 /** Distances to write on an axis, each with room of its own. */
 function ticks(kind, span, wide, room) {
-  const { at } = AXES[kind](span);
+  const at = (x) => AXES[kind].at(x) / AXES[kind].at(span);
   const found = [0];
   const steps = span % 8 ? [10, 20, 50, 100, 200, 500, 1000, 2000] : [span / 8, span / 4, span / 2];
   const step = steps.find((one) => wide * at(one) >= room) ?? span;
@@ -151,6 +151,14 @@ function ticks(kind, span, wide, room) {
     }
   }
   return [...found, span];
+}
+
+/** An axis of distances over so many px. */
+function distances({ span }, look, pen, wide) {
+  const marks = ticks(look.masksaxis, span, wide, pen.small * 3);
+  const range = [0, atOf(look)(span)];
+  const texts = marks.map((d) => d.toLocaleString("en"));
+  return { range, ...ticksAt(marks.map(atOf(look)), texts, pen.type(pen.small)) };
 }
 
 /** Where a scale of weights ends. */
@@ -274,147 +282,181 @@ export function scene(run, look, pen) {
   const stacked = width < 680 && !big;
   const wide = stacked ? width : Math.round(width * (big ? 0.36 : 0.37));
   const from = stacked ? 0 : wide + (big ? 40 : 28);
-  const high = bars(run, look, pen, now, wide);
-  const end = board(run, look, pen, now, {
+  const bars = drawBars(run, look, pen, now, wide);
+  const head = drawHead(run, look, pen, now, {
     from,
     to: width - (big ? 150 : 0),
-    top: stacked ? high + 16 : 0,
-    height: tall || (stacked ? 400 : high),
+    top: stacked ? bars + 16 : 0,
+    height: tall || (stacked ? 400 : bars),
   });
   // other views point at a character
-  for (let p = 0; p < run.length; p += 1) {
-    pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: p }, still: true });
-  }
-  pen.size(width, Math.max(high, end));
+  const nowhere = { x0: -1, x1: -1, y0: -1, y1: -1, still: true };
+  pen.hit({ ...nowhere, of: (pos) => pos < run.length && { ...nowhere, look: { pos } } });
+  pen.size(width, Math.max(bars, head));
 }
 
-/** An axis of distances: px of a distance, and back. */
-function axisOf(run, look, from, to) {
-  const { at, of } = AXES[look.masksaxis](run.span);
-  const x = (d) => from + (to - from) * at(Math.max(0, Math.min(run.span, d)));
-  return { x, back: (px) => Math.max(0, Math.min(run.span, of((px - from) / (to - from)))) };
-}
+/** A soft mask as bars over each other in so many shades, the faintest first: [end, share of the colour]. */
+const fading = (z, ramp, span, shades) => [
+  ...upTo(shades, (n) => [Math.min(span, z + (ramp * (shades - n)) / shades), n / shades]),
+  ...(z > 0 ? [[Math.min(span, z), 1]] : []),
+];
 
-function bars(run, look, pen, now, width) {
+/** The spans of all heads as bars. Returns their lower end. */
+function drawBars(run, look, pen, now, width) {
+  const sheet = new Sheet(pen);
   const { big, tall, small: size } = pen;
   const [layers, heads] = run.heads;
-  const { span, ramp } = run;
+  const { span, ramp, count } = run;
+  const at = atOf(look);
   const [line, apart] = big ? [28, 6] : [18, 6]; // of a layer's name; between layers
   const fair = big
-    ? (tall - 2 * size - 24 - layers * (line + apart)) / run.count
+    ? (tall - 2 * size - 24 - layers * (line + apart)) / count
     : run.dynamic
     ? 22
     : 15;
-  const pitch = Math.max(7, Math.min(fair, big ? 44 : 600 / run.count));
+  const pitch = Math.max(7, Math.min(fair, big ? 44 : 600 / count));
   const thick = Math.max(3, Math.min(pitch - 3, big ? 28 : run.dynamic ? 15 : 13));
   const [left, right] = [size * 2.7, width - size * 3.4];
-  const { x, back } = axisOf(run, look, left, right);
-  const bottom = 2 + layers * (line + apart) + run.count * pitch;
-  const marks = ticks(look.masksaxis, span, right - left, size * 3);
-  for (const d of marks) {
-    pen.line(x(d), 2, x(d), bottom, { line: "line" });
-    pen.text(x(d), bottom + size, d.toLocaleString("en"), {
-      size,
-      align: "center",
-      colour: "ink3",
-    });
-  }
-  const numbers = []; // they stand before the lines of the means
-  for (let l = 0; l < layers; l += 1) {
-    const top = 2 + l * (line + apart + heads * pitch);
-    const own = upTo(heads, (h) => now.far(l * heads + h));
-    const mean = meanSpan(now.spans.slice(l * heads, (l + 1) * heads), ramp, span);
-    pen.text(0, top + line / 2, t(TEXT.layer, { n: l + 1 }), { size, weight: 650 });
-    pen.text(width, top + line / 2, t(TEXT.mean, { n: Math.round(mean) }), {
-      size,
-      align: "right",
-    });
-    for (let h = 0; h < heads; h += 1) {
-      const i = l * heads + h;
-      const middle = top + line + (h + 0.5) * pitch;
-      const y = Math.round(middle - thick / 2);
-      const box = (to) => ({ x0: left, x1: Math.max(left + 1, x(to)), y0: y, y1: y + thick });
-      const chosen = i === now.i;
-      const z = now.spans[i];
-      pen.rect(box(span), { fill: "sunk", radius: 2 });
-      if (now.forced[i]) {
-        pen.rect(box(own[h]), { fill: "panel", line: "accent", hatch: "accent" });
-        if (now.trained[i] !== null) {
-          for (
-            const style of [{ line: "panel", width: 4 }, { line: "ink", width: 1.5, dash: [4, 3] }]
-          ) pen.rect(box(reach(now.trained[i], ramp, span)), style);
-        }
-      } else {
-        const [full, fade] = [Math.round(x(z)), Math.round(x(z + ramp))]; // whole to z, then fading over the ramp
-        if (full > left) pen.rect({ ...box(z), x1: full }, { fill: "accent" });
-        const slices = Math.max(1, Math.min(64, Math.ceil((fade - full) / 2)));
-        const data = Float32Array.from(
-          { length: slices },
-          (_, n) => soft(z, ramp, back(full + ((n + 0.5) * (fade - full)) / slices)),
-        );
-        if (fade > full) {
-          pen.cells({ ...box(z), x0: full, x1: fade }, {
-            data,
-            rows: 1,
-            columns: slices,
-            scale: ["sunk", "accent"],
-          });
-        }
-      }
-      const ranges = now.lows(i) !== false
-        ? [run.lows[i], run.highs[i]].map((one) => x(reach(one, ramp, span)))
-        : null;
-      if (ranges) {
-        const d = `M${ranges[0]},${middle}H${ranges[1]}M${ranges[0]},${middle - 3}v6M${ranges[1]},${
-          middle - 3
-        }v6`;
-        for (const style of [{ line: "panel", width: 4 }, { line: "ink", width: 1.5 }]) {
-          pen.path(d, style);
-        }
-      }
-      if (chosen) {
-        pen.rect({ x0: left - 3, x1: right + 3, y0: y - 3, y1: y + thick + 3 }, {
-          line: "query",
-          width: 2.5,
-          radius: 4,
-        });
-      }
-      if (pitch >= size || chosen) {
-        const style = { size, weight: chosen ? 650 : 400, colour: chosen ? "query" : "ink3" };
-        pen.text(left - 7, middle, `${l + 1}·${h + 1}`, { ...style, align: "right" });
-        const ends = [
-          x(own[h]),
-          ranges?.[1] ?? 0,
-          now.trained[i] === null ? 0 : x(reach(now.trained[i], ramp, span)),
-        ];
-        numbers.push([Math.max(...ends) + 6, middle, String(own[h]), {
-          ...style,
-          weight: chosen ? 650 : 500,
-          colour: chosen ? "query" : "ink",
-          halo: "sunk",
-        }]);
-      }
-      const where = { x0: 0, x1: width, y0: middle - pitch / 2, y1: middle + pitch / 2 };
-      pen.hit({
-        ...where,
-        still: true,
-        look: { head: `${l + 1}.${h + 1}` },
-        card: () => headLines(run, now, i),
-      });
-    }
-    const ends = [x(mean), top + line - 4, x(mean), top + line + heads * pitch];
-    pen.line(...ends, { line: "panel", width: big ? 5 : 3 });
-    pen.line(...ends, { line: "ink2", width: big ? 2 : 1.2, dash: [3, 2] });
-  }
-  pen.line(left, bottom, right, bottom, { line: "control" });
-  const all = meanSpan(now.spans, ramp, span);
-  pen.text(
-    left,
-    bottom + 2 * size + 8,
-    t(TEXT.meanAll, { n: Math.round(all), share: percent(all / span) }),
-    { size, weight: 650 },
+  const topOf = (l) => 2 + l * (line + apart + heads * pitch);
+  const middle = (i) => topOf(Math.floor(i / heads)) + line + ((i % heads) + 0.5) * pitch;
+  const bottom = topOf(layers);
+  const axis = distances(run, look, pen, right - left);
+  const part = sheet.part({ x0: left, x1: right, y0: 2, y1: bottom }, {
+    x: { ...axis, showgrid: true, showline: true },
+    y: { range: [2, bottom], fixedrange: true },
+  });
+  const all = upTo(count);
+  const [free, forced] = [all.filter((i) => !now.forced[i]), all.filter((i) => now.forced[i])];
+  const faded = free.flatMap((i) => {
+    const z = now.spans[i];
+    const shades = Math.ceil((part.x(at(Math.min(span, z + ramp))) - part.x(at(z))) / SHADE);
+    return fading(z, ramp, span, Math.max(1, Math.min(32, shades)))
+      .map(([end, share]) => [middle(i), at(end), share]);
+  });
+  const bar = (name, y, x, marker) => ({
+    type: "bar",
+    orientation: "h",
+    name,
+    x,
+    y,
+    width: thick,
+    marker: { line: { width: 0 }, ...marker },
+  });
+  const far = all.map((i) => at(now.far(i)));
+  part.add(
+    bar("S", all.map(middle), all.map(() => at(span)), { color: "var(--sunk)" }),
+    bar("soft mask", faded.map(([y]) => y), faded.map(([, end]) => end), {
+      color: faded.map(([, , share]) => colour("accent", share, "sunk")),
+    }),
+    bar("forced", forced.map(middle), forced.map((i) => far[i]), {
+      color: "var(--panel)",
+      line: { width: 1, color: "var(--accent)" },
+      pattern: { shape: "/", fgcolor: "var(--accent)", bgcolor: "var(--panel)", size: 6 },
+    }),
   );
-  for (const one of numbers) pen.text(...one);
+  const ends = [...far];
+  for (const i of all.filter((n) => now.trained[n] !== null)) {
+    const end = at(reach(now.trained[i], ramp, span));
+    ends[i] = Math.max(ends[i], end);
+    const [y0, y1] = [middle(i) - thick / 2, middle(i) + thick / 2];
+    part.rect(0, end, y0, y1, { line: "panel", width: 4 });
+    part.rect(0, end, y0, y1, { line: "ink", width: 1.5, dash: "4px,3px" });
+  }
+  const moving = all.filter((i) => now.lows(i) !== false);
+  const range = moving.map((i) => [run.lows[i], run.highs[i]].map((z) => at(reach(z, ramp, span))));
+  moving.forEach((i, n) => (ends[i] = Math.max(ends[i], range[n][1])));
+  const whiskers = (color, thickness) => ({
+    type: "scatter",
+    mode: "markers",
+    name: "range of z",
+    x: range.map(([low]) => low),
+    y: moving.map(middle),
+    marker: { opacity: 0, size: 1 },
+    error_x: {
+      type: "data",
+      symmetric: false,
+      array: range.map(([low, high]) => high - low),
+      arrayminus: range.map(() => 0),
+      thickness,
+      width: 3,
+      color,
+    },
+  });
+  if (moving.length) part.add(whiskers("var(--panel)", 4), whiskers("var(--ink)", 1.5));
+  const means = upTo(
+    layers,
+    (l) => meanSpan(now.spans.slice(l * heads, (l + 1) * heads), ramp, span),
+  );
+  means.forEach((mean, l) => {
+    const y = topOf(l) + line / 2;
+    sheet.write(0, y, t(TEXT.layer, { n: l + 1 }), { size, weight: 650 });
+    sheet.write(width, y, t(TEXT.mean, { n: Math.round(mean) }), { size, align: "right" });
+  });
+  const dashes = (color, thickness, dash = "solid") => ({
+    type: "scatter",
+    mode: "lines",
+    name: "mean",
+    x: means.flatMap((mean) => [at(mean), at(mean), null]),
+    y: upTo(layers).flatMap((l) => [topOf(l) + line - 4, topOf(l) + line + heads * pitch, null]),
+    line: { color, width: thickness, dash },
+  });
+  part.add(dashes("var(--panel)", big ? 5 : 3), dashes("var(--ink2)", big ? 2 : 1.2, "3px,2px"));
+  const nameOf = (i) => `${Math.floor(i / heads) + 1}·${(i % heads) + 1}`;
+  const farther = (i) => `\u2002${now.far(i)}`;
+  const named = all.filter(() => pitch >= size);
+  for (const i of named) {
+    sheet.write(left - 7, middle(i), nameOf(i), { size, align: "right", colour: "ink3" });
+  }
+  part.add({
+    type: "scatter",
+    mode: "text",
+    name: "looks back",
+    cliponaxis: false,
+    x: named.map((i) => ends[i]),
+    y: named.map(middle),
+    text: named.map(farther),
+    textposition: "middle right",
+    textfont: {
+      size: pen.type(size),
+      weight: 500,
+      color: "var(--ink)",
+      shadow: "0 0 2px var(--sunk), 0 0 2px var(--sunk), 0 0 3px var(--sunk)",
+    },
+  });
+  const row = middle(now.i);
+  const bold = { size, weight: 650, colour: "query" };
+  sheet.plane.note(left - 7, row, nameOf(now.i), {
+    ...bold,
+    align: "right",
+    ground: "panel",
+    height: thick + 2,
+  });
+  part.note(ends[now.i], row, farther(now.i), { ...bold, ground: "sunk", height: thick + 2 });
+  sheet.plane.rect(left - 3, right + 3, row - thick / 2 - 3, row + thick / 2 + 3, {
+    line: "query",
+    width: 2.5,
+    radius: 4,
+  });
+  for (const i of all) {
+    pen.hit({
+      x0: 0,
+      x1: width,
+      y0: middle(i) - pitch / 2,
+      y1: middle(i) + pitch / 2,
+      still: true,
+      look: { head: `${Math.floor(i / heads) + 1}.${(i % heads) + 1}` },
+      card: () => headLines(run, now, i),
+    });
+  }
+  const mean = meanSpan(now.spans, ramp, span);
+  const total = t(TEXT.meanAll, { n: Math.round(mean), share: percent(mean / span) });
+  sheet.write(left, bottom + 2 * size + 8, total, { size, weight: 650 });
+  sheet.place({
+    x0: 0,
+    x1: Math.max(width, left + 1.06 * pen.measure(total, { size, weight: 650 })),
+    y0: 0,
+    y1: bottom + 2.6 * size + 8,
+  });
   return bottom + 2.6 * size + 8;
 }
 
@@ -437,196 +479,185 @@ function headLines(run, now, i) {
   ];
 }
 
-/** The steps of weights by distance, from a base line; of several that share a pixel the largest shows. */
-function steps(x, weights, base, tall, most) {
-  let d = `M${x(0)},${base}`;
-  for (let from = 0, to = 1; from < weights.length; from = to, to += 1) {
-    let top = weights[from];
-    while (to < weights.length && x(to + 1) - x(from) < 1) top = Math.max(top, weights[to++]);
-    d += `V${(base - tall * Math.sqrt(Math.max(0, Math.min(1, top / most)))).toFixed(1)}H${
-      x(to).toFixed(1)
-    }`;
-  }
-  return `${d}V${base}Z`;
-}
+/** Weights by distance as an area of steps. at: of the axis; most: where their square-root scale ends */
+const areaOf = (name, weights, at, most, role, alpha = 1) => ({
+  type: "scatter",
+  mode: "lines",
+  name,
+  x: upTo(weights.length + 1, at),
+  y: upTo(
+    weights.length + 1,
+    (d) => Math.sqrt(Math.max(0, Math.min(1, weights[Math.min(d, weights.length - 1)] / most))),
+  ),
+  line: { shape: "hv", width: 0 },
+  fill: "tozeroy",
+  fillcolor: faint(role, alpha),
+});
 
 /**
  * The soft mask and the mean weights, the look of one character in two strips under it, and the span along the text.
  * Returns its lower end.
  */
-function board(run, look, pen, now, { from, to, top: above, height }) {
+function drawHead(run, look, pen, now, { from, to, top: above, height }) {
+  const sheet = new Sheet(pen);
   const { big, small: size } = pen;
-  const { span, ramp } = run;
-  const { z, profile, position } = now;
-  const log = look.masksaxis === "log";
   const [left, right] = [from + (big ? 76 : 48), to - (big ? 84 : 48)];
   const strip = big ? (height > 560 ? 46 : 30) : 34;
-  const gap = log ? size + 6 : 4; // between the strips: characters stand there where they have room
-  const under = size + 6 + 2 * strip + gap;
-  const along = run.dynamic ? (big ? 160 : 128) : 0;
+  const gap = look.masksaxis === "log" ? size + 6 : 4; // characters stand there where they have room
   // the spans along the text take the place of what one character looks at
   const short = big && run.dynamic && height < 480;
+  const under = short ? 0 : 32 + size + 6 + 2 * strip + gap;
+  const along = run.dynamic ? (big ? 160 : 128) : 0;
   const [title, formula] = [{ size: big ? 20 : 14, weight: 650, colour: "ink" }, {
     size,
     face: "title",
     colour: "ink3",
   }];
-  const [heading, equation] = [
-    t(TEXT.mask, { head: `${now.layer}·${now.own}` }),
-    "m(x) = clamp((R + z − x) / R, 0, 1)",
-  ];
+  const heading = t(TEXT.mask, { head: `${now.layer}·${now.own}` });
+  const equation = "m(x) = clamp((R + z − x) / R, 0, 1)";
   const after = from + pen.measure(heading, title) + 12; // of the name, where its equation stands if there is room
   const second = after + pen.measure(equation, formula) > to ? size + 8 : 0;
-  const { x, back } = axisOf(run, look, left, right);
-  const [zx, end] = [x(Math.min(z, span)), x(z + ramp)];
-  const label = t(TEXT.label, { z: round(z), reach: reach(z, ramp, span) });
-  const told = { size, weight: 650, colour: "ink" };
-  const wide = pen.measure(label, told);
-  // where its two numbers have room beside the ramp
-  const [beyond, before] = [right - end > wide + 8, zx - left > wide + 18];
-  const lifted = beyond || before ? 0 : size;
-  const top = above + (big ? 104 : 66) + second + lifted;
-  const tall = Math.max(
+  const label = labelOf(run, look, pen, now, left, right);
+  const place = {
+    from,
+    to,
+    left,
+    right,
+    size,
+    top: above + (big ? 104 : 66) + second + (label.lifted ? size : 0),
+    label,
+    write: (x, y, text, style = {}) => sheet.write(x, y, text, { size, colour: "ink3", ...style }),
+  };
+  place.bottom = place.top + Math.max(
     short ? 56 : big ? 90 : 130,
-    Math.min(big ? 640 : 230, height - (top - above) - 2 * size - (short ? 0 : 32 + under) - along),
+    Math.min(big ? 640 : 230, height - (place.top - above) - 2 * size - under - along),
   );
-  const bottom = top + tall;
-  const y = (m) => bottom - tall * m;
-  const write = (px, py, text, style = {}) =>
-    pen.text(px, py, text, { size, colour: "ink3", ...style });
-  const name = `${now.layer}·${now.own}`;
-
-  write(from, above + size * 0.8, heading, title);
-  write(second ? from : after, above + size * 0.8 + second, equation, formula);
-  for (const m of [0, 0.5, 1]) {
-    pen.line(left, y(m), right, y(m), { line: m ? "line" : "control" });
-    write(left - 8, y(m), String(m), { align: "right", colour: m ? "accent" : "ink3" });
-  }
-  for (const d of ticks(look.masksaxis, span, right - left, size * 3.2)) {
-    pen.line(x(d), bottom, x(d), bottom + 4, { line: "control" });
-    write(x(d), bottom + size + 2, d.toLocaleString("en"), { align: "center" });
-  }
-  if (!short) {
-    write((left + right) / 2, bottom + 2 * size + 6, t(TEXT.distance), {
-      align: "center",
-      colour: "ink2",
-    });
-  }
-  // farther than this text goes
-  if (run.length < span) {
-    pen.rect({ x0: x(run.length), x1: right, y0: top, y1: bottom }, { fill: "sunk" });
-  }
-  const most = scaleOf(profile);
-  const alpha = now.would ? 0.5 : 1;
-  pen.path(steps(x, profile.before, bottom, tall, most), { fill: "control", alpha: 0.45 * alpha });
-  pen.path(steps(x, profile.after, bottom, tall, most), { fill: "key", alpha: 0.8 * alpha });
-  for (const part of [0.25, 1]) {
-    write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), {
-      colour: "key",
-    });
-  }
-  write(to, top - (big ? 60 : 34) - lifted, t(TEXT.scale), { align: "right" });
-  // The mask, where it was as trained, and its two numbers.
-  const shape = (of) =>
-    [
-      0,
-      ...Array.from({ length: 25 }, (_, n) =>
-        Math.min(span, of) + ((Math.min(span, of + ramp) - Math.min(span, of)) * n) / 24),
-    ]
-      .map((d, n) =>
-        `${n ? "L" : "M"}${x(d).toFixed(1)},${y(soft(of, ramp, d)).toFixed(1)}`
-      ).join(
-        "",
-      );
-  pen.path(`${shape(z)}V${bottom}H${left}Z`, { fill: "accent", alpha: 0.1 });
-  if (now.trained[now.i] !== null) {
-    pen.path(shape(now.trained[now.i]), { line: "ink2", width: big ? 2.5 : 1.5, dash: true });
-  }
-  pen.path(`${shape(z)}H${right}`, { line: "accent", width: big ? 4 : 2.5 });
-  pen.line(zx, top, zx, bottom, { line: "accent", width: big ? 2 : 1, dash: [2, 3] });
-  const rail = top - (big ? 24 : 15);
-  if (end - zx > 6) {
-    pen.path(`M${zx},${rail + 4}V${rail}H${end}V${rail + 4}`, {
-      line: "accent",
-      width: big ? 2 : 1.2,
-    });
-  }
-  const at = beyond
-    ? end + 8
-    : before
-    ? zx - 14 - wide
-    : Math.max(left, Math.min(right - wide, zx - wide / 2));
-  write(at, rail - lifted, label, told);
-  if (end - zx > size && (beyond || before)) {
-    write((zx + end) / 2, rail - size * 0.7, "R", { align: "center", colour: "accent" });
-  }
-
-  // What the character in view looks at: before the mask upwards, after it downwards.
-  const line = short ? bottom + size + 16 : bottom + 3 * size + 20;
-  const [upper, lower] = [line + size * 0.5 + 6 + strip, line + size * 0.5 + 6 + strip + gap];
-  if (position === null && !short) write(left, line, t(TEXT.none));
-  else if (!short) {
-    const who = named(run, position);
-    const whole = Math.min(span, position + 1);
-    const far = x(Math.min(reach(z, ramp, span), whole));
-    write(left, line, who, { weight: 650, colour: "query" });
-    const [begun, kept] = [
-      pen.measure(`${who} `, { size, weight: 650 }),
-      now.row ? t(TEXT.keeps, { w: weight(now.row.kept) }) : "",
-    ];
-    if (
-      begun + pen.measure(`${t(TEXT.looks)} `, { size }) + pen.measure(kept, told) < right - left
-    ) {
-      write(left + begun, line, t(TEXT.looks), { colour: "ink2" });
-    }
-    for (const [x1, y0] of [[x(whole), upper - strip], [far, lower]]) {
-      pen.rect({ x0: left, x1, y0, y1: y0 + strip }, { fill: "sunk", alpha: 0.55 });
-    }
-    write(left - 8, upper - strip / 2, t(TEXT.before), { align: "right" });
-    write(left - 8, lower + strip / 2, t(TEXT.after), { align: "right", colour: "key" });
-    if (whole < span && right - x(whole) > size * 7) {
-      write(x(whole) + 8, upper + gap / 2, t(TEXT.short));
-    }
-    if (now.row) {
-      const most = scaleOf(now.row);
-      pen.path(steps(x, now.row.before, upper, strip, most), { fill: "control" });
-      pen.path(steps(x, now.row.after, lower, -strip, most), { fill: "key" });
-      for (const py of [upper - strip + size / 2, lower + strip - size / 2]) {
-        write(right + size, py, String(most));
-      }
-      write(right, line, kept, { ...told, align: "right" });
-      pen.line(far, upper - strip, far, lower + strip, {
-        line: "accent",
-        width: big ? 2 : 1,
-        dash: [2, 3],
-      });
-      for (let d = 0; log && d < whole && x(d + 1) - x(d) >= size; d += 1) {
-        write(
-          (x(d) + x(d + 1)) / 2,
-          (upper + lower) / 2,
-          position <= d ? "▸" : letter(run, position - 1 - d),
-          { align: "center", colour: "ink", face: "mono" },
-        );
-      }
-    }
-  }
+  sheet.write(from, above + size * 0.8, heading, title);
+  sheet.write(second ? from : after, above + size * 0.8 + second, equation, formula);
+  const at = drawMask(run, look, sheet, now, place);
+  const line = short ? place.bottom + size + 16 : place.bottom + 3 * size + 20;
+  const upper = line + size * 0.5 + 6 + strip;
+  const strips = { ...place, line, upper, lower: upper + gap, strip, at };
+  if (!short) drawLook(run, look, sheet, now, strips);
+  const end = strips.lower + strip;
   pen.hit({
     x0: left,
     x1: right,
-    y0: top,
-    y1: lower + strip,
+    y0: place.top,
+    y1: end,
     at(px) {
-      const d = Math.min(span - 1, Math.floor(back(px)));
-      const key = position === null ? -1 : position - 1 - d;
-      const place = { x0: x(d), x1: Math.max(x(d) + 1, x(d + 1)), y0: top, y1: lower + strip };
+      const d = Math.max(0, Math.min(run.span - 1, Math.floor(at.of(px))));
+      const key = now.position === null ? -1 : now.position - 1 - d;
+      const [x0, x1] = [at.x(d), at.x(d + 1)];
       return {
-        ...place,
+        x0,
+        x1: Math.max(x0 + 1, x1),
+        y0: place.top,
+        y1: end,
         quiet: true,
         ...(key >= 0 ? { look: { pos: key } } : {}),
         card: () => distanceLines(run, now, d, key),
       };
     },
   });
+  const low = run.dynamic
+    ? drawAlong(run, look, sheet, now, { ...place, top: short ? line : end + 14, short })
+    : end + 6;
+  sheet.place({ x0: from, x1: pen.width, y0: above, y1: low });
+  return low;
+}
+
+/** The two numbers of a mask, where they have room beside its ramp, or above it: lifted. */
+function labelOf({ span, ramp }, look, pen, { z }, left, right) {
+  const at = atOf(look);
+  const px = (d) => left + (right - left) * at(Math.min(span, d)) / at(span);
+  const [from, end] = [px(z), px(z + ramp)];
+  const style = { size: pen.small, weight: 650, colour: "ink" };
+  const text = t(TEXT.label, { z: round(z), reach: reach(z, ramp, span) });
+  const wide = pen.measure(text, style);
+  const [beyond, before] = [right - end > wide + 8, from - left > wide + 18];
+  const centre = Math.max(left, Math.min(right - wide, from - wide / 2));
+  const x = beyond ? end + 8 : before ? from - 14 - wide : centre;
+  return { text, style, x, lifted: !beyond && !before };
+}
+
+/** The mask over the mean weights, with its handle. Returns where distances stand: {x(d): px, of(px): d}. */
+function drawMask(run, look, sheet, now, place) {
+  const { to, left, right, top, bottom, size, write, label } = place;
+  const { pen } = sheet;
+  const { big } = pen;
+  const { span, ramp } = run;
+  const { z, profile } = now;
+  const at = atOf(look);
+  const tall = bottom - top;
+  const room = big ? 60 : 40; // above the mask, for its two numbers
+  const part = sheet.part({ x0: left, x1: right, y0: top - room, y1: bottom }, {
+    x: { ...distances(run, look, pen, right - left), showline: true, ticks: "outside", ticklen: 4 },
+    y: {
+      range: [1 + room / tall, 0],
+      fixedrange: true,
+      showgrid: true,
+      tickvals: [0.5, 1],
+    },
+  });
+  for (const m of [0, 0.5, 1]) {
+    write(left - 8, part.y(m), String(m), { align: "right", colour: m ? "accent" : "ink3" });
+  }
+  write((left + right) / 2, bottom + 2 * size + 6, t(TEXT.distance), {
+    align: "center",
+    colour: "ink2",
+  });
+  // farther than this text goes
+  if (run.length < span) {
+    part.rect(at(run.length), at(span), 0, 1, { fill: "sunk", layer: "below" });
+  }
+  const most = scaleOf(profile);
+  const alpha = now.would ? 0.5 : 1;
+  for (const share of [0.25, 1]) {
+    write(right + size, part.y(Math.sqrt(share)), String(Number((most * share).toPrecision(3))), {
+      colour: "key",
+    });
+  }
+  write(to, top - (big ? 60 : 34) - (label.lifted ? size : 0), t(TEXT.scale), { align: "right" });
+  const slope = (of) => {
+    const [first, last] = [Math.min(span, of), Math.min(span, of + ramp)];
+    const places = [0, ...upTo(25, (n) => first + ((last - first) * n) / 24), span];
+    return { x: places.map(at), y: places.map((d) => soft(of, ramp, d)) };
+  };
+  const curve = { type: "scatter", mode: "lines" };
+  const trained = now.trained[now.i];
+  part.add(
+    areaOf("before", profile.before, at, most, "control", 0.45 * alpha),
+    areaOf("after", profile.after, at, most, "key", 0.8 * alpha),
+    ...(trained === null ? [] : [{
+      ...curve,
+      ...slope(trained),
+      name: "as trained",
+      line: { color: "var(--ink2)", width: big ? 2.5 : 1.5, dash: "5px,4px" },
+    }]),
+    {
+      ...curve,
+      ...slope(z),
+      name: "soft mask",
+      cliponaxis: false,
+      line: { color: "var(--accent)", width: big ? 4 : 2.5 },
+      fill: "tozeroy",
+      fillcolor: faint("accent", 0.1),
+    },
+  );
+  const [zx, end] = [part.x(at(Math.min(z, span))), part.x(at(Math.min(span, z + ramp)))];
+  const thin = { line: "accent", width: big ? 2 : 1.2 };
+  part.line(at(Math.min(z, span)), 0, at(Math.min(z, span)), 1, { ...thin, dash: "2px,3px" });
+  const [rail, foot] = [big ? 24 : 15, big ? 20 : 11].map((px) => 1 + px / tall);
+  const [a, b] = [part.backX(zx), part.backX(end)];
+  if (end - zx > 6) {
+    part.shape({ type: "path", path: `M${a},${foot}V${rail}H${b}V${foot}` }, thin);
+  }
+  write(label.x, part.y(rail) - (label.lifted ? size : 0), label.text, label.style);
+  if (end - zx > size && !label.lifted) {
+    write((zx + end) / 2, part.y(rail) - size * 0.7, "R", { align: "center", colour: "accent" });
+  }
+  const of = (px) => Math.max(0, Math.min(span, AXES[look.masksaxis].of(part.backX(px))));
   const grip = pen.narrow ? 22 : 18;
   pen.handle({
     x0: zx - grip,
@@ -638,7 +669,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     most: span,
     disabled: run.state === "stale",
     label: t(TEXT[{ head: "slider", layer: "sliderLayer", all: "sliderAll" }[look.masksscope]], {
-      head: name,
+      head: `${now.layer}·${now.own}`,
       layer: now.layer,
     }),
     says: t(TEXT.sliderNow, {
@@ -646,21 +677,76 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
       reach: reach(Math.round(z), ramp, span),
       span,
     }),
-    of: (px) => back(px),
+    of,
     set: (value) => ({
       spans: spelled(forcedBy(run, { ...look.draft, [handle(look)]: value }), ...run.heads),
     }),
   });
-  return run.dynamic
-    ? alongText(run, look, pen, now, {
-      left,
-      right,
-      top: short ? line : lower + strip + 14,
-      size,
-      write,
-      short,
-    })
-    : lower + strip + 6;
+  return { x: (d) => part.x(at(d)), of };
+}
+
+/** What the character in view looks at: before the mask upwards, after it downwards. */
+function drawLook(
+  run,
+  look,
+  sheet,
+  now,
+  { left, right, line, upper, lower, strip, size, at, write },
+) {
+  const { pen } = sheet;
+  const { position, row } = now;
+  const { span, ramp } = run;
+  if (position === null) return write(left, line, t(TEXT.none));
+  const [who, bold] = [named(run, position), { size, weight: 650 }];
+  const whole = Math.min(span, position + 1);
+  const far = Math.min(reach(now.z, ramp, span), whole);
+  const kept = row ? t(TEXT.keeps, { w: weight(row.kept) }) : "";
+  write(left, line, who, { ...bold, colour: "query" });
+  const begun = pen.measure(`${who} `, bold);
+  const room = right - left - pen.measure(kept, bold);
+  if (begun + pen.measure(`${t(TEXT.looks)} `, { size }) < room) {
+    write(left + begun, line, t(TEXT.looks), { colour: "ink2" });
+  }
+  write(right, line, kept, { ...bold, colour: "ink", align: "right" });
+  write(left - 8, upper - strip / 2, t(TEXT.before), { align: "right" });
+  write(left - 8, lower + strip / 2, t(TEXT.after), { align: "right", colour: "key" });
+  if (whole < span && right - at.x(whole) > size * 7) {
+    write(at.x(whole) + 8, (upper + lower) / 2, t(TEXT.short));
+  }
+  const [on, most] = [atOf(look), row && scaleOf(row)];
+  const x = { range: [0, on(span)], matches: "x3" };
+  const strips = [[upper - strip, [1, 0], whole, "before", "control"], [
+    lower,
+    [0, 1],
+    far,
+    "after",
+    "key",
+  ]];
+  for (const [y0, range, end, name, role] of strips) {
+    const box = { x0: left, x1: right, y0, y1: y0 + strip };
+    const part = sheet.part(box, { x, y: { range, fixedrange: true } });
+    part.rect(0, on(end), 0, 1, { fill: "sunk", alpha: 0.55, layer: "below" });
+    if (!row) continue;
+    part.add(areaOf(name, row[name], on, most, role));
+    part.line(on(far), 0, on(far), 1, {
+      line: "accent",
+      width: pen.big ? 2 : 1,
+      dash: "2px,3px",
+    });
+    write(right + size, part.y(1) + (range[0] ? size / 2 : -size / 2), String(most));
+  }
+  for (
+    let d = 0;
+    row && look.masksaxis === "log" && d < whole && at.x(d + 1) - at.x(d) >= size;
+    d += 1
+  ) {
+    write(
+      (at.x(d) + at.x(d + 1)) / 2,
+      (upper + lower) / 2,
+      position <= d ? "▸" : letter(run, position - 1 - d),
+      { align: "center", colour: "ink", face: "mono" },
+    );
+  }
 }
 
 function distanceLines(run, now, d, key) {
@@ -675,95 +761,91 @@ function distanceLines(run, now, d, key) {
 }
 
 /** The span at each character: a window of the text with its spans under it, and the whole text. */
-function alongText(run, look, pen, now, { left, right, top, size, write, short }) {
+function drawAlong(run, look, sheet, now, { left, right, top, size, write, short }) {
+  const { pen } = sheet;
   const { big } = pen;
   const { series, position } = now;
-  const wide = right - left;
-  const count = Math.max(8, Math.min(run.length, Math.floor(wide / (big ? 20 : 12))));
+  const { length, span } = run;
+  const count = Math.max(8, Math.min(length, Math.floor((right - left) / (big ? 20 : 12))));
   // It turns over like pages, about the locked character, not the hovered one: what is under the pointer stays there.
   const stride = Math.max(1, Math.floor(0.6 * count));
   const page = (here) =>
     Math.max(
       0,
-      Math.min(run.length - count, Math.floor(here / stride) * stride - Math.floor(0.3 * count)),
+      Math.min(length - count, Math.floor(here / stride) * stride - Math.floor(0.3 * count)),
     );
   const own = page([look.pos].flat().at(-1) ?? run.given);
   const first = position === null || (position >= own && position < own + count)
     ? own
     : page(position);
-  const cell = wide / count;
   const [letters, tall, strip] = [top + size * 1.9 + 8, big ? 52 : 44, big ? 30 : 24];
   const base = letters + size + tall;
-  const high = (z, room) => (room * z) / run.span;
   write(left, top + size * 0.6, t(TEXT.span), { colour: "ink2" });
-  for (const [py, z] of [[base, 0], [base - tall, run.span]]) {
-    pen.line(left, py, right, py, { line: "line" });
-    write(left - 8, py, String(z), { align: "right" });
+  for (const [y, z] of [[base, 0], [base - tall, span]]) {
+    write(left - 8, y, String(z), { align: "right" });
   }
-  let d = "";
-  for (let n = 0; n < count; n += 1) {
-    const i = first + n;
-    const x = left + n * cell;
-    d += `${n ? "V" : `M${x},`}${(base - high(series[i], tall)).toFixed(1)}H${
-      (x + cell).toFixed(1)
-    }`;
-    if (i === position) {
-      pen.rect(
-        { x0: x - 1, x1: x + cell + 1, y0: letters - size * 0.9, y1: letters + size * 0.8 },
-        { fill: "query-soft", line: "query", width: big ? 2.5 : 1.5, radius: 3 },
-      );
-      pen.rect({ x0: x, x1: x + cell, y0: base - tall, y1: base }, { fill: "query", alpha: 0.16 });
-    }
-    write(x + cell / 2, letters, letter(run, i), {
+  /** The spans of so many characters from one on, in a box of px that can be pointed at. */
+  const stretch = (from, many, [y0, y1], hit, style) => {
+    const part = sheet.part({ x0: left, x1: right, y0, y1 }, {
+      x: { range: [from, from + many], fixedrange: true },
+      y: { range: [span, 0], fixedrange: true, showgrid: true, tickvals: [0, span] },
+    });
+    part.add({
+      type: "scatter",
+      mode: "lines",
+      name: "span z",
+      x: upTo(many + 1, (n) => from + n),
+      y: upTo(many + 1, (n) => series[Math.min(length - 1, from + n)]),
+      line: { shape: "hv", color: "var(--accent)", width: style.width },
+      fill: "tozeroy",
+      fillcolor: faint("accent", style.alpha),
+    });
+    pen.hit({
+      ...{ x0: left, x1: right },
+      ...hit,
+      at(px) {
+        const i = Math.max(0, Math.min(length - 1, Math.floor(part.backX(px))));
+        return {
+          ...{ x0: px, x1: px, y0, y1, still: true, look: { pos: i } },
+          card: () => [named(run, i), `z = ${round(series[i])}`],
+        };
+      },
+    });
+    return part;
+  };
+  const near = stretch(first, count, [base - tall, base], { y0: top, y1: base + 4 }, {
+    width: big ? 2.5 : 1.5,
+    alpha: 0.22,
+  });
+  for (let i = first; i < first + count; i += 1) {
+    write(near.x(i + 0.5), letters, letter(run, i), {
       align: "center",
       face: "mono",
       colour: i === position ? "query" : i < run.given ? "ink" : "out",
     });
   }
-  pen.path(`${d}V${base}H${left}Z`, { fill: "accent", alpha: 0.22 });
-  pen.path(d, { line: "accent", width: big ? 2.5 : 1.5 });
-  const box = (i, place) => ({
-    ...place,
-    still: true,
-    look: { pos: i },
-    card: () => [named(run, i), `z = ${round(series[i])}`],
-  });
-  const within = (i) => Math.max(0, Math.min(run.length - 1, Math.floor(i)));
-  pen.hit({
-    x0: left,
-    x1: right,
-    y0: top,
-    y1: base + 4,
-    at: (px) => box(within(first + (px - left) / cell), { x0: px, x1: px, y0: top, y1: base }),
-  });
+  if (position !== null) {
+    const [x0, x1] = [near.x(position) - 1, near.x(position + 1) + 1];
+    const ring = { line: "query", width: big ? 2.5 : 1.5, radius: 3 };
+    sheet.plane.rect(x0, x1, letters - size * 0.9, letters + size * 0.8, {
+      ...ring,
+      layer: "below",
+    });
+    near.rect(position, position + 1, 0, span, { fill: "query", alpha: 0.16 });
+  }
   if (short) return base + 6;
   const [over, low] = [base + 8, base + 8 + strip];
-  const x = (i) => left + (wide * i) / run.length;
-  const lane = Math.max(1, Math.floor(run.length / wide));
-  let all = `M${left},${low}`;
-  for (let i = 0; i < run.length; i += lane) {
-    all += `V${(low - high(Math.max(...series.subarray(i, i + lane)), strip)).toFixed(1)}` +
-      `H${x(Math.min(run.length, i + lane)).toFixed(1)}`;
-  }
-  pen.rect({ x0: left, x1: right, y0: over, y1: low }, { fill: "sunk" });
-  pen.path(`${all}V${low}Z`, { fill: "accent", alpha: 0.55 });
-  pen.rect({
-    x0: x(first),
-    x1: Math.max(x(first) + 3, x(first + count)),
-    y0: over - 1,
-    y1: low + 1,
-  }, { line: "ink2", width: 1.5, radius: 2 });
-  if (position !== null) {
-    pen.line(x(position + 0.5), over - 3, x(position + 0.5), low + 3, { line: "query", width: 2 });
-  }
-  pen.hit({
-    x0: left,
-    x1: right,
-    y0: base + 4,
-    y1: low + 3,
-    at: (px) =>
-      box(within(((px - left) / wide) * run.length), { x0: px, x1: px, y0: over, y1: low }),
+  const all = stretch(0, length, [over, low], { y0: base + 4, y1: low + 3 }, {
+    width: 0,
+    alpha: 0.55,
   });
+  all.rect(0, length, 0, span, { fill: "sunk", layer: "below" });
+  const [x0, x1] = [all.x(first), Math.max(all.x(first) + 3, all.x(first + count))];
+  sheet.plane.rect(x0, x1, over - 1, low + 1, { line: "ink2", width: 1.5, radius: 2 });
+  if (position !== null) {
+    const x = all.x(position + 0.5);
+    sheet.plane.line(x, over - 3, x, low + 3, { line: "query", width: 2 });
+  }
   return low + 8;
 }
 
