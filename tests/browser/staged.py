@@ -41,15 +41,21 @@ MARKS = """([name, kind, style]) => {
             const axis = full[`${letter}axis${(id ?? letter).slice(1)}`];
             return axis._offset + axis.d2p(one);
         };
-        const text = (text, x, y, { xref, yref, ...more }) => ({ ...more, kind: "text",
+        const nth = (list, n) => (Array.isArray(list) ? list[n] : list);
+        const face = (family) => ["title", "mono"].find((name) => family === getComputedStyle(node)
+            .getPropertyValue(`--font-${name}`).trim()) ?? "ui";
+        const text = (text, x, y, { xref, yref, font, ...more }, n) => ({ ...more, kind: "text",
             text: read(text), whole: read(text).trim(), left: node.offsetLeft + px(x, "x", xref),
-            top: node.offsetTop + px(y, "y", yref) });
+            top: node.offsetTop + px(y, "y", yref), size: nth(font.size, n),
+            face: face(nth(font.family, n)) });
         return [
-            ...(node.data ?? []).filter(({ mode }) => mode?.includes("text"))
-                .flatMap((trace) => trace.text.map((one, n) => text(one, trace.x[n], trace.y[n],
-                    { xref: trace.xaxis, yref: trace.yaxis, trace: trace.name ?? "" }))),
+            ...(node._fullData ?? []).filter(({ mode }) => mode?.includes("text"))
+                .flatMap((trace) => trace.text.map((one, n) => text(one, trace.x[n], trace.y[n], {
+                    xref: trace.xaxis, yref: trace.yaxis, font: trace.textfont,
+                    trace: trace.name }, n))),
             ...(full.annotations ?? []).filter(({ xref }) => xref !== "paper")
-                .map((one) => text(one.text, one.x, one.y, { ...one, trace: "note" })),
+                .map(({ text: one, x, y, xref, yref, font }) =>
+                    text(one, x, y, { xref, yref, font, trace: "note" })),
             ...(full.shapes ?? []).map(({ line: { color, width, dash }, fillcolor, type }) =>
                 ({ kind: "shape", type, line: color, width, dash, fill: fillcolor })),
         ];
