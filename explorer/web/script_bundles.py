@@ -244,6 +244,8 @@ class Bundles:
         known: modules that are taken from the page's table instead.
         above: goes in front of each script.
         """
+        if not entries:
+            return {}
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name).resolve()
             imports = {}
