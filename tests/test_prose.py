@@ -11,7 +11,7 @@ import pytest
 from tools import prose
 
 # How often each rule is broken: the line that `python -m tools.prose --bounds` prints.
-BOUNDS = {"participle": 0, "opening": 0, "banned binding": 1526, "repeated class": 0}
+BOUNDS = {"participle": 0, "opening": 0, "banned binding": 1521, "repeated class": 0}
 CODE = '''"""Return something."""
 
 def told():
