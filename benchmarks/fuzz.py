@@ -36,7 +36,7 @@ from benchmarks.fuzz_inputs import (
 )
 from benchmarks.measure import Bound, Report
 from benchmarks.sizes import size
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.contract.labels import DEFECT
 from explorer.engine.records import went_wrong
 from tests.support.visitors.recording import Recording, recorded
@@ -118,7 +118,7 @@ async def send_inputs(
     recording: Recording,
     inputs: int = INPUTS,
     seed: int = SEED,
-    labs: Sequence[Lab] = LABS,
+    labs: Sequence[OpenLab] = LABS,
 ) -> Found:
     """Send this many inputs, each of a kind drawn by its share.
 

@@ -18,7 +18,7 @@ from playwright.sync_api import TimeoutError as TooLate
 
 from benchmarks.measure import Bound, Report
 from benchmarks.sizes import size
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from tests.support.truth import contradictions
 from tests.support.visitors.browser import page
 from tests.support.visitors.served import prepared
@@ -163,7 +163,7 @@ def measure(
     )
 
 
-def walk(tab: Page, url: str, lab: Lab, lang: str = "en") -> Iterator[dict[str, Any]]:
+def walk(tab: Page, url: str, lab: OpenLab, lang: str = "en") -> Iterator[dict[str, Any]]:
     """Yield the view of each step of a lab, and the milliseconds after PageDown; None for the
     first, which opens the page."""
     tab.goto(f"{url}{lab.path}?step=1&lecture=projector&lang={lang}")
@@ -192,7 +192,7 @@ def walk(tab: Page, url: str, lab: Lab, lang: str = "en") -> Iterator[dict[str, 
         yield {"name": f"{lab.slug} {number}", "own": own, "ms": milliseconds, **seen}
 
 
-def open_lab(tab: Page, url: str, lab: Lab) -> dict[str, Any]:
+def open_lab(tab: Page, url: str, lab: OpenLab) -> dict[str, Any]:
     """Open a lab and return the parts of it that stand on its first screen."""
     tab.goto(f"{url}{lab.path}")
     tab.wait_for_selector("[data-drawn]", state="attached")

@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 from explorer.components import base
 from explorer.components.folded import parse_head, with_drawings_as_text
 from explorer.contract.controls import spell_query
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.contract.permalink import write_value
 from explorer.engine import Function
 from explorer.engine.runs import Work
 from explorer.figures import theme
 from explorer.figures.heatmaps import Map, draw_maps
-from explorer.labs import LABS
+from explorer.labs import DECLARED, LABS
 from explorer.page.api import UNSET
 from explorer.page.program import Program
 from explorer.page.views import Found, OpeningEvent, View
@@ -89,8 +89,8 @@ class _Asked:
     selection: what is in view, by its key in the address without the underscore.
     """
 
-    lab: Lab
-    program: Program[Any, Any]
+    lab: OpenLab
+    program: Program[Any, Any, Any, Any]
     request: Any
     selection: Mapping[str, str]
 
@@ -233,7 +233,7 @@ def _read_request(slug: str, given: Mapping[str, object]) -> _Asked:
     labs = {lab.slug: lab for lab in LABS}
     if slug not in labs:
         raise ValueError(f"There is no lab {slug}; there are {', '.join(labs)}.")
-    program: Program[Any, Any] = labs[slug].program()
+    program = next(lab.build_program() for lab in DECLARED if lab.slug == slug)
     spelled = {name: write_value(_freeze(value), name) for name, value in given.items()}
     fields = {name: text for name, text in spelled.items() if not name.startswith("_")}
     known = [field.name for field in dataclasses.fields(program.kind)]
@@ -277,7 +277,7 @@ def _list_parts(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from _list_parts(item, f"{name}.{key}" if name else str(key))
 
 
-def _list_places(asked: _Asked) -> dict[str, tuple[View[Any, Any], Any]]:
+def _list_places(asked: _Asked) -> dict[str, tuple[View[Any, Any, Any, Any], Any]]:
     """Return the pictures and figures of a request by name, each with its widget on a page."""
     views = (view for view in asked.program.views if view.draws_request(asked.request))
     placed = ((view, view.place(None)) for view in views)
@@ -293,12 +293,12 @@ def _find_module(widget: Any) -> str:
     return re.sub(r"^/ui/\w+/|#later$", "", str(widget.props.get("picture", "")))
 
 
-def _draw_view(asked: _Asked, view: View[Any, Any], widget: Any) -> Mapping[str, Any]:
+def _draw_view(asked: _Asked, view: View[Any, Any, Any, Any], widget: Any) -> Mapping[str, Any]:
     """Return the value of a view as its page draws it. Raise ValueError where it is empty."""
     program, request, look = asked.program, asked.request, view.look
     value: Any = widget.value
     if view.draw:
-        value = view.draw(program.prepare(asked.explanation, request), request, "live")
+        value = view.draw(program.prepare_run(asked.explanation, request), request, "live")
     elif look:
         detail = {"run": spell_query(request), "wish": asked.selection}
         value = with_drawings_as_text(_answer_question(asked, look, detail))

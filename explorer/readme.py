@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.contract.labels import name_device
 from explorer.labs import LABS
 from models.evaluation.bits_per_character import WAYS
@@ -91,7 +91,7 @@ and {plain:.2f} × as long as on the plain
 path without a look (`benchmarks trace`)."""
 
 
-def write_headlines(labs: tuple[Lab, ...], assets: Path) -> str:
+def write_headlines(labs: tuple[OpenLab, ...], assets: Path) -> str:
     """Return a Markdown table with a row per lab.
 
     A row has the figure of the variant that the lab's recipe puts first, and the published one.
@@ -153,7 +153,7 @@ def _count_used_parameters(facts: dict[str, Any]) -> int:
     return int((facts.get("figure") or {}).get("used_parameters", facts["parameters"]))
 
 
-def write_labs_table(labs: tuple[Lab, ...], assets: Path) -> str:
+def write_labs_table(labs: tuple[OpenLab, ...], assets: Path) -> str:
     """Return a Markdown table with a row per shipped variant.
 
     Its columns are lab, parameters, held-out figure with the way it was measured, published figure,
@@ -173,7 +173,7 @@ def write_labs_table(labs: tuple[Lab, ...], assets: Path) -> str:
     return "\n".join(rows)
 
 
-def _write_row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
+def _write_row(lab: OpenLab, variant: str, facts: dict[str, Any]) -> str:
     figure, published = facts.get("figure"), facts.get("published")
     ours = (
         "–"

@@ -24,7 +24,7 @@ import pytest
 
 FOLDER = Path(__file__).parent
 TEXT = {"en": "Trial", "zh": "试验"}
-# (lab, engine): builds a page's components and wiring, as Lab.page does
+# (lab, engine): builds a page's components and wiring, as OpenLab.page does
 Place = Callable[[Any, Any], None]
 
 DOCUMENT = """<!doctype html>
@@ -242,9 +242,9 @@ def _gradio_css() -> str:
 
 def lab_of(path: str, slug: str, year: int, steps: int, place: Place) -> Any:
     """A lab at an address of its own, whose page holds what `place` places."""
-    from explorer.contract.lab import GuidedStep, Lab
+    from explorer.contract.lab import GuidedStep, OpenLab
 
-    class OnTheBench(Lab):
+    class OnTheBench(OpenLab):
         """A lab at the address of its bench page."""
 
         @property
@@ -258,7 +258,6 @@ def lab_of(path: str, slug: str, year: int, steps: int, place: Place) -> Any:
         "changed": "input",
         "examples": ("",) * 3,
         "steps": (GuidedStep(TEXT, TEXT, "", {}),) * steps,
-        "words": (),
         "interventions": {"none": ""},
         "exports": {},
         "thumbnail": lambda: None,

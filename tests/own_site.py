@@ -50,15 +50,15 @@ def own_site(folder: Path) -> Iterator[str]:
     """The address of the site; each model stands in the folder of its kind in this one."""
     global _folder
     from explorer.labs.your_model import lab
+    from explorer.page.lab import open_lab
     from explorer.web.server import Site
 
     _folder, labs = folder, []
-    with pytest.MonkeyPatch.context() as patch:
-        for kind in KINDS:
-            with told(kind):
-                patch.setattr(lab, "EXPLAIN", f"tests.own_site:{kind}")
-                labs.append(replace(lab.build_lab(), slug=f"your_{kind}"))
-        site = built(lambda: Site(labs))
+    for kind in KINDS:
+        with told(kind):
+            slug, explain = f"your_{kind}", f"tests.own_site:{kind}"
+            labs.append(open_lab(replace(lab.build_lab(), slug=slug, explain=explain)))
+    site = built(lambda: Site(labs))
     served = Served(site.gate)
     site.readiness.listening.set()
     yield served.url

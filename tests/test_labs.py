@@ -16,7 +16,7 @@ import pytest
 
 from explorer.components.card import parse_equation
 from explorer.contract import permalink
-from explorer.contract.lab import LANGUAGES, Lab, MapPicture
+from explorer.contract.lab import LANGUAGES, MapPicture, OpenLab
 from explorer.engine import Engine
 from explorer.labs import LABS
 from tests.conftest import built as inside
@@ -41,7 +41,7 @@ def texts_of(value: object) -> Iterator[Mapping[str, str]]:
             yield from texts_of(inner)
 
 
-def built(lab: Lab) -> gr.Blocks:
+def built(lab: OpenLab) -> gr.Blocks:
     def make() -> gr.Blocks:
         with gr.Blocks(analytics_enabled=False) as page:
             lab.page(lab, Engine())
@@ -56,12 +56,12 @@ def page_of(slug: str) -> gr.Blocks:
     return built(next(lab for lab in LABS if lab.slug == slug))
 
 
-def widgets_of(lab: Lab) -> list[gr.HTML]:
+def widgets_of(lab: OpenLab) -> list[gr.HTML]:
     return [block for block in page_of(lab.slug).blocks.values() if isinstance(block, gr.HTML)]
 
 
 @labs
-def test_a_page_builds_in_time_and_without_its_model(lab: Lab) -> None:
+def test_a_page_builds_in_time_and_without_its_model(lab: OpenLab) -> None:
     # of this process: what else the machine does costs the page nothing
     begin = time.process_time()
     assert page_of(lab.slug).blocks
@@ -70,7 +70,7 @@ def test_a_page_builds_in_time_and_without_its_model(lab: Lab) -> None:
 
 @labs
 def test_page_texts_are_in_both_languages(
-    lab: Lab,
+    lab: OpenLab,
 ) -> None:
     said = [text for widget in widgets_of(lab) for text in texts_of([widget.value, widget.props])]
     assert len(said) > 10
@@ -82,7 +82,7 @@ def test_page_texts_are_in_both_languages(
 
 
 @labs
-def test_a_thumbnail_shows_the_stored_run(lab: Lab) -> None:
+def test_a_thumbnail_shows_the_stored_run(lab: OpenLab) -> None:
     picture = lab.thumbnail()
     assert picture is not None
     if isinstance(picture, MapPicture):
@@ -96,7 +96,7 @@ def test_a_thumbnail_shows_the_stored_run(lab: Lab) -> None:
 
 
 @labs
-def test_the_checkpoint_is_small_and_counted(lab: Lab) -> None:
+def test_the_checkpoint_is_small_and_counted(lab: OpenLab) -> None:
     for path in (ASSETS / lab.slug).glob("*/model.json"):
         facts = json.loads(path.read_text("utf-8"))
         assert facts["slug"] == lab.slug
@@ -115,7 +115,7 @@ def test_all_that_is_shipped_is_at_most_256_megabytes() -> None:
 @pytest.mark.parametrize(
     "lab", [lab for lab in LABS if lab.probe is not None], ids=lambda lab: lab.slug
 )
-def test_the_shipped_parameters_are_those_of_model_json(lab: Lab) -> None:
+def test_the_shipped_parameters_are_those_of_model_json(lab: OpenLab) -> None:
     load = import_module(f"models.{lab.slug}.pretrained").load
     variants = [
         path.parent.name
@@ -132,7 +132,7 @@ def test_the_shipped_parameters_are_those_of_model_json(lab: Lab) -> None:
 
 
 @labs
-def test_examples_and_steps_are_links_that_the_page_reads(lab: Lab) -> None:
+def test_examples_and_steps_are_links_that_the_page_reads(lab: OpenLab) -> None:
     records = import_module(f"models.{lab.slug}.records")
     for query in [*lab.examples, *(step.query for step in lab.steps if step.query)]:
         request, notice = permalink.decode(records.Request, query)
@@ -140,7 +140,7 @@ def test_examples_and_steps_are_links_that_the_page_reads(lab: Lab) -> None:
         assert permalink.encode(request) == query
 
 
-def looks_of(lab: Lab) -> set[str]:
+def looks_of(lab: OpenLab) -> set[str]:
     """Words in quotes in those scripts of a page that read from the address what is looked at: its
     keys are among them."""
     # of a script that several share
@@ -185,7 +185,7 @@ def looks_of(lab: Lab) -> set[str]:
 
 
 @labs
-def test_every_step_looks_at_something_that_the_page_can_show(lab: Lab) -> None:
+def test_every_step_looks_at_something_that_the_page_can_show(lab: OpenLab) -> None:
     known = looks_of(lab)
     assert len({step.title["en"] for step in lab.steps}) == len(lab.steps)
     for step in lab.steps:
@@ -194,5 +194,5 @@ def test_every_step_looks_at_something_that_the_page_can_show(lab: Lab) -> None:
 
 
 @labs
-def test_the_equation_has_a_query_a_key_and_a_value(lab: Lab) -> None:
+def test_the_equation_has_a_query_a_key_and_a_value(lab: OpenLab) -> None:
     assert {"query", "key", "value"} <= {style for style, _ in parse_equation(lab.equation)}

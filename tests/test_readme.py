@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import __main__ as benchmarks
 from explorer import readme
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,7 +113,7 @@ BY_LONGER_RUNS = {
 @pytest.mark.parametrize(
     ("lab", "path"), SEARCHED, ids=[f"{lab.slug}-{path.parent.name}" for lab, path in SEARCHED]
 )
-def test_a_card_claims_no_search_that_is_not_stored(lab: Lab, path: Path) -> None:
+def test_a_card_claims_no_search_that_is_not_stored(lab: OpenLab, path: Path) -> None:
     facts = json.loads(path.read_text("utf-8"))
     variant, rates = (
         path.parent.name,

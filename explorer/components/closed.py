@@ -6,10 +6,10 @@ import dataclasses
 
 from explorer.components.card import place_card
 from explorer.contract import labels
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 
 
-def close_lab(lab: Lab) -> Lab:
+def close_lab(lab: OpenLab) -> OpenLab:
     """Return the same lab with nothing on its page but the notice that it cannot be shown: no
     steps, no results, nothing that reads a file."""
     return dataclasses.replace(
@@ -23,7 +23,7 @@ def close_lab(lab: Lab) -> Lab:
     )
 
 
-def _place_notice(lab: Lab, engine: object) -> None:
+def _place_notice(lab: OpenLab, engine: object) -> None:
     words = labels.CLOSED
     place_card(
         kicker=words["kicker"],

@@ -14,7 +14,7 @@ import gradio as gr
 
 from explorer.components.base import place_widget, write_script_address
 from explorer.contract import labels
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 
 TITLE, LEAD = labels.COMPARE["title"]["en"], labels.COMPARE["lead"]["en"]
 TYPED = ("sentence", "text")  # fields of a request that a side offers as a line to type into
@@ -25,7 +25,7 @@ ARRIVES = "v=1&sentence=Two+dogs+are+running+through+the+snow."
 FIGURES = ("attention", "ponder", "reading", "passes")
 
 
-def place_comparison(labs: Sequence[Lab]) -> gr.HTML:
+def place_comparison(labs: Sequence[OpenLab]) -> gr.HTML:
     """Place the page.
 
     labs: in teaching order. A closed lab is left out.
@@ -59,7 +59,7 @@ def place_comparison(labs: Sequence[Lab]) -> gr.HTML:
     )
 
 
-def _list_typed_controls(lab: Lab) -> dict[str, str]:
+def _list_typed_controls(lab: OpenLab) -> dict[str, str]:
     typed = (
         (name, fields.get("task", [""])[0])
         for name in TYPED

@@ -10,12 +10,12 @@ import numpy as np
 
 from explorer.components.base import place_widget
 from explorer.contract import labels
-from explorer.contract.lab import Lab, MapPicture, Thumbnail
+from explorer.contract.lab import MapPicture, OpenLab, Thumbnail
 from explorer.figures import theme
 from explorer.values.packing import pack_array
 
 
-def place_home(labs: Sequence[Lab], *, lecture: str | None = None) -> gr.HTML:
+def place_home(labs: Sequence[OpenLab], *, lecture: str | None = None) -> gr.HTML:
     """Place the map of `labs`, given in teaching order. The picture of each lab is its stored first
     result.
 

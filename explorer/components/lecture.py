@@ -13,13 +13,13 @@ import gradio as gr
 
 from explorer.components.base import place_widget
 from explorer.contract import labels
-from explorer.contract.lab import LANGUAGES, Lab
+from explorer.contract.lab import LANGUAGES, OpenLab
 
 # for the head of the page
 TITLE, LEAD = labels.LECTURE["title"]["en"], labels.LECTURE["lead"]["en"]
 
 
-def place_lecture(labs: Sequence[Lab]) -> gr.HTML:
+def place_lecture(labs: Sequence[OpenLab]) -> gr.HTML:
     """Place the page of the lecture.
 
     labs: in teaching order.
@@ -41,7 +41,7 @@ def place_lecture(labs: Sequence[Lab]) -> gr.HTML:
     )
 
 
-def write_handout(labs: Sequence[Lab]) -> str:
+def write_handout(labs: Sequence[OpenLab]) -> str:
     """Return the lecture as HTML for a reader whose browser runs no scripts: the text of every
     step, in each language."""
     parts = []

@@ -14,7 +14,7 @@ import gradio as gr
 
 from explorer.components.base import place_widget
 from explorer.contract import labels
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 
 TITLE, LEAD = labels.PRESENTER["title"]["en"], labels.PRESENTER["lead"]["en"]
 ROUTES = (45, 90)  # minutes
@@ -22,7 +22,7 @@ LEAST = 50.0  # average seconds of a step at the least; a shorter route leaves s
 GUESSING = 1.5  # factor of time for a step whose figure is guessed at first
 
 
-def plan_route(labs: Sequence[Lab], minutes: int) -> list[tuple[int, int, float]]:
+def plan_route(labs: Sequence[OpenLab], minutes: int) -> list[tuple[int, int, float]]:
     """Return a way through all labs: (place of the lab, number of the step from 1, seconds
     planned), in teaching order.
 
@@ -58,7 +58,7 @@ def plan_route(labs: Sequence[Lab], minutes: int) -> list[tuple[int, int, float]
     ]
 
 
-def place_presenter(labs: Sequence[Lab]) -> gr.HTML:
+def place_presenter(labs: Sequence[OpenLab]) -> gr.HTML:
     """Place the presenter's page.
 
     labs: in teaching order.

@@ -14,12 +14,12 @@ import gradio as gr
 
 from explorer.components.base import place_widget, write_vendor_address
 from explorer.contract import labels
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 
 
 def place_shell(
-    labs: Sequence[Lab],
-    here: Lab | None = None,
+    labs: Sequence[OpenLab],
+    here: OpenLab | None = None,
     *,
     lecture: str | None = None,
     compare: str | None = None,
@@ -88,7 +88,7 @@ def place_shell(
     )
 
 
-def _group_by_year(labs: Sequence[Lab]) -> Iterator[tuple[dict[str, str], list[Lab]]]:
+def _group_by_year(labs: Sequence[OpenLab]) -> Iterator[tuple[dict[str, str], list[OpenLab]]]:
     """Yield the labs by year: (name of the year, its labs). The years before the lab that most
     others descend from are one group."""
     heirs = Counter(slug for lab in labs for slug in lab.ancestors)

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,8 +176,10 @@ class MapPicture:
 
 
 @dataclass(frozen=True)
-class Lab:
-    """The facts of one lab. Its `slug` names its package, page, assets, tests and address.
+class OpenLab:
+    """One lab as the site shows it, opened from its declaration (explorer/page/lab.py): its facts,
+    and the functions that place its page and answer for it. Its `slug` names its package, page,
+    assets, tests and address.
 
     title: the name of the lab.
     short: its name in the rail.
@@ -228,7 +230,7 @@ class Lab:
     equation: str
     ancestors: tuple[str, ...]
     changed: Changed
-    page: Callable[[Lab, Engine], None]
+    page: Callable[[OpenLab, Engine], None]
     examples: tuple[str, ...]
     steps: tuple[GuidedStep, ...]
     interventions: Mapping[str, str]
@@ -236,11 +238,9 @@ class Lab:
     thumbnail: Callable[[], Thumbnail | MapPicture | None]
     probe: Callable[[Engine], Awaitable[object]] | None
     stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None
-    endpoint: Callable[[Lab, Engine], None] | None = None
-    program: Callable[[], Any] = lambda: None
+    endpoint: Callable[[OpenLab, Engine], None] | None = None
     again: Callable[[Engine, Mapping[str, str], str], Awaitable[None]] | None = None
     own: bool = False
-    words: tuple[str, ...] = ()
     network: tuple[tuple[Part, ...], ...] = ()
 
     def __post_init__(self) -> None:

@@ -335,6 +335,11 @@ _COUNTED = re.compile(rf"\{{(\w+)\}}((?: other| more)? )({'|'.join(NOUNS)})\b")
 _CHOSEN = re.compile(r"\{(\w+)\|([^{}|]*)\|([^{}|]*)\}")
 
 
+def quote_text(words: str) -> Text:
+    """Return words that stay as they are in every language, such as an input in English."""
+    return text(words, words)
+
+
 def agree_with_numbers(text: str, values: Mapping[str, object]) -> str:
     """Return a text whose words agree with their numbers: "{n} layers" becomes "{n} layer" where n
     is 1, and "{n|this layer is|these are}" is treated in the same way."""

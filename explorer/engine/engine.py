@@ -47,12 +47,16 @@ class Engine:
         self._worker.leave_overdue_behind()  # because its askers may all have left
         return self._worker.is_stuck
 
-    async def ask(self, function: Function, request: Hashable, session: str = "") -> Answer[Any]:
+    async def ask(
+        self, function: Function, request: Hashable, session: str = "", since: float | None = None
+    ) -> Answer[Any]:
         """Return the result of one request.
+
+        since: as in `stream`.
 
         Raise its InputError, Busy, TooSlow or Failed. Cancelling the task gives its place back.
         """
-        async with contextlib.aclosing(self.watch(function, request, session)) as updates:
+        async with contextlib.aclosing(self.watch(function, request, session, since)) as updates:
             async for update in updates:
                 if isinstance(update, Answer):
                     return update

@@ -1,1 +1,2 @@
-"""Everything that leans on Gradio's private parts, one file per reason."""
+"""Everything that leans on Gradio's private parts, one file per reason. Each names the version of
+Gradio that it was written for, WRITTEN_FOR."""

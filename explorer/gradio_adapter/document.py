@@ -21,6 +21,8 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
+WRITTEN_FOR = "6.31.0"  # the version of Gradio
+
 # The host of the request for Gradio's document, which Gradio writes into it.
 HOST = "explorer.invalid"
 

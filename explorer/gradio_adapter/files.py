@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+WRITTEN_FOR = "6.31.0"  # the version of Gradio
+
 _LIST = re.compile(r"m\.f=\[(.*?)\]")
 _LOST = re.compile(
     r"this\.connection_lost\|\|\(this\.connection_lost=!0,this\.on_connection_lost_cb\(\)\)"

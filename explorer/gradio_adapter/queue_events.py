@@ -8,13 +8,47 @@ from __future__ import annotations
 
 from typing import Any
 
+import gradio as gr
 from gradio.queueing import Queue
 from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import LRUCache
 
 from explorer.gradio_adapter.unread import Unread, UnreadBudget
 
+WRITTEN_FOR = "6.31.0"  # the version of Gradio
+
 ENDED = "This run was cancelled: asking again starts it anew. · 运行已取消：再次提交即可重新开始。"
+
+
+def set_up_queue(blocks: gr.Blocks, visitors: int, rest: float) -> None:
+    """Set up the queue of pages whose handlers wait for another queue.
+
+    Nothing ever waits in Gradio's own queue, so nobody needs the places in it, which cost a message
+    to all for every run.
+
+    visitors: the number of handlers that run side by side.
+    rest: seconds between two looks at an empty queue.
+    """
+    blocks.queue(
+        max_size=visitors, default_concurrency_limit=visitors, api_open=False, status_update_rate=5
+    )
+    queue = get_queue(blocks)
+    queue.pending_messages_per_session = Messages(queue)
+    queue.sleep_when_free = rest
+    queue.progress_update_sleep_when_free = 1.0  # for gr.Progress, which no page of ours uses
+
+
+def get_queue(blocks: gr.Blocks) -> Queue:
+    """Return the queue of the pages."""
+    queue: Queue = blocks._queue
+    return queue
+
+
+def count_unread_bytes(queue: Queue) -> int:
+    """Return the bytes of all answers that pages have not read yet."""
+    messages: Any = queue.pending_messages_per_session
+    size: int = messages.bounds.size
+    return size
 
 
 async def cancel_events(queue: Queue, session: str, event: str | None, heard: bool) -> None:

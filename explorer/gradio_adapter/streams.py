@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+WRITTEN_FOR = "6.31.0"  # the version of Gradio
+
 CLOSING = b'data: {"msg":"close_stream"'  # the last message of a page's stream of answers
 ANSWERED = b'data: {"msg":"process_completed"'  # the last message of one event
 BROKEN = b'data: {"msg":"unexpected_error"'

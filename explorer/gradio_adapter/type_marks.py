@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+WRITTEN_FOR = "6.31.0"  # the version of Gradio
+
 MARK = "_type"  # of a file, which Gradio would look for on this machine
 
 

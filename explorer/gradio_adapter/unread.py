@@ -2,7 +2,7 @@
 
 Gradio keeps every message to a page until its stream takes it, as Python objects and without a
 bound. Here each is kept as the bytes in which it is sent, and where too many wait, the oldest
-answer gives way to a sentence. Written for Gradio 6.31.
+answer gives way to a sentence.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from gradio.server_messages import (
 from pydantic import PrivateAttr
 
 from explorer.values.hosts import find_network
+
+WRITTEN_FOR = "6.31.0"  # the version of Gradio
 
 PAGE = 4 << 20  # bytes of one page
 ADDRESS = 64 << 20  # bytes of all pages of one address, which may be that of a lecture hall

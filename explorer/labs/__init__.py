@@ -4,8 +4,10 @@ with its folders."""
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
+from explorer.page.lab import Lab, open_lab
 
 NAMES = (
     "rnn_attention",
@@ -29,4 +31,7 @@ NAMES = (
     "self_similarity",
     "speech",
 )
-LABS: tuple[Lab, ...] = tuple(import_module(f"explorer.labs.{name}.lab").LAB for name in NAMES)
+DECLARED: tuple[Lab[Any, Any, Any, Any], ...] = tuple(
+    import_module(f"explorer.labs.{name}.lab").LAB for name in NAMES
+)
+LABS: tuple[OpenLab, ...] = tuple(map(open_lab, DECLARED))

@@ -3,13 +3,14 @@ back, as they grow. So do a view that is opened on demand and the run before a c
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import gradio as gr
 
@@ -17,9 +18,10 @@ from explorer.components import change_panel, input_bar
 from explorer.contract import labels
 from explorer.contract.controls import Value
 from explorer.contract.lab import Text
-from explorer.engine import Answer, Engine, Function, QueuePlace
+from explorer.engine import Answer, Engine, QueuePlace
 from explorer.page.drawings import drawings
-from explorer.page.runs import ResultOrigin
+from explorer.page.runs import ResultOrigin, is_live
+from explorer.page.type_variables import R, S, T, V
 from explorer.page.views import Found, OpeningEvent
 from explorer.values.packing import convert_to_json
 from models.explaining.errors import InputError
@@ -27,8 +29,10 @@ from models.explaining.errors import InputError
 if TYPE_CHECKING:
     from explorer.page.program import Change, Program
 
-R = TypeVar("R")
-S = TypeVar("S")
+
+U = TypeVar("U")
+
+HEARTBEAT = 2.0  # seconds between two updates about a change
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +64,11 @@ def read_event(detail: object) -> tuple[str, object]:
 
 
 async def stream_answer(
-    program: Program[R, S], engine: Engine, query: str, given: object = None, session: str = ""
+    program: Program[R, S, V, T],
+    engine: Engine,
+    query: str,
+    given: object = None,
+    session: str = "",
 ) -> AsyncGenerator[dict[str, Value | None], None]:
     """Yield every drawing of a page until a request is answered, by widget name: the requested run,
     then the effect of its changes.
@@ -69,11 +77,75 @@ async def stream_answer(
     is an answer too.
     """
     began = time.monotonic()
-    grown: Value | None = None
     try:
         request, notice = program.read_request(query, given)
+        before = _start_run_before(program, engine, request, session, began)
+    except InputError as error:
+        yield _show_refusal(error.text)
+        return
+    except Exception:
+        logger.exception("a wish could not be fulfilled")
+        yield _show_refusal(labels.DEFECT)
+        return
+    asked = _Asked(program, engine, request, session, began)
+    try:
+        updates = _answer_request(asked, notice, before, anew=given is not None)
+        async with contextlib.aclosing(updates) as news:
+            async for update in news:
+                yield update
+    finally:
+        if before is not None:
+            before.cancel()
+
+
+@dataclass(frozen=True)
+class _Asked(Generic[R, S, V, T]):
+    """A request that a page is to answer.
+
+    since: its time, so that no part of it queues anew.
+    """
+
+    program: Program[R, S, V, T]
+    engine: Engine
+    request: R
+    session: str
+    since: float
+
+
+def _show_refusal(sentence: Text) -> dict[str, Value | None]:
+    return {"ask": input_bar.show_refusal(sentence), "change": change_panel.show_refusal(None)}
+
+
+def _start_run_before(
+    program: Program[R, S, V, T], engine: Engine, request: R, session: str, since: float
+) -> asyncio.Task[Answer[S]] | None:
+    """Start the run of a request without its changes; return None where it has none.
+
+    The engine gets it together with the request itself, so that both share a batch. A run that is
+    measured live is not started: it measures both sides itself, because two runs would differ by
+    more than the change.
+    """
+    # A changed control of another task counts as no change.
+    if program.change is None or program.describe_changes(request) is None:
+        return None
+    if is_live(request):
+        return None
+    plain = program.remove_changes(request)
+    return _start_task(engine.ask(program.explain, plain, session, since))
+
+
+async def _answer_request(
+    asked: _Asked[R, S, V, T],
+    notice: Text | None,
+    before: asyncio.Task[Answer[S]] | None,
+    *,
+    anew: bool,
+) -> AsyncGenerator[dict[str, Value | None], None]:
+    program, request = asked.program, asked.request
+    grown: Value | None = None
+    try:
         async with contextlib.aclosing(
-            _stream_run(program, engine, request, session, anew=given is not None)
+            _stream_run(program, asked.engine, request, asked.session, anew=anew)
         ) as updates:
             async for update in updates:
                 if isinstance(update, QueuePlace):
@@ -84,34 +156,30 @@ async def stream_answer(
                     grown = growing.get("ask")
                     yield growing
                 else:
-                    seen, run = update
-        drawn: Mapping[str, Any] = {}
-        async with contextlib.aclosing(program.draw(seen, request, run, session, began)) as updates:
-            async for place in updates:
+                    explanation, origin = update
+        values: Mapping[str, Any] = {}
+        async with contextlib.aclosing(
+            program.draw(explanation, request, origin, asked.session, asked.since)
+        ) as places:
+            async for place in places:
                 if isinstance(place, QueuePlace):
                     yield {"ask": _describe_queue_place(place)}
                 else:
-                    drawn = _prepend_notice(place.value, notice)
+                    values = _prepend_notice(place.value, notice)
     except InputError as error:
-        yield {"ask": input_bar.show_refusal(error.text), "change": change_panel.show_refusal(None)}
+        yield _show_refusal(error.text)
         return
     except Exception:
         logger.exception("a wish could not be fulfilled")
-        yield {
-            "ask": input_bar.show_refusal(labels.DEFECT),
-            "change": change_panel.show_refusal(None),
-        }
+        yield _show_refusal(labels.DEFECT)
         return
-    about = describe_request(drawn["ask"])
-    # A changed control of another task counts as no change.
+    about = describe_request(values["ask"])
     if program.change is None or program.describe_changes(request) is None:
-        yield {**drawn, "change": change_panel.show_unchanged(about)}
+        yield {**values, "change": change_panel.show_unchanged(about)}
         return
-    yield {**drawn, "change": change_panel.show_running(about)}
+    yield {**values, "change": change_panel.show_running(about)}
     try:
-        compared = _stream_comparison(
-            program, program.change, engine, request, seen, session, began, about
-        )
+        compared = _stream_comparison(asked, program.change, explanation, before, about)
         async with contextlib.aclosing(compared) as found:
             async for difference in found:
                 yield {
@@ -120,12 +188,12 @@ async def stream_answer(
     except InputError as error:
         yield {"change": change_panel.show_refusal(error.text)}
     except Exception:
-        logger.exception("a change could not be drawn")
+        logger.exception("a change could not be values")
         yield {"change": change_panel.show_refusal(labels.DEFECT)}
 
 
 async def _stream_run(
-    program: Program[R, S], engine: Engine, request: R, session: str, *, anew: bool = False
+    program: Program[R, S, V, T], engine: Engine, request: R, session: str, *, anew: bool = False
 ) -> AsyncGenerator[QueuePlace | list[Any] | tuple[S, ResultOrigin], None]:
     """Yield the run of a request, last, with how it came about. Before it, of an answer that grows,
     yield all steps so far.
@@ -137,7 +205,7 @@ async def _stream_run(
             yield kept.seen, ResultOrigin("stored", kept.milliseconds, kept.device)
             return
     steps: list[Any] = []
-    follow = engine.stream if program.progress else engine.watch
+    follow = engine.stream if program.bar.progress else engine.watch
     async with contextlib.aclosing(follow(program.explain, request, session)) as updates:
         async for update in updates:
             if isinstance(update, list):
@@ -152,7 +220,7 @@ async def _stream_run(
 
 
 async def render_folded_view(
-    program: Program[R, S],
+    program: Program[R, S, V, T],
     engine: Engine,
     look: OpeningEvent[R, S],
     detail: object,
@@ -181,7 +249,7 @@ async def render_folded_view(
         if view and not view.draws_request(request):
             raise InputError("view", **labels.NO_SUCH_VIEW)
         found: Found[R, S] = Found(request)
-        is_live = False
+        is_measurement = False
         if look.needs == "run":
             async with contextlib.aclosing(
                 _stream_run(program, engine, request, session)
@@ -196,8 +264,8 @@ async def render_folded_view(
         function = look.function(asked)
         if function is not None:
             wish = look.wish(found, asked)
-            is_live = getattr(wish, "live", False)
-            if again and is_live:
+            is_measurement = is_live(wish)
+            if again and is_measurement:
                 return
             async with contextlib.aclosing(engine.watch(function, wish, session, began)) as news:
                 async for told in news:
@@ -205,7 +273,7 @@ async def render_folded_view(
                         found = replace(found, answer=told.value)
                     else:
                         yield gr.skip()
-        key = "" if is_live else program.drawing_key(found.request, name, look.event, wanted)
+        key = "" if is_measurement else program.drawing_key(found.request, name, look.event, wanted)
         kind = f"{program.slug} {name}"
         drawing = drawings().draw(draw, session, key=key, kind=kind, since=began)
         async with contextlib.aclosing(drawing) as places:
@@ -219,50 +287,39 @@ async def render_folded_view(
 
 
 async def _stream_comparison(
-    program: Program[R, S],
+    asked: _Asked[R, S, V, T],
     changing: Change[R, S],
-    engine: Engine,
-    request: R,
     after: S,
-    session: str,
-    since: float,
+    before: asyncio.Task[Answer[S]] | None,
     about: Value,
 ) -> AsyncGenerator[Value | None, None]:
     """Yield None while the effect of a change is computed, and at last the value of its panel.
 
-    since: the time of the request, so that no part of it queues anew.
+    after: the run of the request.
+    before: its run without the change, None where the request's run measures both sides.
     about: as in `change_panel.show_unchanged`.
     """
-    plain = program.remove_changes(request)
-    # this run measures both sides itself: two runs would differ by more than the change
-    live = getattr(request, "live", False)
-    results: list[Any] = [after] if live else []
-    calls: list[tuple[Function, Callable[[], Any]]] = (
-        [] if live else [(program.explain, lambda: plain)]
-    )
-    if changing.measure is not None:
-        calls += [
-            (changing.measure, lambda one=one: changing.ask(one, results[0]))  # type: ignore[misc]
-            for one in (plain, request)
-        ]
-    for function, wish in calls:
-        asked = wish()
-        if asked is None:
-            results.append(None)
-            continue
-        async with contextlib.aclosing(engine.watch(function, asked, session, since)) as updates:
-            async for update in updates:
-                if isinstance(update, Answer):
-                    results.append(update.value)
-                else:
-                    yield None
-    seen, *measured = results
-    before, now = measured or (None, None)
+    program, request, session, since = asked.program, asked.request, asked.session, asked.since
+    if before is not None:
+        async for _ in _follow_tasks([before]):
+            yield None
+    unchanged = after if before is None else before.result().value
+    tasks = [
+        _start_task(_measure(asked, changing, side, unchanged))
+        for side in (program.remove_changes(request), request)
+    ]
+    try:
+        async for _ in _follow_tasks(tasks):
+            yield None
+    finally:
+        for task in tasks:
+            task.cancel()
+    without, with_ = (task.result() for task in tasks)
 
     def draw() -> Value:
         with program.address_request(request):
             changes = program.describe_changes(request) or {}
-            difference = changing.draw((seen, after), (before, now), request, changes)
+            difference = changing.draw((unchanged, after), (without, with_), request, changes)
             return change_panel.show_change(about, difference)
 
     key = program.drawing_key(request, "change")
@@ -273,8 +330,39 @@ async def _stream_comparison(
             yield place.value if isinstance(place, Answer) else None
 
 
+async def _measure(asked: _Asked[R, S, V, T], changing: Change[R, S], request: R, seen: S) -> Any:
+    """Return the measure of one side of a change; None where there is none."""
+    wish = None if changing.measure is None else changing.ask(request, seen)
+    if changing.measure is None or wish is None:
+        return None
+    return (await asked.engine.ask(changing.measure, wish, asked.session, asked.since)).value
+
+
+def _start_task(coroutine: Coroutine[Any, Any, U]) -> asyncio.Task[U]:
+    """Return a task whose error may stay unread, because another one was raised before it."""
+    task = asyncio.create_task(coroutine)
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    return task
+
+
+async def _follow_tasks(tasks: Sequence[asyncio.Task[Any]]) -> AsyncGenerator[None, None]:
+    """Yield now and then until all tasks are done, or one fails.
+
+    Gradio tells a handler that its page was closed only when the handler yields.
+    """
+    while True:
+        done, left = await asyncio.wait(
+            tasks, timeout=HEARTBEAT, return_when=asyncio.FIRST_EXCEPTION
+        )
+        if not left or any(task.cancelled() or task.exception() for task in done):
+            break
+        yield
+    for task in done:
+        task.result()  # raises its error
+
+
 async def render_run_before(
-    program: Program[R, S], engine: Engine, query: str, session: str = ""
+    program: Program[R, S, V, T], engine: Engine, query: str, session: str = ""
 ) -> AsyncGenerator[Any, None]:
     """Yield the widgets' drawings of a run without its changes, as a value of the input bar;
     nothing where it is refused."""

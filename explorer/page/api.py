@@ -18,19 +18,19 @@ import logging
 import re
 import typing
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
-from gradio.events import api
 
 from explorer.components import folded
 from explorer.contract import labels
 from explorer.contract.controls import spell_value
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.contract.labels import NO_SUCH_VIEW, NOT_BY_LINK
 from explorer.engine import Engine
 from explorer.page import wiring
 from explorer.page.answers import render_folded_view
+from explorer.page.type_variables import R, S, T, V
 from explorer.page.views import View
 from models.explaining.errors import InputError, clean_for_sentence
 from models.explaining.request_fields import (
@@ -43,12 +43,10 @@ from models.explaining.request_fields import (
 )
 
 if TYPE_CHECKING:
-    from gradio.blocks import Blocks
+    from gradio import Blocks
 
     from explorer.page.program import Program
 
-R = TypeVar("R")
-S = TypeVar("S")
 
 VIEWS = "views"  # the parameter that is no field of the request
 SCALARS = (str, int, float, bool)
@@ -59,9 +57,9 @@ FACTS = ("answer", "ended", "lines", "changes", "notice", "warning")  # of the i
 logger = logging.getLogger(__name__)
 
 
-def place_endpoint(program: Program[R, S], lab: Lab, engine: Engine) -> None:
+def place_endpoint(program: Program[R, S, V, T], lab: OpenLab, engine: Engine) -> None:
     """Place a lab's function on the page that is open."""
-    api(
+    gr.api(  # type: ignore[attr-defined]
         _make_handler(program, lab, engine),
         api_name=lab.slug,
         api_description=describe_endpoint(lab, program),
@@ -92,7 +90,7 @@ def list_parameters(kind: Any) -> list[inspect.Parameter]:
     return found
 
 
-def describe_endpoint(lab: Lab, program: Program[Any, Any]) -> str:
+def describe_endpoint(lab: OpenLab, program: Program[R, S, V, T]) -> str:
     """Return the endpoint's description of itself: the lab's sentence, and each parameter with its
     range."""
     labels = {control.field: control.label["en"] for control in reversed(program.controls)}
@@ -112,13 +110,13 @@ def describe_endpoint(lab: Lab, program: Program[Any, Any]) -> str:
     )
 
 
-def collect_views(program: Program[Any, Any]) -> dict[str, View[Any, Any]]:
+def collect_views(program: Program[R, S, V, T]) -> dict[str, View[R, S, V, T]]:
     """Return the views that have a value, by name: those that an answer draws, and those that are
     opened on demand."""
     return {view.name: view for view in program.views if view.draw or view.look}
 
 
-def _read_view_names(program: Program[Any, Any], given: Any) -> list[str]:
+def _read_view_names(program: Program[R, S, V, T], given: Any) -> list[str]:
     """Return the views that a script names. Raise InputError for an unknown view, and for a value
     that is no list of names."""
     names = given.split(",") if isinstance(given, str) else given
@@ -145,7 +143,7 @@ def _describe_range(kind: Any, name: str) -> str:
 
 
 def _make_handler(
-    program: Program[R, S], lab: Lab, engine: Engine
+    program: Program[R, S, V, T], lab: OpenLab, engine: Engine
 ) -> Callable[..., Awaitable[dict[str, Any]]]:
     fields, former = list_parameters(program.kind), list_former_names(program.kind)
 
@@ -195,8 +193,8 @@ def _spell_value(value: Any) -> Any:
 
 
 async def answer_script(
-    program: Program[R, S],
-    lab: Lab,
+    program: Program[R, S, V, T],
+    lab: OpenLab,
     engine: Engine,
     given: Mapping[str, Any],
     views: Sequence[str] = (),
@@ -238,7 +236,7 @@ def _make_refusal(text: Mapping[str, str]) -> gr.Error:
 
 
 async def _value(
-    program: Program[R, S],
+    program: Program[R, S, V, T],
     engine: Engine,
     name: str,
     bar: Mapping[str, Any],

@@ -422,6 +422,14 @@ def prose(
     }
 
 
+def fill_card(
+    slug: str, facts: Callable[[], Mapping[str, Mapping[str, object]]]
+) -> Callable[[], dict[str, str]]:
+    """Return a function that returns `prose` of card.md with these facts, each shipped model.json
+    by variant."""
+    return lambda: prose(slug, facts())
+
+
 def _put_into_words(known: Mapping[str, Any], path: str, language: str) -> str | None:
     """Return an entry in a language, where it is a word of the project, not a name."""
     found = format_entry(known, path)

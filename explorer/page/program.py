@@ -13,15 +13,15 @@ import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, cast
 
 import gradio as gr
 
 from explorer.components import change_panel, figure, input_bar
-from explorer.components.card import place_card
+from explorer.components.card import TitleFigure, place_card
 from explorer.contract import controls, labels
 from explorer.contract.controls import Control, Item, Value
-from explorer.contract.lab import Lab, Text
+from explorer.contract.lab import OpenLab, Text
 from explorer.engine import Answer, Engine, Function, QueuePlace
 from explorer.page import wiring
 from explorer.page.answers import (
@@ -34,16 +34,14 @@ from explorer.page.answers import (
 from explorer.page.drawings import drawings
 from explorer.page.newest import Newest
 from explorer.page.rendered_results import RenderedResult, make_once
-from explorer.page.runs import ResultOrigin, StoredRun, mark_as_stored
+from explorer.page.runs import ResultOrigin, StoredRun, is_live, mark_as_stored
+from explorer.page.type_variables import R, R_contra, S, S_contra, T, V
 from explorer.page.views import OpeningEvent, View
 from explorer.values.packing import convert_to_json, record_origin
 
-R = TypeVar("R")
-S = TypeVar("S")
-
 
 @dataclass(frozen=True)
-class Change(Generic[R, S]):
+class Change(Generic[R_contra, S_contra]):
     """The effect of a change of the model, as draw(both runs, both measures, request, changes in
     words).
 
@@ -52,76 +50,79 @@ class Change(Generic[R, S]):
     ask(request, before): its question, without and with the change; None where there is none.
     """
 
-    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change_panel.Shown]
+    draw: Callable[[tuple[S_contra, S_contra], tuple[Any, Any], R_contra, Text], change_panel.Shown]
     measure: Function | None = None
-    ask: Callable[[R, S], Any] = lambda request, _before: request
+    ask: Callable[[R_contra, S_contra], object] = lambda request, _before: request
 
 
 @dataclass(frozen=True)
 class About:
-    """The facts above the input bar, beside those of `Lab`. The functions are called when the page
-    is built, `curves` on demand."""
+    """The facts above the input bar, beside those of `OpenLab`. The functions are called when the
+    page is built, `curves` on demand."""
 
     kicker: Text
     spoken: Text
-    pairs: Callable[[], Sequence[Any]]
+    pairs: Callable[[], Sequence[TitleFigure]]
     prose: Callable[[], Mapping[str, str]]
-    curves: Callable[[], Value | None]
+    curves: Callable[[], Value | None] = lambda: None
 
 
 @dataclass(frozen=True)
-class Program(Generic[R, S]):
-    """The declaration of a lab's page.
+class AnswerBar(Generic[R, S, V, T]):
+    """The input bar of a page: its words, and what it says of a run.
 
-    explain: the engine function that answers requests, of the class `kind`.
-    controls: those of all fields.
-    views: in their order.
-    examples: with their titles. A bare address stands for the first, and first() is its stored
-        result.
-    others: further stored results that are shipped.
-    shorts: the examples' titles on chips, beside a long text.
-    answer(explanation, request): the answer in the input bar, None where it stands in a view.
     region: the bar's name.
     run: the text of its button.
+    answer(explanation, request): the answer in the input bar, None where it stands in a view.
     describe_warning(request, explanation): the remark on an input outside of the training data.
     notice(request, explanation): any other remark.
     lines(explanation, request): the further lines of the answer's text file.
     describe_endings(explanation, request): why the generated result ends, from
         `input_bar.describe_ending`.
+    pick(explanation, request): the model, head and position in view on arrival, where the page has
+        these.
+    items(explanation, request): the entries that a control of kind "items" offers of a run, by its
+        field.
     progress(steps so far, request): the progress of an answer that grows.
     draw_partial_answer(steps so far, request): the part of it that exists, where it stands in the
         input bar.
-    items(explanation, request): the entries that a control of kind "items" offers of a run, by its
-        field.
-    prepare(explanation, request): the value that views and `pick` are given in place of the
-        explanation, where several of them need the same.
-    pick(explanation, request): the model, head and position in view on arrival, where the page has
-        these.
-    slug: that of its lab, set by `lab_of`.
+    """
+
+    region: Text
+    run: Text | None = None
+    answer: Callable[[S, R], Value | None] = lambda _explanation, _request: None
+    describe_warning: Callable[[R, S], Text | None] = lambda _request, _explanation: None
+    notice: Callable[[R, S], Text | None] = lambda _request, _explanation: None
+    lines: Callable[[S, R], Sequence[Text]] = lambda _explanation, _request: ()
+    describe_endings: Callable[[S, R], Sequence[Value]] = lambda _explanation, _request: ()
+    pick: Callable[[V, R], Value | None] | None = None
+    items: Callable[[V, R], Mapping[str, Sequence[Item]]] | None = None
+    progress: Callable[[Sequence[T], R], Text] | None = None
+    draw_partial_answer: Callable[[Sequence[T], R], Value | None] = lambda _steps, _request: None
+
+
+@dataclass(frozen=True)
+class Program(Generic[R, S, V, T]):
+    """The program of a lab's page: what `explorer.page.lab.Lab` declares, with the files read that
+    it speaks of.
+
+    kind: the class of the requests that `explain` answers.
+    examples: with their titles; shorts: the titles on chips, beside a long text.
+    slug: that of its lab, "" for a page that no lab declares.
     """
 
     explain: Function
     kind: type[R]
     controls: tuple[Control, ...]
-    views: tuple[View[R, S], ...]
+    views: tuple[View[R, S, V, T], ...]
     change: Change[R, S] | None
     examples: Sequence[tuple[R, Text]]
     first: Callable[[], StoredRun[R, S] | None]
-    answer: Callable[[S, R], Value | None]
+    bar: AnswerBar[R, S, V, T]
     about: About
-    region: Text
-    run: Text | None = None
-    shorts: Sequence[Text] = ()
-    others: Sequence[Callable[[], StoredRun[Any, Any] | None]] = ()
-    describe_warning: Callable[[R, S], Text | None] = lambda _request, _seen: None
-    notice: Callable[[R, S], Text | None] = lambda _request, _seen: None
-    pick: Callable[[Any, R], Value | None] | None = None
-    prepare: Callable[[S, R], Any] = lambda seen, _request: seen
-    progress: Callable[[Sequence[Any], R], Text] | None = None
-    draw_partial_answer: Callable[[Sequence[Any], R], Value | None] = lambda _steps, _request: None
-    items: Callable[[Any, R], Mapping[str, Sequence[Item]]] | None = None
-    lines: Callable[[S, R], Sequence[Text]] = lambda _seen, _request: ()
-    describe_endings: Callable[[S, R], Sequence[Value]] = lambda _seen, _request: ()
+    shorts: Sequence[Text | None] = ()
+    others: Sequence[Callable[[], StoredRun[R, Any] | None]] = ()
+    prepare: Callable[[S, R], V] | None = None
     slug: str = ""
 
     @property
@@ -153,12 +154,14 @@ class Program(Generic[R, S]):
             about["task"] = task
         if prepared is None:
             return about
-        if self.items is not None:
+        if self.bar.items is not None:
             about["items"] = {
                 field: convert_to_json(items)
-                for field, items in self.items(prepared, request).items()
+                for field, items in self.bar.items(prepared, request).items()
             }
-        return about if self.pick is None else {**about, "pick": self.pick(prepared, request)}
+        return (
+            about if self.bar.pick is None else {**about, "pick": self.bar.pick(prepared, request)}
+        )
 
     def describe_changes(self, request: R) -> Text | None:
         """Return the changes of a request to the model, in words; None for no changes."""
@@ -168,7 +171,7 @@ class Program(Generic[R, S]):
         """Record, with every address given inside this context, how its content is made again: from
         this request, which no clock measures and a link holds."""
         query = controls.spell_query(request)
-        again = self.slug and query and not getattr(request, "live", False)
+        again = self.slug and query and not is_live(request)
         return record_origin(of=self.slug, run=query, **more) if again else contextlib.nullcontext()
 
     async def recompute_result(
@@ -177,7 +180,7 @@ class Program(Generic[R, S]):
         """Draw the content of an address again that was given for this (`packing.made_of`). Raise
         InputError where it cannot be read."""
         request, _ = self.read_request(asked.get("run", ""))
-        if getattr(request, "live", False):
+        if is_live(request):
             return
         look = next(
             (view.look for view in self.views if view.look and view.name == asked.get("view")), None
@@ -197,7 +200,7 @@ class Program(Generic[R, S]):
         """Return the key of a request's drawing, or "" where the drawing differs every time, or no
         link could tell the request from another one."""
         query = controls.spell_query(request)
-        if not self.slug or not query or getattr(request, "live", False):
+        if not self.slug or not query or is_live(request):
             return ""
         return repr((self.slug, self.explain, query, *parts))
 
@@ -234,19 +237,23 @@ class Program(Generic[R, S]):
         with self.address_request(request):
             return self._render_views(seen, request, run)
 
+    def prepare_run(self, seen: S, request: R) -> V:
+        """Return what the views are given: without `prepare`, the explanation itself."""
+        return cast("V", seen) if self.prepare is None else self.prepare(seen, request)
+
     def _render_views(self, seen: S, request: R, run: ResultOrigin) -> dict[str, Any]:
-        prepared = self.prepare(seen, request)
+        prepared = self.prepare_run(seen, request)
         bar = input_bar.show_result(
             self.name_request(request, prepared),
             state=run.state,
             milliseconds=run.milliseconds,
             device=run.device,
-            answer=self.answer(seen, request),
-            lines=self.lines(seen, request),
+            answer=self.bar.answer(seen, request),
+            lines=self.bar.lines(seen, request),
             changes=self.describe_changes(request),
-            notice=self.notice(request, seen),
-            warning=self.describe_warning(request, seen),
-            ended=self.describe_endings(seen, request),
+            notice=self.bar.notice(request, seen),
+            warning=self.bar.describe_warning(request, seen),
+            ended=self.bar.describe_endings(seen, request),
         )
         views = [view for view in self.views if view.draws_request(request)]
         return {
@@ -259,14 +266,14 @@ class Program(Generic[R, S]):
 
         steps: all so far.
         """
-        said = self.progress(steps, request) if self.progress else {}
+        said = self.bar.progress(steps, request) if self.bar.progress else {}
         views = [view for view in self.views if view.draws_request(request)]
         bar = input_bar.show_growing(
-            self.name_request(request), said, self.draw_partial_answer(steps, request)
+            self.name_request(request), said, self.bar.draw_partial_answer(steps, request)
         )
         return {"ask": bar, **{view.name: view.grow(steps, request) for view in views if view.grow}}
 
-    def place_page(self, lab: Lab, engine: Engine) -> None:
+    def place_page(self, lab: OpenLab, engine: Engine) -> None:
         """Place the components, draw the stored first example, and connect every event of a visitor
         to the engine."""
         kept = self.first()
@@ -288,8 +295,8 @@ class Program(Generic[R, S]):
             curve = figure.place_figure()
         bar = input_bar.place_input_bar(
             drawn["ask"],
-            region=self.region,
-            run=self.run,
+            region=self.bar.region,
+            run=self.bar.run,
             controls=self.controls,
             kind=self.kind,
             examples=[
@@ -368,7 +375,7 @@ class Program(Generic[R, S]):
         bar.before(wiring.follow_newest_request(Newest(), earlier), None, bar, **wiring.HOW)
         bar.stop(wiring.stop_on_event(newest, engine.halt), None, None, **wiring.HOW)
         for view in self.views:
-            if view.look:
+            if view.look and placed[view.name] is not None:
                 self._listen_to_view(
                     engine, placed[view.name], placed[view.look.into or view.name], view.look
                 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from explorer.engine import Answer
 from models.checkpoints import folders, stored_results
@@ -50,6 +50,20 @@ class ResultOrigin:
         return ResultOrigin(
             "remembered" if answer.known else "live", answer.milliseconds, answer.device
         )
+
+
+@runtime_checkable
+class Timed(Protocol):
+    """A request that says whether its answer is a measurement of this moment."""
+
+    @property
+    def live(self) -> bool:
+        """Whether it is: the answer is neither stored nor remembered."""
+
+
+def is_live(request: object) -> bool:
+    """Return whether a request measures something of this moment."""
+    return isinstance(request, Timed) and bool(request.live)
 
 
 def mark_as_stored(drawn: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias
 
 from explorer.components import bertviz, folded
-from explorer.components.figure import place_folded_figures, place_run_figure
+from explorer.components.figure import (
+    place_folded_figures,
+    place_measured_figure,
+    place_run_figure,
+)
 from explorer.components.folded import Question
 from explorer.components.notes import place_notes
 from explorer.components.stage import place_folded_picture, place_picture
@@ -16,9 +20,16 @@ from explorer.contract.controls import Value
 from explorer.contract.lab import Text
 from explorer.engine import Function
 from explorer.figures.bertviz import convert_kind
+from explorer.page.type_variables import (
+    R,
+    R_contra,
+    S,
+    S_contra,
+    T_contra,
+    V_contra,
+)
 
-R = TypeVar("R")
-S = TypeVar("S")
+At: TypeAlias = Literal["above", "wide", "beside", "side", "below"]
 
 
 @dataclass(frozen=True)
@@ -63,11 +74,11 @@ class OpeningEvent(Generic[R, S]):
 
 
 @dataclass(frozen=True)
-class View(Generic[R, S]):
+class View(Generic[R_contra, S_contra, V_contra, T_contra]):
     """A picture of a run.
 
     name: that of its widget.
-    place(value): puts the widget on the page.
+    place(value): puts the widget on the page; None where nothing is there to be drawn.
     draw(explanation, request, state): its value, None where no answer to a request draws it. state
         is the source of the result.
     grow(steps so far, request): its value while the answer grows.
@@ -80,53 +91,94 @@ class View(Generic[R, S]):
 
     name: str
     place: Callable[[Value | None], Any]
-    draw: Callable[[Any, R, str], Value | None] | None = None
-    grow: Callable[[Sequence[Any], R], Value] | None = None
-    at: Literal["above", "wide", "beside", "side", "below"] = "wide"
+    draw: Callable[[V_contra, R_contra, str], Value | None] | None = None
+    grow: Callable[[Sequence[T_contra], R_contra], Value] | None = None
+    at: At = "wide"
     task: str = ""
-    look: OpeningEvent[R, S] | None = None
+    look: OpeningEvent[R_contra, S_contra] | None = None
 
-    def draws_request(self, request: R) -> bool:
+    def draws_request(self, request: R_contra) -> bool:
         """Return whether this view draws a request of this kind."""
         return not self.task or getattr(request, "task", "") in self.task.split()
 
 
-Draw = Callable[[Any, Any, str], Value | None]
-
-
 def view_on_stage(
-    name: str, draw: Draw, texts: Mapping[str, Text] | None = None, *, picture: str = "", **how: Any
-) -> View[Any, Any]:
+    name: str,
+    draw: Callable[[V_contra, R_contra, str], Value | None],
+    texts: Mapping[str, Text] | None = None,
+    *,
+    picture: str = "",
+    grow: Callable[[Sequence[T_contra], R_contra], Value] | None = None,
+    at: At = "wide",
+    task: str = "",
+) -> View[R_contra, object, V_contra, T_contra]:
     """Return a picture of a run on the stage.
 
     texts, picture: as in `stage.place_picture`.
-    how: as in `View`.
+    draw, grow, at, task: as in `View`.
     """
     return View(
         name,
         lambda value: place_picture(name, value, texts=texts or {}, picture=picture),
         draw,
-        **how,
+        grow,
+        at,
+        task,
     )
 
 
 def view_in_figure(
     name: str,
-    draw: Draw | None,
+    draw: Callable[[V_contra, R_contra, str], Value | None],
     first: Callable[[], Value | None] = lambda: None,
     *,
     main: bool = False,
-    **how: Any,
-) -> View[Any, Any]:
+    grow: Callable[[Sequence[T_contra], R_contra], Value] | None = None,
+    at: At = "wide",
+    task: str = "",
+) -> View[R_contra, object, V_contra, T_contra]:
     """Return a figure of a run.
 
     first(): its value before any run.
     main: as in `figure.place_run_figure`.
-    how: as in `View`.
+    draw, grow, at, task: as in `View`.
     """
     return View(
-        name, lambda value: place_run_figure(name, value or first(), main=main), draw, **how
+        name,
+        lambda value: place_run_figure(name, value or first(), main=main),
+        draw,
+        grow,
+        at,
+        task,
     )
+
+
+def view_placed(
+    name: str, place: Callable[[], object], *, at: At = "wide", task: str = ""
+) -> View[object, object]:
+    """Return a part of the page that no run changes.
+
+    place(): puts it there, when the page is built.
+    at, task: as in `View`.
+    """
+    return View(name, lambda _value: place(), at=at, task=task)
+
+
+def view_measured(
+    name: str,
+    draw: Callable[[], Value | None],
+    *,
+    anchor: str = "bench",
+    at: At = "wide",
+    task: str = "",
+) -> View[object, object]:
+    """Return a figure of measured values; nothing where they are missing.
+
+    draw(): its value.
+    anchor: the name by which a guided step finds it, as in `figure.place_measured_figure`.
+    at, task: as in `View`.
+    """
+    return view_placed(name, lambda: place_measured_figure(draw(), anchor), at=at, task=task)
 
 
 def view_notes(
@@ -203,16 +255,20 @@ def view_in_folded_panel(
     function: Function | None = None,
     wish: Callable[[Found[R, S], Question], Any] = lambda found, _question: found.request,
     needs: Literal["run", "request"] = "run",
+    is_offered: Callable[[], bool] = lambda: True,
 ) -> View[R, S]:
     """Return a folded panel, which sends its own question about the run in view.
 
     title: that question.
     draw(found, question): its drawing: parts as in `figure.place_folded_figures`, with the same
         `asks`; or the value of a picture with further texts, as in `stage.place_folded_picture`.
-    function, wish, needs: as in `BertvizSelection`.
+    function, wish, needs: as in `OpeningEvent`.
+    is_offered(): whether the files that it draws are there, when the page is built.
     """
 
     def place(_value: Value | None) -> Any:
+        if not is_offered():
+            return None
         return (
             place_folded_picture(name, texts={"title": title, **(texts or {})}, picture=picture)
             if picture

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import gradio as gr
 
 from explorer.engine import OpenPage
+from explorer.gradio_adapter.event_details import get_event_detail
 from explorer.page.newest import Newest
 from explorer.values.hosts import find_network
 from models.explaining.errors import LARGEST
@@ -55,7 +56,7 @@ def read_detail(event: gr.EventData) -> Any:
     browser. An answer that repeats it can then be sent, and `whole` says that it is too large.
     """
     try:
-        return bound_numbers(event._data)
+        return bound_numbers(get_event_detail(event))
     except RecursionError:
         return None
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 from explorer.components import figure
@@ -211,7 +212,7 @@ def draw_plane(seen: Plane, head: Head, label: Text, name: str) -> Value:
 def place_plane(
     function: Function,
     kinds: Mapping[str, Text],
-    sizes: Mapping[str, tuple[int, int]],
+    sizes: Mapping[str, tuple[int, int]] | Callable[[], Mapping[str, tuple[int, int]]],
     *first: Head,
     name: str,
     of: str = "",
@@ -220,21 +221,28 @@ def place_plane(
 
     function: its `models.explaining.query_key_plane.make_plane_function`.
     kinds: names of its kinds of attention.
-    sizes: (layers, heads) of each of these, or of each network, which has them all, "NETWORK.KIND".
+    sizes: (layers, heads) of each of these, or of each network, which has them all, "NETWORK.KIND";
+        or a function that reads them when they are first needed.
     first: the heads that are shown while none is chosen. A KIND alone is that of every network.
     of: the field of a request that names the network whose kinds its run has; by default the run
         has all kinds.
     """
-    every = dict(sizes)
-    if not sizes.keys() <= kinds.keys():
-        every = {f"{network}.{kind}": size for network, size in sizes.items() for kind in kinds}
-    begins = [
-        one if one.kind in every else replace(one, kind=f"{network}.{one.kind}")
-        for one in first
-        for network in sizes
-    ]
+
+    @cache
+    def list_heads() -> tuple[dict[str, tuple[int, int]], list[Head]]:
+        known = sizes() if callable(sizes) else sizes
+        every = dict(known)
+        if not known.keys() <= kinds.keys():
+            every = {f"{network}.{kind}": size for network, size in known.items() for kind in kinds}
+        begins = [
+            one if one.kind in every else replace(one, kind=f"{network}.{one.kind}")
+            for one in first
+            for network in known
+        ]
+        return every, begins
 
     def head(found: Found[Any, Any], question: Question) -> Head:
+        every, begins = list_heads()
         there = {
             key.rpartition(".")[2]: key
             for key in every

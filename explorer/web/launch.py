@@ -15,14 +15,14 @@ from typing import Any
 # first, because it sets the variables that libraries read when they are imported
 from explorer.web.server import GRACE, OFFLINE, Site  # isort: split
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.web import log as journal
 from explorer.web import options
 
 
 def serve(
-    labs: Sequence[Lab],
+    labs: Sequence[OpenLab],
     host: str,
     port: int,
     began: float | None = None,
@@ -125,6 +125,7 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
     labs = LABS
     if given.model:
         from explorer.labs.your_model.lab import build_lab
+        from explorer.page.lab import open_lab
 
-        labs = (*LABS, build_lab())
+        labs = (*LABS, open_lab(build_lab()))
     serve(labs, given.host, given.port, began, engine=given.engine)

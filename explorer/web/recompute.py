@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from starlette.requests import Request
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine, OpenPage
 from explorer.values.hosts import find_network
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 class Recomputation:
     """Computes results once for all who ask at the same time."""
 
-    def __init__(self, labs: Sequence[Lab], engine: Engine) -> None:
+    def __init__(self, labs: Sequence[OpenLab], engine: Engine) -> None:
         self._labs, self._engine = {lab.slug: lab.again for lab in labs}, engine
         self._making: dict[str, asyncio.Task[None]] = {}
         self._places = asyncio.Semaphore(AT_ONCE)

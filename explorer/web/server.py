@@ -42,26 +42,27 @@ for _name, _value in {
     os.environ.setdefault(_name, _value)
 
 import gradio as gr  # noqa: E402
-from gradio.routes import App  # noqa: E402
 from starlette.applications import Starlette  # noqa: E402
 from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
-from starlette.routing import Mount, Route  # noqa: E402
+from starlette.routing import Route  # noqa: E402
 
 from explorer.components import base  # noqa: E402
-from explorer.contract.lab import Lab  # noqa: E402
+from explorer.contract.lab import OpenLab  # noqa: E402
 from explorer.engine import Engine  # noqa: E402
 from explorer.engine.disk_store import Disk  # noqa: E402
 from explorer.engine.records import is_stuck  # noqa: E402
 from explorer.figures import theme  # noqa: E402
 from explorer.gradio_adapter import files  # noqa: E402
 from explorer.gradio_adapter.document import rewrite_document  # noqa: E402
-from explorer.gradio_adapter.lean_blocks import StatelessSessions  # noqa: E402
 from explorer.gradio_adapter.queue_events import (  # noqa: E402
     cancel_events,
+    count_unread_bytes,
     forget_page,
+    get_queue,
     list_pending_events,
 )
+from explorer.gradio_adapter.stateless_sessions import share_state  # noqa: E402
 from explorer.media import recordings, sound, uploads  # noqa: E402
 from explorer.page import api  # noqa: E402
 from explorer.page.drawings import drawings  # noqa: E402
@@ -102,7 +103,7 @@ class Site:
 
     def __init__(
         self,
-        labs: Sequence[Lab],
+        labs: Sequence[OpenLab],
         engine: Engine | None = None,
         began: float | None = None,
         grace: float = GRACE,
@@ -172,13 +173,7 @@ class Site:
                 allowed_paths=[],
                 blocked_paths=["/"],
             )
-        # Gradio keeps here the application of its own that it would have launched.
-        self.blocks.app = next(
-            route.app
-            for route in self.app.routes
-            if isinstance(route, Mount) and isinstance(route.app, App)
-        )
-        self.blocks.app.state_holder = StatelessSessions(self.blocks)
+        share_state(self.blocks, self.app)
         taken = {number: len(function.inputs) for number, function in self.blocks.fns.items()}
         paths = build_rules(list(self.pages), [route.path for route in self.uploads], taken)
         self._told: Asset | None = None  # the configuration for scripts, made at the first request
@@ -188,7 +183,7 @@ class Site:
             self._rewrite_document,
             self._end_events,
             write_frame_policy(),
-            functools.partial(forget_page, self.blocks._queue),
+            functools.partial(forget_page, get_queue(self.blocks)),
             Proxies.of_environment(),
         )
 
@@ -207,10 +202,10 @@ class Site:
     def _drain_engine(self, then: Callable[[], None]) -> None:
         began, nobody = time.monotonic(), not self.gate.traffic.under_way
         taken, last = (
-            list_pending_events(self.blocks._queue),
+            list_pending_events(get_queue(self.blocks)),
             began + max(0.0, self.grace - FAREWELL),
         )
-        while taken & list_pending_events(self.blocks._queue) and time.monotonic() < last:
+        while taken & list_pending_events(get_queue(self.blocks)) and time.monotonic() < last:
             # An event may have been taken and not yet have reached the engine, which would refuse
             # it from now on.
             time.sleep(0.02)
@@ -312,9 +307,8 @@ class Site:
         if os.environ.get("EXPLORER_METRICS") != "1":
             return PlainTextResponse(NOTHING, 404)
         seen, sounds = self.engine.snapshot(), sound.sound_store()
-        messages: Any = self.blocks._queue.pending_messages_per_session
         stores = {
-            "answers": messages.bounds.size,
+            "answers": count_unread_bytes(get_queue(self.blocks)),
             "results": seen.store_bytes,
             "arrays": array_store().size,
             "drawings": drawings().size,
@@ -395,7 +389,7 @@ class Site:
 
     async def _end_events(self, session: str, event: str | None, heard: bool) -> None:
         """End an event that a page no longer waits for, or all of them."""
-        await cancel_events(self.blocks._queue, session, event, heard)
+        await cancel_events(get_queue(self.blocks), session, event, heard)
 
     def _rewrite_document(self, path: str, document: str) -> str:
         scripts = [
@@ -473,6 +467,6 @@ def _name_page(path: str) -> str:
     return path.strip("/").replace("/", "-") or "home"
 
 
-def create_app(labs: Sequence[Lab], engine: Engine | None = None) -> Gate:
+def create_app(labs: Sequence[OpenLab], engine: Engine | None = None) -> Gate:
     """Return the application for some labs, as uvicorn or a test runs it."""
     return Site(labs, engine).gate

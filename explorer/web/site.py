@@ -15,10 +15,10 @@ from explorer.components.closed import close_lab
 from explorer.components.home import place_home
 from explorer.components.lecture import LEAD, TITLE, place_lecture, write_handout
 from explorer.components.shell import place_shell
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.gradio_adapter.document import Facts
 from explorer.gradio_adapter.lean_blocks import LeanBlocks
-from explorer.gradio_adapter.queue_events import Messages
+from explorer.gradio_adapter.queue_events import set_up_queue
 
 if TYPE_CHECKING:
     from explorer.engine import Engine
@@ -50,7 +50,7 @@ class Unreadable(Exception):
         self.slug = slug
 
 
-def open_site(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.Blocks]:
+def open_site(labs: Sequence[OpenLab], engine: Engine) -> tuple[tuple[OpenLab, ...], gr.Blocks]:
     """Return the labs that the site shows, and the whole site.
 
     A lab whose files cannot be read has a closed page, and the log has the reason.
@@ -66,7 +66,7 @@ def open_site(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.
             shown = tuple(close_lab(lab) if lab.slug == error.slug else lab for lab in shown)
 
 
-def _draw_thumbnail(lab: Lab) -> Lab:
+def _draw_thumbnail(lab: OpenLab) -> OpenLab:
     """Return the lab with its picture, drawn once; a closed one where that fails."""
     try:
         picture = lab.thumbnail()
@@ -76,7 +76,7 @@ def _draw_thumbnail(lab: Lab) -> Lab:
     return dataclasses.replace(lab, thumbnail=lambda: picture)
 
 
-def build_blocks(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
+def build_blocks(labs: Sequence[OpenLab], engine: Engine) -> gr.Blocks:
     """Build the whole site.
 
     No model is loaded and no array is read beyond the labs' stored first results. Pages hold no
@@ -118,25 +118,18 @@ def build_blocks(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
                     raise Unreadable(lab.slug) from error
     # Handlers that the queue lets run side by side; ours wait on the engine, not on threads.
     site.max_threads = VISITORS
-    # Nothing ever waits in Gradio's own queue, so nobody needs the places in it, which cost a
-    # message to all for every run.
-    site.queue(
-        max_size=VISITORS, default_concurrency_limit=VISITORS, api_open=False, status_update_rate=5
-    )
-    site._queue.pending_messages_per_session = Messages(site._queue)
-    site._queue.sleep_when_free = REST
-    site._queue.progress_update_sleep_when_free = 1.0  # for gr.Progress, which no page of ours uses
+    set_up_queue(site, VISITORS, REST)
     return site
 
 
-def _place_frame(labs: Sequence[Lab], here: Lab | None, *, at: str = "map") -> None:
+def _place_frame(labs: Sequence[OpenLab], here: OpenLab | None, *, at: str = "map") -> None:
     gr.Navbar(visible=False)  # type: ignore[attr-defined] # Gradio's own bar appears with the second page; ours stands in the shell
     place_shell(
         labs, here, lecture=LECTURE if labs else None, compare=COMPARE if labs else None, at=at
     )
 
 
-def facts(labs: Sequence[Lab], heads: Mapping[str, str] | None = None) -> dict[str, Facts]:
+def facts(labs: Sequence[OpenLab], heads: Mapping[str, str] | None = None) -> dict[str, Facts]:
     """Return the title and description of every page, by its path.
 
     heads: by a lab's slug, further elements for the head of its page, as HTML.

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine.disk_store import Disk, FromDisk
 from explorer.media.sound import Score, sound_store
 from explorer.page.rendered_results import (
@@ -40,7 +40,7 @@ class StoredResults:
     An address changes with everything that could change the result.
     """
 
-    def __init__(self, labs: Sequence[Lab], disk: Disk | None = None) -> None:
+    def __init__(self, labs: Sequence[OpenLab], disk: Disk | None = None) -> None:
         """Start without results; `prepare_all` makes them.
 
         disk: the store that keeps results from one start of the server to the next; None keeps
@@ -52,7 +52,7 @@ class StoredResults:
         self._engine: Engine | None = None
         # By the digest of a source of rows that a start read from disk: the result that it belongs
         # to.
-        self._unread: dict[str, tuple[Lab, str]] = {}
+        self._unread: dict[str, tuple[OpenLab, str]] = {}
         self._reading: dict[Hashable, asyncio.Task[None]] = {}  # by lab and query, or by digest
         self._queries = {
             lab.slug: tuple(dict.fromkeys([*lab.examples, *(step.query for step in lab.steps)]))
@@ -64,7 +64,7 @@ class StoredResults:
         self._looks: dict[str, RowSource] = {}  # by digest
         self._scores: dict[str, Score] = {}  # by digest
 
-    def list_addresses(self, lab: Lab) -> dict[str, str]:
+    def list_addresses(self, lab: OpenLab) -> dict[str, str]:
         """Return the address of the result of each query of a lab, ready or not."""
         return {
             query: f"/stored/{self.version}/{lab.slug}/{number}"
@@ -152,7 +152,7 @@ class StoredResults:
                 logger.error("%s of %s could not be stored", address.rpartition("/")[2], lab.slug)
 
     async def _make_when_reachable(
-        self, engine: Engine, lab: Lab, query: str, address: str
+        self, engine: Engine, lab: OpenLab, query: str, address: str
     ) -> bool:
         """Make a result once the engine is within reach, and again whenever it went away during the
         work.
@@ -165,7 +165,7 @@ class StoredResults:
             if made or not engine.away:
                 return made
 
-    async def _make_result(self, lab: Lab, query: str, address: str) -> bool:
+    async def _make_result(self, lab: OpenLab, query: str, address: str) -> bool:
         """Read one result from disk or make it, and return whether there is one.
 
         Returns False where the lab failed or refused it, for example out of time.
@@ -203,7 +203,7 @@ class StoredResults:
         kept = None if self._disk is None else self._disk.get(key)
         return kept[0] if kept is not None and isinstance(kept[0], RenderedResult) else None
 
-    async def _draw_result(self, lab: Lab, query: str) -> RenderedResult | None:
+    async def _draw_result(self, lab: OpenLab, query: str) -> RenderedResult | None:
         """Return one result, and hold everything that it names.
 
         Returns None where the lab makes none. The lab's own errors are raised.
@@ -219,7 +219,7 @@ class StoredResults:
         self.hold_named(drawn.text)
         return drawn
 
-    async def _read_request(self, lab: Lab, query: str) -> None:
+    async def _read_request(self, lab: OpenLab, query: str) -> None:
         try:
             await self._draw_result(lab, query)
         # The page then says that the rows are gone, and how they come back.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.components import figure
 from explorer.components.stage import place_picture
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.figures import attention
 from explorer.figures.attention import Kind
 from explorer.figures.curves import Curve, draw_curves
@@ -113,10 +113,10 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def page_of(slug: str) -> Callable[[Lab, object], None]:
+def page_of(slug: str) -> Callable[[OpenLab, object], None]:
     """What stands on one trial page."""
 
-    def page(lab: Lab, engine: object) -> None:
+    def page(lab: OpenLab, engine: object) -> None:
         if slug == "figures":
             epochs = range(1, 6)
             losses = {"loss": [6 / i for i in epochs], "held out": [5 / i for i in epochs]}

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.labs.act_rnn.lab import LAB
+from explorer.labs import LABS
 from tests.browser.visiting import answer, finished, settled
 from tests.browser.waiting import addressed, prepared
 from tests.visits import Visit
+
+LAB = next(lab for lab in LABS if lab.slug == "act_rnn")
 
 # on the page of the promises that hold for every lab
 pytestmark = pytest.mark.xdist_group("act_rnn walk", 2)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from plotly.io import read_json
 
 from explorer.components.stage import place_picture
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.figures import attention
 from tests.browser.attending import HOSTILE, RUNS, SOURCE, TARGET, cross, kinds, page_of, words
 from tests.browser.staged import NEW, Picture, heard, listen, opening
@@ -20,7 +20,7 @@ from tests.browser.waiting import looked, quiet
 from tests.explorer.rolled_out import rollout
 
 
-def flat(lab: Lab, engine: object) -> None:
+def flat(lab: OpenLab, engine: object) -> None:
     """A network of one layer, whose map is too wide to stand beside its small ones."""
     place_picture(
         "attention",

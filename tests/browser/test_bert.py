@@ -10,12 +10,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.bert import about, views
-from explorer.labs.bert.lab import program
 from explorer.page.runs import StoredRun
 from tests.bench import TEXT, Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer.bidirectional import SHIP, explain, explanation
+from tests.explorer.wishes import program_of
 
 # A head for the table, whatever was measured of the shipped one.
 OBJECT = {
@@ -40,7 +40,7 @@ def site(bench: Bench) -> Iterator[str]:
         )
         patched.setattr(views, "list_shipped", lambda: ("mlm", "minilm"))
         page = replace(
-            program(),
+            program_of("bert"),
             explain=explain,
             first=lambda: StoredRun(SHIP, explanation(), 12.0, "cpu"),
             examples=[(SHIP, TEXT)] * 3,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Frame, Page, expect
 
 from explorer.components import bertviz as widget
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.figures.bertviz import Attention, list_encoder_decoder
 from tests.browser import attending
 from tests.browser.staged import NEW
@@ -101,7 +101,7 @@ def runs() -> dict[str, tuple[Attention, ...]]:
     }
 
 
-def page(lab: Lab, engine: object) -> None:
+def page(lab: OpenLab, engine: object) -> None:
     """Places the widget and answers it."""
     views = widget.place_bertviz(note=widget.ENCODER_DECODER)
 

@@ -12,8 +12,8 @@ import torch
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from explorer.labs import LABS
 from explorer.labs.detection import about, texts, views
-from explorer.labs.detection.lab import LAB
 from models.detection.loss import compare_boxes
 from models.detection.matching import match_rows
 from models.detection.records import EXAMPLES, Explanation
@@ -22,6 +22,8 @@ from tests.browser.staged import Picture, alone, opening
 from tests.browser.visiting import settled
 from tests.browser.waiting import addressed, becomes
 from tests.visits import Visit
+
+LAB = next(lab for lab in LABS if lab.slug == "detection")
 
 SCENE = EXAMPLES[0]
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.components.base import write_script_address
 from explorer.components.stage import place_row_sink
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs.reformer.lab import place_hashing
 from tests.browser.staged import AT_ONCE, NEW, Picture, bare, opening
 from tests.browser.waiting import addressed, note, noted
@@ -21,10 +21,10 @@ from tests.explorer import hashed
 KINDS = ("word", "long", "four")
 
 
-def page_of(kind: str) -> Callable[[Lab, object], None]:
+def page_of(kind: str) -> Callable[[OpenLab, object], None]:
     """What stands on one trial page: the picture and its companion."""
 
-    def page(lab: Lab, engine: object) -> None:
+    def page(lab: OpenLab, engine: object) -> None:
         place = place_hashing(hashed.value(kind))
         companion = place_row_sink()
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from explorer.components.home import place_home
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.bench import Bench
 from tests.browser.staged import NEW
@@ -17,7 +17,7 @@ from tests.browser.waiting import measure_box
 TO_COME = (2020, 2020, 2020, 2020)
 
 
-def heir(at: int, year: int) -> Lab:
+def heir(at: int, year: int) -> OpenLab:
     """A lab as there may be more: another one's words and picture, and from 2017 on it descends
     from one before it."""
     lab = LABS[3:][at % (len(LABS) - 3)]

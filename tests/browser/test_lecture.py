@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from playwright.sync_api import FrameLocator, Page, Request, Route, expect
 
-from explorer.labs.translation.lab import LAB
+from explorer.labs import LABS
 from models.translation.records import EXAMPLES
 from tests.browser.staged import NEW
 from tests.browser.visiting import LIVE, badge, error, finished
@@ -25,6 +25,8 @@ from tests.browser.waiting import asked, becomes, left, prepared, unfolded
 from tests.explorer.asking import event, join, raw
 from tests.explorer.page.test_leaving import LONG, PATIENCE, given, until
 from tests.visits import Visit
+
+LAB = next(lab for lab in LABS if lab.slug == "translation")
 
 # on the page of the promises that hold for every lab
 ON_ITS_PAGE = pytest.mark.xdist_group("translation walk", 2)

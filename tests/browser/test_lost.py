@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.components.base import write_frontend_address
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from explorer.page.views import view_in_folded_panel
 from explorer.web.server import Site
@@ -290,7 +290,7 @@ def test_pages_of_a_hall_come_back_one_by_one(page_watch: Page, relay: Relay) ->
 
 @pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
 def test_lost_request_is_answered_in_each_lab(
-    new_page: NEW, running: Running, relay: Relay, lab: Lab
+    new_page: NEW, running: Running, relay: Relay, lab: OpenLab
 ) -> None:
     relay.port = running.port
     page, faults = new_page()

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.nonautoregressive import views
-from explorer.labs.nonautoregressive.lab import program
 from explorer.page.program import Change
 from explorer.page.runs import StoredRun
 from explorer.panels import translation
@@ -19,6 +18,7 @@ from models.nonautoregressive.records import EXAMPLES, SPACE
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 from tests.explorer.parallel import explain, explanation, reread
+from tests.explorer.wishes import program_of
 
 ALL = "moment=9 pos=2 show=p"
 
@@ -27,7 +27,7 @@ def page() -> Any:
     """The lab's own page over a model of a few lines."""
     kept = StoredRun(EXAMPLES[0], explanation(), 12.0, "cpu")
     return replace(
-        program(),
+        program_of("nonautoregressive"),
         explain=explain,
         first=lambda: kept,
         change=Change(views.difference, reread, translation.ask_to_reread),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
 from explorer.components import base
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs.sparse_transformer.lab import place_patterns
 from models.layers.patterns import KINDS, USES, Pattern
 from tests.browser.staged import Picture, bare
@@ -50,7 +50,7 @@ def reach(pattern: Pattern, position: int) -> tuple[NDArray[np.int16], NDArray[n
     return steps, via
 
 
-def page_of(lab: Lab, engine: object) -> None:
+def page_of(lab: OpenLab, engine: object) -> None:
     """Both pictures alone."""
     place_patterns()
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.contract import permalink
-from explorer.labs.image_transformer import lab, views
+from explorer.labs.image_transformer import views
 from explorer.page.program import Program
 from explorer.page.runs import StoredRun
 from models.data.pixels import read_picture
@@ -32,11 +32,12 @@ from tests.browser.visiting import (
 )
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.drawn_pictures import explanation, generate, measure
+from tests.explorer.wishes import program_of
 
 
 def program() -> Program[Request, Any]:
     """The lab's own page over models of a few lines."""
-    whole = lab.program()
+    whole = program_of("image_transformer")
     assert whole.change is not None
     kept = StoredRun(EXAMPLES[0], explanation(EXAMPLES[0]), 12.0, "cpu")
     return replace(

@@ -12,7 +12,7 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from explorer.components.stage import place_picture
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.figures import reading as figures
 from explorer.panels.passages import TEXT_VIEW
 from tests.browser.staged import AT_ONCE, NEW, Picture, listen, opening
@@ -32,10 +32,10 @@ async def grow() -> AsyncGenerator[dict[str, object], None]:
     yield readings.value(query="v=2", state="live", pick={**PICK, "pos": 500})
 
 
-def page_of(slug: str) -> Callable[[Lab, object], None]:
+def page_of(slug: str) -> Callable[[OpenLab, object], None]:
     """What stands on one trial page."""
 
-    def page(lab: Lab, engine: object) -> None:
+    def page(lab: OpenLab, engine: object) -> None:
         value = (
             readings.value(pick=PICK) if slug == "beside" else readings.value(1200, 64, pick=PICK)
         )

@@ -8,11 +8,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from explorer.labs.reformer.lab import LAB
+from explorer.labs import LABS
 from tests.browser.staged import Picture
 from tests.browser.visiting import answer, chip, finished, restored
 from tests.browser.waiting import addressed, becomes, measure_box
 from tests.visits import Visit
+
+LAB = next(lab for lab in LABS if lab.slug == "reformer")
 
 # on the page of the promises that hold for every lab
 pytestmark = pytest.mark.xdist_group("reformer walk", 2)

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.components.stage import place_picture
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs.music import rolls, texts
 from explorer.labs.music.figures import roll as figure
 from models.music.records import Made, Step
@@ -79,10 +79,10 @@ def change() -> dict[str, object]:
     )
 
 
-def page_of(slug: str) -> Callable[[Lab, object], None]:
+def page_of(slug: str) -> Callable[[OpenLab, object], None]:
     """What stands on one trial page."""
 
-    def page(lab: Lab, engine: object) -> None:
+    def page(lab: OpenLab, engine: object) -> None:
         place = place_picture(
             "roll",
             value("piano" if slug == "piano" else "chorale"),

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from explorer.components.base import write_frontend_address
 from explorer.components.lecture import place_lecture
 from explorer.components.presenter import place_presenter
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.bench import Bench
 from tests.browser import attending
@@ -23,7 +23,7 @@ from tests.browser.staged import NEW
 from tests.browser.waiting import addressed, becomes
 
 
-class Benched(Lab):
+class Benched(OpenLab):
     """A lab at the address of its bench page."""
 
     @property
@@ -78,7 +78,7 @@ def site(bench: Bench) -> Iterator[str]:
     bench.lecture = None
 
 
-def opened(page: Page, site: str, lab: Lab = LAB, query: str = "") -> Page:
+def opened(page: Page, site: str, lab: OpenLab = LAB, query: str = "") -> Page:
     """The page of a lab once its frame and its picture are alive; what is no page of these is one
     with nothing on it."""
     page.route(
@@ -92,7 +92,7 @@ def opened(page: Page, site: str, lab: Lab = LAB, query: str = "") -> Page:
     return page
 
 
-def at(page: Page, lab: Lab, step: int, **more: str) -> None:
+def at(page: Page, lab: OpenLab, step: int, **more: str) -> None:
     """Waits until the browser stands at a step of a lab, its note open."""
     page.wait_for_url(re.compile(rf"{re.escape(lab.path)}\?(?=.*\bstep={step}\b)"))
     addressed(page, step=str(step), **more)

@@ -7,8 +7,10 @@ import random
 
 from playwright.sync_api import Page, expect
 
-from explorer.labs.translation.lab import LAB
+from explorer.labs import LABS
 from tests.browser.visiting import finished
+
+LAB = next(lab for lab in LABS if lab.slug == "translation")
 
 # A busy browser: it hears a second late that its stream of answers has ended. window.ended: such a
 # word is on its way to the page.

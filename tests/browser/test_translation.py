@@ -8,14 +8,16 @@ import re
 import pytest
 from playwright.sync_api import Page, Response, expect
 
+from explorer.labs import LABS
 from explorer.labs.translation import views
-from explorer.labs.translation.lab import LAB
 from models.translation.explain import explain
 from models.translation.records import Explanation
 from tests.browser.staged import Picture, numbers
 from tests.browser.visiting import badge, finished, go, number, restored
 from tests.browser.waiting import addressed, asked, becomes, note, noted
 from tests.visits import Visit
+
+LAB = next(lab for lab in LABS if lab.slug == "translation")
 
 # on the page of the promises that hold for every lab
 pytestmark = pytest.mark.xdist_group("translation walk", 2)

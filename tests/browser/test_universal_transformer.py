@@ -8,10 +8,12 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.labs.universal_transformer.lab import LAB
+from explorer.labs import LABS
 from tests.browser.visiting import answer, chip, error, finished
 from tests.browser.waiting import addressed, becomes
 from tests.visits import Visit
+
+LAB = next(lab for lab in LABS if lab.slug == "universal_transformer")
 
 # on the page of the promises that hold for every lab
 pytestmark = pytest.mark.xdist_group("universal_transformer walk", 2)

@@ -8,7 +8,7 @@ import logging
 
 import pytest
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine, Failed
 from explorer.labs import LABS
 from explorer.web.server import Site
@@ -24,7 +24,7 @@ WITH_MODELS = [lab for lab in LABS if lab.probe is not None]
 @pytest.mark.parametrize("lab", WITH_MODELS, ids=[lab.slug for lab in WITH_MODELS])
 @pytest.mark.parametrize("name", ["model.json", "model.safetensors"])
 def test_a_broken_lab_says_so_and_is_logged(
-    lab: Lab, name: str, caplog: pytest.LogCaptureFixture
+    lab: OpenLab, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = Engine()
     try:
@@ -44,7 +44,7 @@ def test_a_broken_lab_says_so_and_is_logged(
     assert name in caplog.text
 
 
-async def _asked(lab: Lab, engine: Engine) -> None:
+async def _asked(lab: OpenLab, engine: Engine) -> None:
     assert lab.probe is not None
     await lab.probe(engine)
 

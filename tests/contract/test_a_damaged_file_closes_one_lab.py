@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from explorer.contract import labels
-from explorer.contract.lab import Lab, read_steps
+from explorer.contract.lab import OpenLab, read_steps
 from explorer.labs import LABS
 from explorer.web.server import Site
 from tests.conftest import ROOT, built
@@ -26,19 +26,19 @@ from tests.explorer.web.test_site import lab
 SMALL = ("*.npz", "*.json")
 
 
-def files(one: Lab) -> list[Path]:
+def files(one: OpenLab) -> list[Path]:
     """The small files of a lab."""
     return sorted(path for pattern in SMALL for path in (ASSETS / one.slug).rglob(pattern))
 
 
-def read(one: Lab) -> Lab:
+def read(one: OpenLab) -> OpenLab:
     """The lab with steps as they are read now; without any it is closed."""
     return dataclasses.replace(
         one, steps=read_steps(one.slug, sys.modules[f"explorer.labs.{one.slug}.lab"].views.steps)
     )
 
 
-def shown(site: Site, one: Lab) -> str:
+def shown(site: Site, one: OpenLab) -> str:
     """All that the widgets of a lab's page are given."""
     found = re.search(r"window\.gradio_config = (\{.*?\});</script>", ask(site, one.path).text)
     assert found is not None
@@ -59,7 +59,7 @@ OTHER = lab(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one", LABS, ids=[one.slug for one in LABS])
-def test_each_cut_file_closes_one_lab(one: Lab, caplog: pytest.LogCaptureFixture) -> None:
+def test_each_cut_file_closes_one_lab(one: OpenLab, caplog: pytest.LogCaptureFixture) -> None:
     with truncated(*(ASSETS / one.slug).rglob("*.md")) as opened:
         site = built(lambda: Site([read(one), OTHER]))
     site.engine.close(0)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.browser.waiting import addressed
 from tests.known import known
@@ -41,7 +41,7 @@ FOLDED = {
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_unknown_names_leave_the_address(lab: Lab, site: str, page_watch: Page) -> None:
+def test_unknown_names_leave_the_address(lab: OpenLab, site: str, page_watch: Page) -> None:
     folded = FOLDED.get(lab.slug, {})
     looks = LOOKS[lab.slug] | {
         f"_{key}": value for panel in folded.values() for key, value in panel.items()

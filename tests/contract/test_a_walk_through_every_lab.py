@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.projected import FIRST
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.browser.waiting import START, addressed, becomes, exact, prepared
 from tests.contract.conftest import on_its_page
@@ -107,7 +107,7 @@ def step(page: Page, number: int) -> None:
 @pytest.fixture(scope="module", params=on_its_page(0))
 def walk(
     request: pytest.FixtureRequest, visited: Visit, site: str
-) -> Iterator[tuple[Page, Faults, Lab]]:
+) -> Iterator[tuple[Page, Faults, OpenLab]]:
     """(page, its faults, lab), opened wide at the bare address once the server holds the lab's
     examples and steps; then it is visited."""
     prepared(site, request.param.slug)
@@ -120,7 +120,7 @@ def walk(
 
 
 def test_it_opens_with_a_stored_result(
-    walk: tuple[Page, Faults, Lab],
+    walk: tuple[Page, Faults, OpenLab],
 ) -> None:
     page, faults, _ = walk
     expect(page.locator(".tfe-badge").first).to_have_text("stored")
@@ -133,14 +133,14 @@ def test_it_opens_with_a_stored_result(
 
 
 def test_its_first_screen_has_a_figure(
-    walk: tuple[Page, Faults, Lab],
+    walk: tuple[Page, Faults, OpenLab],
 ) -> None:
     page, _, _ = walk
     becomes(page, lambda: page.evaluate(FIRST)["sentence"] or page.evaluate(HEIGHTS), True)
 
 
 def test_each_part_leads_to_its_panel(
-    walk: tuple[Page, Faults, Lab],
+    walk: tuple[Page, Faults, OpenLab],
 ) -> None:
     page, _, lab = walk
     expect(page.locator(".tfe-shell-network [aria-current]")).to_have_count(1)
@@ -151,7 +151,7 @@ def test_each_part_leads_to_its_panel(
     expect(page.locator(last).first).to_be_in_viewport()  # nobody is called back by a late answer
 
 
-def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults, Lab]) -> None:
+def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults, OpenLab]) -> None:
     page, faults, lab = walk
     page.set_viewport_size({"width": 1280, "height": 900})
     for number, one in enumerate(lab.steps, 1):
@@ -175,7 +175,7 @@ def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults
 
 
 def test_history_restores_input_and_view(
-    walk: tuple[Page, Faults, Lab],
+    walk: tuple[Page, Faults, OpenLab],
 ) -> None:
     page, _, lab = walk
     badge, last = page.locator(".tfe-badge").first, len(lab.steps)
@@ -203,7 +203,7 @@ def test_history_restores_input_and_view(
 
 
 def test_its_link_shows_the_same_elsewhere(
-    walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str
+    walk: tuple[Page, Faults, OpenLab], contexts: Contexts, site: str
 ) -> None:
     page, _, lab = walk
     step(page, max(number for number, one in enumerate(lab.steps, 1) if one.query))
@@ -221,7 +221,7 @@ def test_its_link_shows_the_same_elsewhere(
 
 
 def test_steps_show_what_they_speak_of(
-    walk: tuple[Page, Faults, Lab],
+    walk: tuple[Page, Faults, OpenLab],
 ) -> None:
     page, _, lab = walk
     speaking = [number for number, one in enumerate(lab.steps, 1) if one.panel]
@@ -255,7 +255,7 @@ def test_steps_show_what_they_speak_of(
 
 
 def test_a_guessed_figure_starts_covered(
-    walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str
+    walk: tuple[Page, Faults, OpenLab], contexts: Contexts, site: str
 ) -> None:
     page, _, lab = walk
     number, guess = next(
@@ -297,7 +297,7 @@ def test_a_guessed_figure_starts_covered(
 
 
 def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(
-    walk: tuple[Page, Faults, Lab], visited: Visit
+    walk: tuple[Page, Faults, OpenLab], visited: Visit
 ) -> None:
     _, _, lab = walk
     query, named = NONSENSE[lab.slug]
@@ -310,5 +310,5 @@ def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(
     expect(page.locator("h1")).to_be_visible()
 
 
-def test_nothing_went_wrong_on_the_way(walk: tuple[Page, Faults, Lab]) -> None:
+def test_nothing_went_wrong_on_the_way(walk: tuple[Page, Faults, OpenLab]) -> None:
     assert walk[1].all() == []

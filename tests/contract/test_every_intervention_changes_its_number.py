@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.labs import LABS
 
@@ -34,7 +34,7 @@ def numbers(value: Any) -> Iterator[tuple[float, float]]:
     ("lab", "key"),
     [pytest.param(lab, key, id=f"{lab.slug}-{key}") for lab in LABS for key in lab.interventions],
 )
-def test_an_intervention_changes_its_number(lab: Lab, key: str, engine: Engine) -> None:
+def test_an_intervention_changes_its_number(lab: OpenLab, key: str, engine: Engine) -> None:
     async def drawn(query: str) -> Any:
         assert lab.stored is not None
         return await lab.stored(engine, query)

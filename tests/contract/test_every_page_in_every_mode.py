@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.projected import FIRST
 from explorer.components.base import list_frontend_files
 from explorer.contract import labels
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.browser.waiting import START, becomes, prepared, unfolded
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
@@ -32,7 +32,7 @@ class Shown(NamedTuple):
 
     page: Page
     faults: Faults
-    lab: Lab
+    lab: OpenLab
     mode: str
     first: dict[str, bool]
 
@@ -90,7 +90,7 @@ FOREIGN = {
 }
 
 
-def _whole(page: Page, lab: Lab) -> None:
+def _whole(page: Page, lab: OpenLab) -> None:
     """Its first intervention, all that is folded away unfolded and answered."""
     changed = next(iter(lab.interventions.values()))
     if asked(urlsplit(page.evaluate("location.href")).query) != asked(changed):
@@ -113,7 +113,7 @@ class Opened:
         self._contexts, self._site = contexts, site
         self._shown: Shown | None = None
 
-    def __call__(self, lab: Lab, mode: str) -> Shown:
+    def __call__(self, lab: OpenLab, mode: str) -> Shown:
         """The lab in this mode, with what the first screen of a phone held."""
         shown = self._shown
         if shown is None or shown.lab is not lab or shown.mode not in ("phone", mode):
@@ -131,7 +131,7 @@ class Opened:
         self._shown = shown
         return shown
 
-    def _on_a_phone(self, lab: Lab) -> Shown:
+    def _on_a_phone(self, lab: OpenLab) -> Shown:
         prepared(self._site, lab.slug)
         self._contexts.end(self._site)
         page = self._contexts.page(self._site, **PHONE)

@@ -8,12 +8,12 @@ from importlib import import_module
 
 import pytest
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from models.explaining.errors import InputError, refuse_head
 
 
-def _asked(lab: Lab) -> tuple[str, object] | None:
+def _asked(lab: OpenLab) -> tuple[str, object] | None:
     """A field of the lab's request that names heads, and a head in it that there is not: the tenth
     of the tenth layer."""
     fields = {
@@ -32,7 +32,7 @@ def test_most_labs_name_heads_in_their_requests() -> None:
 
 
 @pytest.mark.parametrize("lab", naming, ids=[lab.slug for lab in naming])
-def test_a_refusal_names_the_tenth_head_by_ten(lab: Lab) -> None:
+def test_a_refusal_names_the_tenth_head_by_ten(lab: OpenLab) -> None:
     asked = _asked(lab)
     assert asked is not None
     records = import_module(f"models.{lab.slug}.records")

@@ -13,7 +13,7 @@ import gradio as gr
 import orjson
 import pytest
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.labs import LABS
 from explorer.page import wiring
@@ -34,7 +34,7 @@ def pages() -> Iterator[gr.Blocks]:
     yield built(lambda: build_blocks(LABS, engine))
 
 
-def events(pages: gr.Blocks, lab: Lab) -> dict[int, tuple[str, Any]]:
+def events(pages: gr.Blocks, lab: OpenLab) -> dict[int, tuple[str, Any]]:
     """The handlers of a page that take what an event carries, by number, with the name of their
     event; that which draws most is first."""
     return {
@@ -59,7 +59,7 @@ def told(handler: Any, detail: Any) -> list[bytes]:
     return asyncio.run(hear())
 
 
-def wishes(pages: gr.Blocks, lab: Lab) -> Iterator[tuple[Any, Any]]:
+def wishes(pages: gr.Blocks, lab: OpenLab) -> Iterator[tuple[Any, Any]]:
     """The handler of a lab's page with wishes for such numbers, one at a time, as the texts of a
     request's fields."""
     asking = next(handler for name, handler in events(pages, lab).values() if name == "ask")
@@ -72,7 +72,7 @@ def wishes(pages: gr.Blocks, lab: Lab) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
-def test_every_number_of_a_request_is_refused_in_words(pages: gr.Blocks, lab: Lab) -> None:
+def test_every_number_of_a_request_is_refused_in_words(pages: gr.Blocks, lab: OpenLab) -> None:
     tried = 0
     for handler, detail in wishes(pages, lab):
         refused = next(
@@ -103,7 +103,7 @@ def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
-def test_absurd_numbers_get_sendable_answers(pages: gr.Blocks, lab: Lab) -> None:
+def test_absurd_numbers_get_sendable_answers(pages: gr.Blocks, lab: OpenLab) -> None:
     names = (
         "wished",
         "layer",

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.test_labs import widgets_of
 
 
-def drawn(lab: Lab) -> list[dict[str, Any]]:
+def drawn(lab: OpenLab) -> list[dict[str, Any]]:
     """What the widgets of a page draw on arrival."""
     return [widget.value for widget in widgets_of(lab) if isinstance(widget.value, dict)]
 
 
 @pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
-def test_a_key_has_the_number_that_the_same_token_has_as_a_query(lab: Lab) -> None:
+def test_a_key_has_the_number_that_the_same_token_has_as_a_query(lab: OpenLab) -> None:
     kinds = [kind for value in drawn(lab) for kind in value.get("kinds") or [] if kind["own"]]
     for kind in kinds:
         every = kind["whole"] or kind

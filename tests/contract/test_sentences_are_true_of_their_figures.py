@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.support.truth.contradictions import contradictions
 from tests.support.truth.saying import Sayings, program
@@ -26,7 +26,7 @@ def sayings(chromium: Browser) -> Iterator[Sayings]:
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_no_sentence_says_other_than_its_figure(lab: Lab, sayings: Sayings) -> None:
+def test_no_sentence_says_other_than_its_figure(lab: OpenLab, sayings: Sayings) -> None:
     (run,) = sayings.accepted(lab, 1, latest=True)
     assert [wrong for one in run for wrong in contradictions(one)] == []
 

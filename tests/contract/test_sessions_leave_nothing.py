@@ -12,7 +12,8 @@ import gradio as gr
 import pytest
 from gradio.components.api_component import Api
 
-from explorer.gradio_adapter.lean_blocks import LeanBlocks, StatelessSessions
+from explorer.gradio_adapter.lean_blocks import LeanBlocks
+from explorer.gradio_adapter.stateless_sessions import StatelessSessions
 from explorer.web.server import Site
 from tests.conftest import built
 from tests.explorer.asking import ask

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from tests.browser.waiting import note, noted
 from tests.contract.conftest import on_its_page
 from tests.known import known
@@ -48,7 +48,7 @@ EACH = pytest.mark.parametrize("lab", on_its_page())
 
 
 @EACH
-def test_inputs_are_live_or_remembered(lab: Lab, visit: Visit) -> None:
+def test_inputs_are_live_or_remembered(lab: OpenLab, visit: Visit) -> None:
     page = visit(f"{lab.path}?{NEW[lab.slug]}")
     badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text(LIVE)
@@ -69,7 +69,7 @@ def test_inputs_are_live_or_remembered(lab: Lab, visit: Visit) -> None:
 
 
 @EACH
-def test_a_change_that_is_running_says_so(lab: Lab, visit: Visit) -> None:
+def test_a_change_that_is_running_says_so(lab: OpenLab, visit: Visit) -> None:
     page = visit(f"{lab.path}?{SMALL[lab.slug]}")
     badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text(RESULT)

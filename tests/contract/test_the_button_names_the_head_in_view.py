@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.browser.waiting import becomes
 from tests.contract.conftest import on_its_page
@@ -25,7 +25,7 @@ DRAWN = (
 )
 
 
-def models_of(lab: Lab) -> list[str]:
+def models_of(lab: OpenLab) -> list[str]:
     """Return the models whose heads the lab can silence."""
     knobs = [one for one in program_of(lab.slug).controls if one.kind == "heads"]
     return [model for knob in knobs[:1] for model in knob.names]
@@ -53,7 +53,7 @@ def button_names_head(page: Page, model: str) -> bool:
 
 
 @pytest.mark.parametrize("lab", silencing)
-def test_button_names_the_head_in_view(visit: Visit, lab: Lab) -> None:
+def test_button_names_the_head_in_view(visit: Visit, lab: OpenLab) -> None:
     shown = 0
     for model in models_of(lab):
         page = visit(f"{lab.path}?" + "&".join(f"_{key}={model}" for key in KEYS))

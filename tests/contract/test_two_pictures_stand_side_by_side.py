@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from explorer.labs.translation.lab import LAB as TRANSLATION
+from explorer.labs import LABS
 from explorer.web.site import COMPARE
 from tests.browser.waiting import becomes, measure_box
 from tests.fitting import refused_by_axe, scrolls_sideways
+
+TRANSLATION = next(lab for lab in LABS if lab.slug == "translation")
 
 # Something is locked in the frame, whose height is then the mark of the next look at it.
 MOVED = """(frame) => {

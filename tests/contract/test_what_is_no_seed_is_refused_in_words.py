@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 from playwright.sync_api import expect
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.contract.permalink import encode
 from tests.contract.conftest import on_its_page
 from tests.visits import Visit
@@ -29,7 +29,7 @@ def test_most_labs_have_a_seed() -> None:
 
 
 @pytest.mark.parametrize("lab", SEEDED)
-def test_a_link_that_gives_one_is_refused(lab: Lab, visit: Visit) -> None:
+def test_a_link_that_gives_one_is_refused(lab: OpenLab, visit: Visit) -> None:
     example = dataclasses.replace(
         import_module(f"models.{lab.slug}.records").EXAMPLES[0], seed=424_242
     )
@@ -47,7 +47,7 @@ def test_a_link_that_gives_one_is_refused(lab: Lab, visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("lab", TYPED)
-def test_what_is_typed_stays_in_its_box(lab: Lab, visit: Visit) -> None:
+def test_what_is_typed_stays_in_its_box(lab: OpenLab, visit: Visit) -> None:
     page = visit(lab.path)
     badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text("stored")

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from explorer.components.base import find_vendor_file, list_frontend_files
-from explorer.contract.lab import FIGURE, Lab
+from explorer.contract.lab import FIGURE, OpenLab
 from tests.browser.waiting import exact
 from tests.contract.conftest import on_its_page
 from tests.contract.test_a_walk_through_every_lab import settled
@@ -88,7 +88,7 @@ def offline(chromium: Browser) -> Iterator[Page]:
     context.close()
 
 
-def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
+def _saved(page: Page, folder: Path, lab: OpenLab) -> dict[str, Path]:
     """Every file that the export bars in view offer, by widget and kind; each view offers the kinds
     that its lab declares."""
     files: dict[str, Path] = {}
@@ -118,7 +118,7 @@ def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
 
 @pytest.mark.parametrize("lab", on_its_page(3))
 def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(
-    visit: Visit, offline: Page, site: str, lab: Lab, tmp_path: Path
+    visit: Visit, offline: Page, site: str, lab: OpenLab, tmp_path: Path
 ) -> None:
     page = visit(f"{lab.path}?{next(iter(lab.interventions.values()))}")
     settled(page)

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.components.base import FOLDER, list_frontend_files
 from explorer.contract import labels
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.contract.labels import NOUNS, fill_text, write_change_sentence
 from explorer.labs import LABS
 from explorer.page import card_facts
@@ -230,7 +230,7 @@ def test_empty_memories_and_equal_texts(
 
 
 @every_lab
-def test_every_text_of_a_lab_has_a_chinese_of_its_own(lab: Lab) -> None:
+def test_every_text_of_a_lab_has_a_chinese_of_its_own(lab: OpenLab) -> None:
     held = [
         value
         for name, value in vars(import_module(f"explorer.labs.{lab.slug}.texts")).items()
@@ -250,7 +250,7 @@ def test_every_text_of_a_lab_has_a_chinese_of_its_own(lab: Lab) -> None:
 
 
 @every_lab
-def test_no_step_depends_on_the_theme(lab: Lab) -> None:
+def test_no_step_depends_on_the_theme(lab: OpenLab) -> None:
     """A ground is dark in one theme and light in the other."""
     said = [
         text

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.components.change_panel import Rolls
 from explorer.figures.rollpairs import MusicSide, RollPair
 from explorer.labs.music import change, texts, views
-from explorer.page.program import Change, Program
+from explorer.page.program import AnswerBar, Change, Program
 from explorer.page.runs import StoredRun
 from models.music import chorales
 from models.music.records import Request, melody, motif, spell_events
@@ -76,12 +76,13 @@ PROGRAM: Program[Request, Seen] = Program(
     examples=tuple(zip(EXAMPLES, TITLES, strict=True)),
     shorts=TITLES,
     first=lambda: StoredRun(EXAMPLES[0], Seen(7), 812.0, "cpu"),
-    answer=lambda _seen, _request: None,
     about=ABOUT,
-    region=texts.REGION,
-    pick=lambda _seen, request: {
-        "model": "jsb_relative" if request.style == "chorale" else "relative",
-        "head": "2.3",
-        "note": 3,
-    },
+    bar=AnswerBar(
+        texts.REGION,
+        pick=lambda _seen, request: {
+            "model": "jsb_relative" if request.style == "chorale" else "relative",
+            "head": "2.3",
+            "note": 3,
+        },
+    ),
 )

@@ -13,7 +13,7 @@ from explorer.contract.controls import Control, SamplePictures
 from explorer.contract.knobs import Range, Spans
 from explorer.figures.pairs import Measure, PicturePair
 from explorer.figures.sides import TextSide
-from explorer.page.program import Change, Program
+from explorer.page.program import AnswerBar, Change, Program
 from explorer.page.runs import StoredRun
 from explorer.panels import passages
 from models.explaining.request_fields import (
@@ -289,13 +289,14 @@ PROGRAM: Program[Ask, Seen] = Program(
     examples=tuple(zip(EXAMPLES, TITLES, strict=True)),
     shorts=TITLES,
     first=lambda: StoredRun(EXAMPLES[0], Seen(7), 12.0, "cpu"),
-    answer=lambda _seen, _request: None,
     about=ABOUT,
-    region=text("What is read and made", "读什么、生成什么"),
-    run=passages.RUN,
-    pick=lambda _seen, request: (
-        {"model": "strided", "head": "2.3", "pos": 412}
-        if request.task == "digit"
-        else {"model": "xl", "head": "2.3", "pos": 640}
+    bar=AnswerBar(
+        text("What is read and made", "读什么、生成什么"),
+        run=passages.RUN,
+        pick=lambda _seen, request: (
+            {"model": "strided", "head": "2.3", "pos": 412}
+            if request.task == "digit"
+            else {"model": "xl", "head": "2.3", "pos": 640}
+        ),
     ),
 )

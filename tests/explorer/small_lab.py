@@ -12,7 +12,7 @@ from typing import Any
 from explorer.components import change_panel, figure, input_bar
 from explorer.components.figure import place_run_figure
 from explorer.contract.controls import Control, StoryWords
-from explorer.page.program import About, Change, Program
+from explorer.page.program import About, AnswerBar, Change, Program
 from explorer.page.runs import StoredRun
 from explorer.page.views import View
 from models.explaining.errors import InputError
@@ -239,19 +239,21 @@ PROGRAM: Program[Ask, Said] = Program(
     change=Change(difference, measure, lambda request, _before: replace(request, text="")),
     examples=tuple((one, text(f"example {one.text}", f"示例 {one.text}")) for one in EXAMPLES),
     first=lambda: StoredRun(EXAMPLES[0], Said("abab", "abab"), 12.0, "cpu"),
-    answer=lambda seen, request: input_bar.describe_answer(
-        request.question or request.text,
-        seen.answer,
-        right=seen.answer == seen.expected,
-        expected=seen.expected,
-        facts=[
-            (
-                text(f"{len(seen.answer)} letters", f"{len(seen.answer)} 个字母"),
-                text("how many", "多少"),
-            )
-        ],
-        beside=[input_bar.Beside(text("another", "另一个"), HOSTILE, False)],
-    ),
     about=ABOUT,
-    region=text("What is asked", "提问"),
+    bar=AnswerBar(
+        text("What is asked", "提问"),
+        answer=lambda seen, request: input_bar.describe_answer(
+            request.question or request.text,
+            seen.answer,
+            right=seen.answer == seen.expected,
+            expected=seen.expected,
+            facts=[
+                (
+                    text(f"{len(seen.answer)} letters", f"{len(seen.answer)} 个字母"),
+                    text("how many", "多少"),
+                )
+            ],
+            beside=[input_bar.Beside(text("another", "另一个"), HOSTILE, False)],
+        ),
+    ),
 )

@@ -12,7 +12,7 @@ from typing import Any
 from explorer.components.figure import place_run_figure
 from explorer.contract.controls import Control, ShippedText
 from explorer.contract.knobs import Range
-from explorer.page.program import Program
+from explorer.page.program import AnswerBar, Program
 from explorer.page.runs import StoredRun
 from explorer.page.views import View
 from explorer.panels import passages
@@ -162,17 +162,18 @@ PROGRAM: Program[Ask, Read] = Program(
     examples=tuple(zip(EXAMPLES, TITLES, strict=True)),
     shorts=SHORTS,
     first=lambda: StoredRun(EXAMPLES[0], Read(given(EXAMPLES[0]), "A" * 300), 12.0, "cpu"),
-    answer=lambda _seen, _request: None,
-    lines=lambda seen, request: passages.write_lines(
-        request,
-        seen.given,
-        None if request.text else PAGES[0].source,
-        [(text("Calm", "平静"), 1.524, seen.written), (text("Bold", "大胆"), 1.611, None)],
-    ),
     about=ABOUT,
-    region=text("A text and what is written after it", "文本与续写"),
-    run=passages.RUN,
-    progress=lambda steps, request: passages.describe_progress(
-        len(given(request)), sum(map(len, steps)), request.length
+    bar=AnswerBar(
+        text("A text and what is written after it", "文本与续写"),
+        lines=lambda seen, request: passages.write_lines(
+            request,
+            seen.given,
+            None if request.text else PAGES[0].source,
+            [(text("Calm", "平静"), 1.524, seen.written), (text("Bold", "大胆"), 1.611, None)],
+        ),
+        run=passages.RUN,
+        progress=lambda steps, request: passages.describe_progress(
+            len(given(request)), sum(map(len, steps)), request.length
+        ),
     ),
 )

@@ -13,7 +13,7 @@ import gradio as gr
 import pytest
 
 from explorer.contract import controls
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.labs import LABS
 from explorer.page import api
@@ -91,7 +91,7 @@ def sentences(updates: list[dict[str, Any]]) -> list[str]:
 
 
 @labs
-def test_no_sentence_holds_what_nobody_sees(lab: Lab, engine: Engine) -> None:
+def test_no_sentence_holds_what_nobody_sees(lab: OpenLab, engine: Engine) -> None:
     page = program_of(lab.slug)
     fine = small(lab)
     hostile = f"Two {MARKS} dogs run \x07on the grass."
@@ -127,7 +127,7 @@ def test_controls_are_read_as_spaces(slug: str, engine: Engine) -> None:
 
 
 @labs
-def test_every_generated_result_says_why_it_ends(lab: Lab, engine: Engine) -> None:
+def test_every_generated_result_says_why_it_ends(lab: OpenLab, engine: Engine) -> None:
     page = program_of(lab.slug)
     ended = finished(page, small(lab), engine)["ask"]["ended"]
     assert bool(ended) == (lab.slug in GENERATES)
@@ -208,7 +208,9 @@ def test_full_width_digits_are_digits(slug: str, query: str, engine: Engine) -> 
 
 
 @labs
-def test_a_script_gets_every_view_that_is_offered_and_no_other(lab: Lab, engine: Engine) -> None:
+def test_a_script_gets_every_view_that_is_offered_and_no_other(
+    lab: OpenLab, engine: Engine
+) -> None:
     page = replace(program_of(lab.slug), slug=lab.slug)
     request = small(lab)
     given = controls.spell_fields(request)

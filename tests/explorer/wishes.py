@@ -6,17 +6,18 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from explorer.components.folded import with_drawings_as_text
 from explorer.contract import controls
 from explorer.engine import Engine
+from explorer.labs import DECLARED
 from explorer.page.answers import render_folded_view, stream_answer
 from explorer.page.program import Program
 
 T = TypeVar("T")
-Page = Program[Any, Any]
+Page = Program[Any, Any, Any, Any]
 
 
 def alone(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -78,6 +79,6 @@ def opened(page: Page, view: str, detail: dict[str, Any], engine: Engine | None 
 
 
 def program_of(slug: str) -> Page:
-    """What the page of a lab declares."""
-    page: Any = import_module(f"explorer.labs.{slug}.lab")
-    return page.PROGRAM if hasattr(page, "PROGRAM") else page.program()
+    """The program of a lab's page, whose drawings are not remembered under its name."""
+    found = next(lab for lab in DECLARED if lab.slug == slug)
+    return replace(found.build_program(), slug="")

@@ -47,15 +47,6 @@ first = runs.load_first_once("adaptive_span", EXAMPLES[0], Explanation)
 # ---- the input bar
 
 
-def list_examples() -> tuple[tuple[Request, tuple[Text, Text]], ...]:
-    """Return our examples whose models are shipped, and the name of each."""
-    return tuple(
-        (request, named)
-        for request, named in zip(OFFERED, texts.EXAMPLES, strict=True)
-        if request in EXAMPLES
-    )
-
-
 def list_controls() -> tuple[Control, ...]:
     """Return the controls of the text, with the held-out pages, and of the model that reads."""
     named = {

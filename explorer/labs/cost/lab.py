@@ -3,75 +3,59 @@ texts.py."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TypeAlias
 
+from explorer.components.figure import place_run_figure
+from explorer.contract.controls import Value
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import describe_change
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
-from explorer.page.views import Draw, View, view_in_figure, view_notes
-from models.cost.records import EXAMPLES, Explanation, Request
+from explorer.page.lab import Lab, Paper
+from explorer.page.program import About, AnswerBar, Change
+from explorer.page.views import At, view_in_figure, view_notes, view_placed
+from models.cost.records import EXAMPLES, Explanation, Point, Request
 
 EXPLAIN = "models.cost.explain:explain"
+MainFigure: TypeAlias = tuple[str, Callable[[Explanation, Request, str], Value | None], At]
 
 
-def program() -> Program[Request, Explanation]:
-    """Return what the page declares; pictures and the family's measurement are read when it is
-    built."""
-
-    def place_figure_view(
-        name: str, task: str, at: str, draw: Draw, grow: Any = None
-    ) -> View[Request, Explanation]:
-        return view_in_figure(name, draw, main=True, grow=grow, at=at, task=task)
-
-    return program_of(
-        texts,
-        views,
-        about,
-        explain=EXPLAIN,
-        kind=Request,
-        controls=views.controls(),
-        views=(
-            place_figure_view("clock", "clock", "wide", clock.draw_clock, clock.draw_partial_clock),
-            place_figure_view("paper", "clock", "beside", clock.draw_operations),
-            place_figure_view("far", "clock", "side", clock.draw_path_lengths),
-            place_figure_view("hardens", "scale", "wide", scale.draw_entropy),
-            place_figure_view("rows", "scale", "wide", scale.draw_rows),
-            place_figure_view("slopes", "scale", "beside", scale.draw_gradients),
-            place_figure_view("scores", "scale", "side", scale.draw_scores),
-            place_figure_view("filtered", "heads", "wide", heads.draw_filtered),
-            place_figure_view("shifts", "heads", "wide", heads.draw_reach),
-            place_figure_view("each", "heads", "beside", heads.draw_maps),
-            place_figure_view("errors", "heads", "side", heads.draw_errors),
-            *(
-                view_in_figure(what, None, partial(about.draw_chart, what), main=True)
-                for what in ("seconds", "bytes")
-            ),
-            view_notes(texts),
-        ),
-        change=Change(describe_change),
-        examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-        progress=clock.progress,
-    )
+TASKS: Mapping[str, tuple[MainFigure, ...]] = {
+    "clock": (
+        ("clock", clock.draw_clock, "wide"),
+        ("paper", clock.draw_operations, "beside"),
+        ("far", clock.draw_path_lengths, "side"),
+    ),
+    "scale": (
+        ("hardens", scale.draw_entropy, "wide"),
+        ("rows", scale.draw_rows, "wide"),
+        ("slopes", scale.draw_gradients, "beside"),
+        ("scores", scale.draw_scores, "side"),
+    ),
+    "heads": (
+        ("filtered", heads.draw_filtered, "wide"),
+        ("shifts", heads.draw_reach, "wide"),
+        ("each", heads.draw_maps, "beside"),
+        ("errors", heads.draw_errors, "side"),
+    ),
+}
+FAMILY = ("seconds", "bytes")
 
 
-LAB = lab_of(
-    "cost",
-    EXPLAIN,
-    program,
-    EXAMPLES,
-    texts,
-    views,
-    year=2017,
-    paper="Attention Is All You Need, table 1",
-    authors="Vaswani et al.",
-    arxiv="1706.03762",
+def place_chart(name: str) -> object:
+    """Place a chart of the whole family, which no run changes."""
+    return place_run_figure(name, about.draw_chart(name), main=True)
+
+
+LAB: Lab[Request, Explanation, Explanation, Point] = Lab(
+    slug="cost",
+    paper=Paper(2017, "Attention Is All You Need, table 1", "Vaswani et al.", "1706.03762"),
     licence=texts.LICENCE,
     ancestors=("translation",),
     changed="measured",
+    texts=texts,
     network=(
         name_part("length and width", "长度与宽度", "ask"),
         name_part("path", "路径", "far"),
@@ -82,6 +66,33 @@ LAB = lab_of(
         name_part("heads", "头", "filtered"),
         name_part("the whole family", "整个家族", "seconds"),
     ),
+    request=Request,
+    explain=EXPLAIN,
+    controls=views.controls,
+    views=(
+        *(
+            view_in_figure(
+                name,
+                draw,
+                main=True,
+                at=at,
+                task=task,
+                grow=clock.draw_partial_clock if name == "clock" else None,
+            )
+            for task, figures in TASKS.items()
+            for name, draw, at in figures
+        ),
+        *(view_placed(what, partial(place_chart, what)) for what in FAMILY),
+        view_notes(texts),
+    ),
+    bar=AnswerBar(texts.REGION, run=texts.RUN, progress=clock.progress),
+    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose),
+    change=Change(describe_change),
+    examples=EXAMPLES,
+    titles=texts.EXAMPLES,
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions={
         "window": Request(length=256, width=64, window=256),
         "fused": Request(length=256, width=64, fused=False),
@@ -90,24 +101,9 @@ LAB = lab_of(
         "without": replace(EXAMPLES[3], without=4),
     },
     exports={
-        **dict.fromkeys(
-            (
-                "clock",
-                "paper",
-                "far",
-                "hardens",
-                "rows",
-                "slopes",
-                "scores",
-                "filtered",
-                "shifts",
-                "each",
-                "errors",
-            ),
-            FIGURE,
-        ),
-        **dict.fromkeys(("seconds", "bytes"), FIGURE),
+        **{name: FIGURE for figures in TASKS.values() for name, *_ in figures},
+        **dict.fromkeys(FAMILY, FIGURE),
         "change": NUMBERS,
     },
-    probe=None,
+    probes=(),
 )

@@ -5,19 +5,31 @@ from __future__ import annotations
 
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.graph_attention import about, texts, views
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
+from explorer.page.card_facts import fill_card
+from explorer.page.lab import Lab, Paper
+from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_in_figure, view_notes, view_on_stage
 from models.graph_attention.records import EXAMPLES, Explanation, Request
 
 EXPLAIN = "models.graph_attention.explain:explain"
 
-PROGRAM: Program[Request, Explanation] = program_of(
-    texts,
-    views,
-    about,
+
+LAB: Lab[Request, Explanation] = Lab(
+    slug="graph_attention",
+    paper=Paper(2018, "Graph Attention Networks", "Veličković et al.", "1710.10903"),
+    licence=texts.LICENCE["en"],
+    ancestors=("translation",),
+    changed="input",
+    texts=texts,
+    network=(
+        name_part("the graph", "图", "ask"),
+        name_part("attention over neighbours", "邻居上的注意力", "neighbours"),
+        name_part("ranking of keys", "键的排序", "ranking"),
+        name_part("bias by distance", "距离偏置", "bias"),
+        name_part("the answer", "回答", "change"),
+    ),
+    request=Request,
     explain=EXPLAIN,
-    kind=Request,
     controls=views.CONTROLS,
     views=(
         view_on_stage(
@@ -39,36 +51,22 @@ PROGRAM: Program[Request, Explanation] = program_of(
         view_in_figure("bias", views.draw_bias, task="distance"),
         view_notes(texts, at="wide"),
     ),
-    change=Change(views.difference, "models.graph_attention.explain:measure"),
-    examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-)
-
-
-LAB = lab_of(
-    "graph_attention",
-    EXPLAIN,
-    lambda: PROGRAM,
-    EXAMPLES,
-    texts,
-    views,
-    year=2018,
-    paper="Graph Attention Networks",
-    authors="Veličković et al.",
-    arxiv="1710.10903",
-    licence=texts.LICENCE["en"],
-    ancestors=("translation",),
-    changed="input",
-    network=(
-        name_part("the graph", "图", "ask"),
-        name_part("attention over neighbours", "邻居上的注意力", "neighbours"),
-        name_part("ranking of keys", "键的排序", "ranking"),
-        name_part("bias by distance", "距离偏置", "bias"),
-        name_part("the answer", "回答", "change"),
+    bar=AnswerBar(
+        texts.REGION, answer=views.answer, notice=views.notice, pick=views.pick, items=views.items
     ),
+    about=About(
+        texts.KICKER, texts.SPOKEN, about.pairs, fill_card(about.SLUG, about.facts), about.curves
+    ),
+    change=Change(views.difference, "models.graph_attention.explain:measure"),
+    examples=EXAMPLES,
+    titles=texts.EXAMPLES,
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions=views.list_interventions(),
     exports={
         **dict.fromkeys(("neighbours", "ranking", "bias"), FIGURE),
         "change": NUMBERS,
     },
-    probes=lambda: EXAMPLES[:4],
+    probes=EXAMPLES[:4],
 )

@@ -4,18 +4,33 @@ texts.py."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from explorer.components import figure
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.language_model import about, labels, texts, views
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
-from explorer.page.views import View, view_in_bertviz, view_in_figure, view_notes, view_on_stage
+from explorer.page.card_facts import fill_card
+from explorer.page.lab import Lab, Paper, select_titles
+from explorer.page.program import About, AnswerBar, Change
+from explorer.page.views import (
+    view_in_bertviz,
+    view_in_figure,
+    view_measured,
+    view_notes,
+    view_on_stage,
+)
 from explorer.panels import passages
 from explorer.panels.label_curve import draw_label_curve
 from explorer.panels.query_key_plane import place_plane
 from models.explaining.query_key_plane import Head
-from models.language_model.records import EXAMPLES, KINDS, VARIANTS, Explanation, Request
+from models.language_model.records import (
+    EXAMPLES,
+    KINDS,
+    OFFERED,
+    VARIANTS,
+    Explanation,
+    Request,
+    Step,
+)
 
 GENERATE = "models.language_model.explain:generate"
 WRITES = "characters pieces"
@@ -23,84 +38,26 @@ PLANES = "models.language_model.plane:planes"
 MEASURE = "models.language_model.explain:measure"
 
 
-def program() -> Program[Request, Explanation]:
-    """Return what the page declares; the shipped models are looked up when it is built."""
+PLANE = place_plane(
+    PLANES,
+    {KINDS[0]: texts.KIND[KINDS[0]]},
+    lambda: {KINDS[0]: about.read_size(VARIANTS[0])},
+    Head(KINDS[0], 1, 1),
+    name="language-model",
+)
 
-    sizes = {KINDS[0]: about.read_size(VARIANTS[0])}
-    plane = place_plane(
-        PLANES, {KINDS[0]: texts.KIND[KINDS[0]]}, sizes, Head(KINDS[0], 1, 1), name="language-model"
-    )
-    return program_of(
-        texts,
-        views,
-        about,
-        explain=GENERATE,
-        kind=Request,
-        controls=views.controls(),
-        views=(
-            view_on_stage("tower", views.draw_tower, texts.TOWER, task=WRITES),
-            view_on_stage(
-                "tree",
-                views.draw_tree,
-                texts.TREE,
-                picture="language_model/tree",
-                at="beside",
-                task=WRITES,
-            ),
-            *passages.list_views(views.draw_text, views.draw_growing_text, task=KINDS[0]),
-            view_on_stage(
-                "surprise",
-                views.draw_pieces,
-                texts.SURPRISE,
-                picture="language_model/surprise",
-                grow=views.draw_growing_pieces,
-                task=KINDS[1],
-            ),
-            View(
-                "learning",
-                lambda _value: figure.place_measured_figure(about.draw_standing(), "learning"),
-                task=WRITES,
-            ),
-            view_in_figure(
-                "labels",
-                labels.draw_label_curve,
-                main=True,
-                grow=labels.draw_partial_curve,
-                task="labels",
-            ),
-            View(
-                "labelled",
-                lambda _value: figure.place_measured_figure(
-                    draw_label_curve(about.SLUG), "labelled"
-                ),
-                task="labels",
-            ),
-            view_on_stage("attention", views.draw_attention, at="below", task=WRITES),
-            replace(plane, task=KINDS[0]),
-            replace(view_in_bertviz(("head", "model"), views.list_for_bertviz), task=WRITES),
-            view_notes(texts, links={views.find_comparison(): texts.BESIDE}),
-        ),
-        change=Change(views.difference, MEASURE, views.ask_to_reread),
-        examples=tuple((request, title) for request, (title, _) in views.list_examples()),
-        shorts=tuple(short for _, (_, short) in views.list_examples()),
-        others=(views.learned,),
-    )
-
-
-LAB = lab_of(
-    "language_model",
-    GENERATE,
-    program,
-    EXAMPLES,
-    texts,
-    views,
-    year=2018,
-    paper="Character-Level Language Modeling with Deeper Self-Attention",
-    authors="Al-Rfou et al.",
-    arxiv="1808.04444",
+LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
+    slug="language_model",
+    paper=Paper(
+        2018,
+        "Character-Level Language Modeling with Deeper Self-Attention",
+        "Al-Rfou et al.",
+        "1808.04444",
+    ),
     licence="Apache-2.0: the books that the models learned from are in the public domain",
     ancestors=("translation",),
     changed="input",
+    texts=texts,
     network=(
         name_part("the text", "文本", "ask"),
         name_part("attention", "注意力", "attention"),
@@ -108,6 +65,62 @@ LAB = lab_of(
         name_part("next symbol", "下一个符号", "tree"),
         name_part("verdict", "判断", "labels"),
     ),
+    request=Request,
+    explain=GENERATE,
+    controls=views.controls,
+    views=(
+        view_on_stage("tower", views.draw_tower, texts.TOWER, task=WRITES),
+        view_on_stage(
+            "tree",
+            views.draw_tree,
+            texts.TREE,
+            picture="language_model/tree",
+            at="beside",
+            task=WRITES,
+        ),
+        *passages.list_views(views.draw_text, views.draw_growing_text, task=KINDS[0]),
+        view_on_stage(
+            "surprise",
+            views.draw_pieces,
+            texts.SURPRISE,
+            picture="language_model/surprise",
+            grow=views.draw_growing_pieces,
+            task=KINDS[1],
+        ),
+        view_measured("learning", about.draw_standing, anchor="learning", task=WRITES),
+        view_in_figure(
+            "labels",
+            labels.draw_label_curve,
+            main=True,
+            grow=labels.draw_partial_curve,
+            task="labels",
+        ),
+        view_measured(
+            "labelled", partial(draw_label_curve, about.SLUG), anchor="labelled", task="labels"
+        ),
+        view_on_stage("attention", views.draw_attention, at="below", task=WRITES),
+        replace(PLANE, task=KINDS[0]),
+        replace(view_in_bertviz(("head", "model"), views.list_for_bertviz), task=WRITES),
+        view_notes(texts, links={views.find_comparison(): texts.BESIDE}),
+    ),
+    bar=AnswerBar(
+        texts.REGION,
+        run=texts.RUN,
+        notice=views.notice,
+        lines=views.lines,
+        describe_endings=views.describe_endings,
+        pick=views.pick,
+        progress=views.progress,
+    ),
+    about=About(
+        texts.KICKER, texts.SPOKEN, about.pairs, fill_card(about.SLUG, about.facts), about.curves
+    ),
+    change=Change(views.difference, MEASURE, views.ask_to_reread),
+    examples=EXAMPLES,
+    titles=select_titles(OFFERED, texts.EXAMPLES, EXAMPLES),
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions={
         "temperature": replace(EXAMPLES[0], length=16, temperature=1.6),
         "silenced": replace(
@@ -122,5 +135,6 @@ LAB = lab_of(
         ),
         "change": READ_AGAIN,
     },
-    probes=lambda: (Request("It was late.", length=2),),
+    others=(views.learned,),
+    probes=(Request("It was late.", length=2),),
 )

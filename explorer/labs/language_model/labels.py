@@ -10,21 +10,23 @@ from explorer.contract.labels import Text, fill_text, join_sentences
 from explorer.figures.curves import Curve, draw_curves
 from explorer.labs.language_model import texts
 from explorer.panels.label_curve import BEGINNINGS, COLOURS, COUNTING, RIGHT
-from models.language_model.records import Learned, Point, Request
+from models.language_model.records import Explanation, Learned, Point, Request, Step
 
 OURS, BESIDE, COUNTS = COLOURS
 
 
-def draw_partial_curve(steps: Sequence[Point], request: Request) -> Value:
-    """Draw the measured points so far."""
+def draw_partial_curve(steps: Sequence[Step | Point], request: Request) -> Value:
+    """Draw the measured points so far. steps: of a fine-tuning, all are points."""
+    points = [step for step in steps if isinstance(step, Point)]
     return _draw_points(
-        steps, request, fill_text(texts.LEARNING, seen=f"{steps[-1].seen if steps else 0:,}")
+        points, request, fill_text(texts.LEARNING, seen=f"{points[-1].seen if points else 0:,}")
     )
 
 
-def draw_label_curve(seen: Learned, request: Request, _state: str) -> Value:
+def draw_label_curve(seen: Explanation | Learned, request: Request, _state: str) -> Value:
     """Draw the share of held-out sentences that are judged rightly against the number of sentences
     read, beside the share that counting words reaches."""
+    assert isinstance(seen, Learned)  # a request of this task is answered by a fine-tuning
     return _draw_points(seen.points, request, describe_result(seen, request), seen.counts)
 
 

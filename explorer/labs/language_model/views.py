@@ -64,15 +64,6 @@ learned = runs.load_first_once("language_model", LEARN, Learned, LEARNED)
 # ---- the input bar
 
 
-def list_examples() -> tuple[tuple[Request, tuple[Text, Text]], ...]:
-    """Return our examples whose models are shipped, and the name of each."""
-    return tuple(
-        (request, named)
-        for request, named in zip(OFFERED, texts.EXAMPLES, strict=True)
-        if request in EXAMPLES
-    )
-
-
 def controls() -> tuple[Control, ...]:
     """Return the controls of the input, then of what may be changed in the model; only for shipped
     models."""

@@ -22,7 +22,6 @@ from explorer.panels import passages
 from models.explaining.shared_records import LIMIT
 from models.music import chorales
 from models.music.records import (
-    CHORALES,
     EXAMPLES,
     GRID,
     MAX_MADE,
@@ -79,12 +78,6 @@ def list_models(style: str) -> tuple[str, ...]:
     """Return the models of a style that are shipped, in the order of the page."""
     known = about.facts()
     return tuple(variant for variant in MODELS[style] if variant in known)
-
-
-def list_titles() -> list[tuple[Text, Text]]:
-    """Return the title of each example, and the word or two on its button."""
-    named = zip((*CHORALES, *PIANO), texts.EXAMPLES, strict=True)
-    return [said for request, said in named if request in EXAMPLES]
 
 
 def list_controls() -> tuple[Control, ...]:

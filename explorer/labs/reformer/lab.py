@@ -17,8 +17,8 @@ from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.figures import bertviz as drawing
 from explorer.labs.reformer import about, change, panels, texts, views
 from explorer.labs.reformer.figures import hashing as hashes
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
+from explorer.page.lab import Lab, Paper
+from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import (
     Found,
     OpeningEvent,
@@ -26,6 +26,7 @@ from explorer.page.views import (
     view_in_bertviz,
     view_in_figure,
     view_on_stage,
+    view_placed,
 )
 from models.reformer.records import Explanation, Place, Request
 
@@ -102,68 +103,22 @@ LOOK: OpeningEvent[Request, Explanation] = OpeningEvent(
 )
 
 
-def program() -> Program[Request, Explanation]:
-    """Return what the page declares; the shipped models are looked up when it is built."""
-    return program_of(
-        texts,
-        views,
-        about,
-        explain=EXPLAIN,
-        kind=Request,
-        controls=(
-            *views.list_controls(),
-            *change.list_controls({**about.list_sizes("word"), **about.list_sizes("text")}),
-        ),
-        views=(
-            View("hashing", place_hashing, views.draw_hashing, look=LOOK),
-            View("looked", lambda _value: place_row_sink()),
-            view_on_stage(
-                "spelling", views.draw_spelling, texts.SPELLING, picture="reformer/spelling"
-            ),
-            view_in_figure("rounds", views.draw_rounds, first=about.draw_table),
-            view_on_stage("attention", views.draw_heads, {"empty": texts.NO_ATTENTION}, at="below"),
-            *panels.PANELS,
-            view_in_bertviz(OPENED, views.list_for_bertviz),
-            View(
-                "notes",
-                lambda _value: place_notes(
-                    (*texts.NOTES, texts.TEXT_NOTE) if views.has_text_model() else texts.NOTES,
-                    label=texts.NOTES_LABEL,
-                ),
-                at="below",
-            ),
-        ),
-        change=Change(change.difference),
-        examples=tuple(
-            zip(views.list_inputs(), (*texts.EXAMPLES, texts.TEXT_EXAMPLE), strict=False)
-        ),
-        pick=views.find_telling_letter,
-    )
-
-
 # The example is a text: a word is repeated without a mistake under most changes, so its share of
 # right letters would stay.
 CHANGED = Request(
     "text", "The captain of the ship was an old man, and nobody had ever heard him laugh. "
 )
 
-LAB = lab_of(
-    "reformer",
-    EXPLAIN,
-    program,
-    views.list_inputs(),
-    texts,
-    views,
-    year=2020,
-    paper="Reformer: The Efficient Transformer",
-    authors="Kitaev et al.",
-    arxiv="2001.04451",
+LAB: Lab[Request, Explanation] = Lab(
+    slug="reformer",
+    paper=Paper(2020, "Reformer: The Efficient Transformer", "Kitaev et al.", "2001.04451"),
     licence=(
-        "Apache-2.0: words are made by this project's own seeded code, and so are the weights; the"
-        " books are in the public domain"
+        "Apache-2.0: words are made by this project's own seeded code, and so are the "
+        "weights; the books are in the public domain"
     ),
     ancestors=("translation",),
     changed="cost",
+    texts=texts,
     network=(
         name_part("letters", "字母", "ask"),
         name_part("hash, sort, chunk", "哈希、排序、分块", "hashing"),
@@ -171,6 +126,42 @@ LAB = lab_of(
         name_part("reversible layers", "可逆层", "rewind", rewind="open"),
         name_part("next letter", "下一个字母", "spelling"),
     ),
+    request=Request,
+    explain=EXPLAIN,
+    controls=lambda: (
+        *views.list_controls(),
+        *change.list_controls({**about.list_sizes("word"), **about.list_sizes("text")}),
+    ),
+    views=(
+        View("hashing", place_hashing, views.draw_hashing, look=LOOK),
+        view_placed("looked", place_row_sink),
+        view_on_stage("spelling", views.draw_spelling, texts.SPELLING, picture="reformer/spelling"),
+        view_in_figure("rounds", views.draw_rounds, first=about.draw_table),
+        view_on_stage("attention", views.draw_heads, {"empty": texts.NO_ATTENTION}, at="below"),
+        *panels.PANELS,
+        view_in_bertviz(OPENED, views.list_for_bertviz),
+        view_placed(
+            "notes",
+            lambda: place_notes(
+                (*texts.NOTES, texts.TEXT_NOTE) if views.has_text_model() else texts.NOTES,
+                label=texts.NOTES_LABEL,
+            ),
+            at="below",
+        ),
+    ),
+    bar=AnswerBar(
+        texts.REGION,
+        answer=views.answer,
+        describe_warning=views.describe_warning,
+        pick=views.find_telling_letter,
+    ),
+    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+    change=Change(change.difference),
+    examples=tuple(views.list_inputs()),
+    titles=(*texts.EXAMPLES, texts.TEXT_EXAMPLE)[: len(views.list_inputs())],
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions={
         "rounds": replace(CHANGED, rounds=1),
         "buckets": replace(CHANGED, buckets=2),
@@ -184,5 +175,5 @@ LAB = lab_of(
         "rewind": FIGURE * 4,
         "change": READ_AGAIN,
     },
-    probes=lambda: (Request(text="a"),),
+    probes=(Request(text="a"),),
 )

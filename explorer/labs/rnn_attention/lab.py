@@ -7,20 +7,40 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.rnn_attention import about, panels, texts, views
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
+from explorer.page.lab import Lab, Paper
+from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_in_figure, view_notes, view_on_stage
 from explorer.panels.translation import LICENCE
 from models.rnn_attention.records import EXAMPLES, NETWORKS, UNSCALED, Explanation, Request
 
 EXPLAIN = "models.rnn_attention.explain:explain"
 
-PROGRAM: Program[Request, Explanation] = program_of(
-    texts,
-    views,
-    about,
+
+LAB: Lab[Request, Explanation] = Lab(
+    slug="rnn_attention",
+    paper=Paper(
+        2015,
+        "Neural Machine Translation by Jointly Learning to Align and Translate",
+        "Bahdanau et al.",
+        "1409.0473",
+    ),
+    licence=LICENCE,
+    ancestors=(),
+    changed="input",
+    texts=texts,
+    network=(
+        (
+            name_part("the sentence", "句子", "ask"),
+            name_part("encoder states", "编码器状态", "remains"),
+        ),
+        (
+            name_part("scores, softmax", "得分与 softmax", "attention"),
+            name_part("weighted sum", "加权和", "sum", sum="open"),
+            name_part("decoder", "解码器", "change"),
+        ),
+    ),
+    request=Request,
     explain=EXPLAIN,
-    kind=Request,
     controls=views.CONTROLS,
     views=(
         view_on_stage("attention", views.draw_attention, at="above", task="attention"),
@@ -33,38 +53,24 @@ PROGRAM: Program[Request, Explanation] = program_of(
         view_notes(texts),
         *panels.PANELS,
     ),
+    bar=AnswerBar(
+        texts.REGION,
+        run=texts.RUN,
+        answer=views.answer,
+        describe_warning=views.describe_warning,
+        describe_endings=views.describe_endings,
+        pick=views.pick,
+        items=views.items,
+    ),
+    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
     change=Change(
         views.difference, "models.rnn_attention.explain:measure", views.ask_to_translate_again
     ),
-    examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-)
-
-
-LAB = lab_of(
-    "rnn_attention",
-    EXPLAIN,
-    lambda: PROGRAM,
-    EXAMPLES,
-    texts,
-    views,
-    year=2015,
-    paper="Neural Machine Translation by Jointly Learning to Align and Translate",
-    authors="Bahdanau et al.",
-    arxiv="1409.0473",
-    licence=LICENCE,
-    ancestors=(),
-    changed="input",
-    network=(
-        (
-            name_part("the sentence", "句子", "ask"),
-            name_part("encoder states", "编码器状态", "remains"),
-        ),
-        (
-            name_part("scores, softmax", "得分与 softmax", "attention"),
-            name_part("weighted sum", "加权和", "sum", sum="open"),
-            name_part("decoder", "解码器", "change"),
-        ),
-    ),
+    examples=EXAMPLES,
+    titles=texts.EXAMPLES,
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions={
         "weight": replace(EXAMPLES[0], words=(0,), rows=(2,)),
         "context": replace(EXAMPLES[0], context="uniform"),
@@ -76,7 +82,7 @@ LAB = lab_of(
         ),
         "change": READ_AGAIN,
     },
-    probes=lambda: tuple(
+    probes=tuple(
         Request("A dog runs.", one.removesuffix(UNSCALED), divided=not one.endswith(UNSCALED))
         for one in NETWORKS
     ),

@@ -3,18 +3,23 @@ texts.py."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
-from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.contract.controls import Value
+from explorer.contract.lab import FIGURE, NUMBERS, Text, name_part
 from explorer.labs.self_similarity import about, texts, views
 from explorer.labs.self_similarity.change import describe_change
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
-from explorer.page.views import view_notes, view_on_stage
+from explorer.page.card_facts import fill_card
+from explorer.page.lab import Lab, Paper
+from explorer.page.program import About, AnswerBar, Change
+from explorer.page.views import At, view_notes, view_on_stage
 from models.self_similarity.records import EXAMPLES, SLUG, Explanation, Request
 
 EXPLAIN = "models.self_similarity.explain:explain"
-STAGES = (
+Draw: TypeAlias = Callable[[Explanation, Request, str], Value | None]
+STAGES: tuple[tuple[str, Draw, Mapping[str, Text], str, At], ...] = (
     ("likes", views.draw_likes, texts.LIKES, "denoise", "wide"),
     ("denoised", views.draw_denoised, texts.DENOISED, "denoise", "wide"),
     ("grown", views.draw_grown, texts.GROWN, "grow", "wide"),
@@ -22,41 +27,18 @@ STAGES = (
 )
 
 
-def program() -> Program[Request, Explanation]:
-    """Return what the page declares; its pictures are read when it is built."""
-    return program_of(
-        texts,
-        views,
-        about,
-        explain=EXPLAIN,
-        kind=Request,
-        controls=views.controls(),
-        views=(
-            *(
-                view_on_stage(name, draw, words, picture=f"{SLUG}/{name}", task=task, at=at)
-                for name, draw, words, task, at in STAGES
-            ),
-            view_notes(texts, links=texts.LINKS),
-        ),
-        change=Change(describe_change),
-        examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
-    )
-
-
-LAB = lab_of(
-    SLUG,
-    EXPLAIN,
-    program,
-    EXAMPLES,
-    texts,
-    views,
-    year=2005,
-    paper="A non-local algorithm for image denoising; Non-local Neural Networks",
-    authors="Buades, Coll and Morel; Wang et al., 2018",
-    arxiv="1711.07971",
+LAB: Lab[Request, Explanation] = Lab(
+    slug=SLUG,
+    paper=Paper(
+        2005,
+        "A non-local algorithm for image denoising; Non-local Neural Networks",
+        "Buades, Coll and Morel; Wang et al., 2018",
+        "1711.07971",
+    ),
     licence=texts.LICENCE["en"],
     ancestors=(),
     changed="input",
+    texts=texts,
     network=(
         name_part("noisy picture", "含噪图片", "ask"),
         name_part("patches that look alike", "相像的图块", "likes"),
@@ -64,6 +46,26 @@ LAB = lab_of(
         name_part("a texture that grows", "生长的纹理", "grown"),
         name_part("parts against parts", "块与块比较", "matrix"),
     ),
+    request=Request,
+    explain=EXPLAIN,
+    controls=views.controls,
+    views=(
+        *(
+            view_on_stage(name, draw, words, picture=f"{SLUG}/{name}", task=task, at=at)
+            for name, draw, words, task, at in STAGES
+        ),
+        view_notes(texts, links=texts.LINKS),
+    ),
+    bar=AnswerBar(texts.REGION, run=texts.RUN, describe_warning=views.describe_warning),
+    about=About(
+        texts.KICKER, texts.SPOKEN, about.pairs, fill_card(about.SLUG, about.facts), about.curves
+    ),
+    change=Change(describe_change),
+    examples=EXAMPLES,
+    titles=texts.EXAMPLES,
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions={
         "bias": replace(EXAMPLES[0], bias=False),
         "block": replace(EXAMPLES[0], block=False),

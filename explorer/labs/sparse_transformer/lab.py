@@ -13,11 +13,11 @@ from explorer.components.notes import place_notes
 from explorer.components.stage import place_picture
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.sparse_transformer import about, change, texts, views
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
-from explorer.page.views import View, view_notes, view_on_stage
+from explorer.page.lab import Lab, Paper, Title
+from explorer.page.program import About, AnswerBar, Change
+from explorer.page.views import view_notes, view_on_stage, view_placed
 from explorer.panels import passages
-from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request
+from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request, Step
 
 GENERATE = "models.sparse_transformer.explain:generate"
 MEASURE = "models.sparse_transformer.explain:measure"
@@ -44,54 +44,6 @@ def place_measured() -> None:
         figure.place_measured_figure(found)
 
 
-def program() -> Program[Request, Explanation]:
-    """Return what the page declares; the shipped models are looked up when it is built."""
-    return program_of(
-        texts,
-        views,
-        about,
-        explain=GENERATE,
-        kind=Request,
-        controls=(*views.list_controls(), *change.list_controls()),
-        views=(
-            View("patterns", lambda _value: place_patterns(), at="above"),
-            view_on_stage(
-                "digits",
-                views.draw_digits,
-                texts.DRAWN,
-                picture="sparse_transformer/digits",
-                grow=views.draw_growing_digits,
-                task="digit",
-            ),
-            view_notes(texts, task="digit", at="wide"),
-            *passages.list_views(views.draw_text, views.draw_growing_text, task="text"),
-            View(
-                "text_notes",
-                lambda _value: place_notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL),
-                task="text",
-            ),
-            View(
-                "standing",
-                lambda _value: figure.place_figure(about.draw_standing()),
-                at="side",
-                task="digit",
-            ),
-            view_on_stage("attention", views.draw_heads, {"empty": texts.NO_ATTENTION}, at="below"),
-            View("measured", lambda _value: place_measured(), at="below"),
-        ),
-        change=Change(change.difference, MEASURE, change.ask_to_reread),
-        examples=tuple(
-            zip(
-                EXAMPLES,
-                (*texts.EXAMPLES, *(title for title, _ in texts.TEXT_EXAMPLES)),
-                strict=False,
-            )
-        ),
-        shorts=(*texts.EXAMPLES, *(short for _, short in texts.TEXT_EXAMPLES))[: len(EXAMPLES)],
-        run=passages.RUN,
-    )
-
-
 def list_probes() -> Iterator[Request]:
     """Yield the requests that load the models: one digit and, where models of texts are shipped,
     one letter to read."""
@@ -102,24 +54,18 @@ def list_probes() -> Iterator[Request]:
 
 # so few pixels are generated that a change shows at once
 CHANGED = replace(EXAMPLES[0], keep=SIDE - 2)
+TITLES: tuple[Title, ...] = (*texts.EXAMPLES, *texts.TEXT_EXAMPLES)
 
-LAB = lab_of(
-    "sparse_transformer",
-    GENERATE,
-    program,
-    EXAMPLES,
-    texts,
-    views,
-    year=2019,
-    paper="Generating Long Sequences with Sparse Transformers",
-    authors="Child et al.",
-    arxiv="1904.10509",
-    licence=(
-        "Apache-2.0; MIT: the copy of MNIST that the models learned from; the books are in the"
-        " public domain"
+LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
+    slug="sparse_transformer",
+    paper=Paper(
+        2019, "Generating Long Sequences with Sparse Transformers", "Child et al.", "1904.10509"
     ),
+    licence="Apache-2.0; MIT: the copy of MNIST that the models learned from; the books are in the"
+    " public domain",
     ancestors=("translation", "image_transformer"),
     changed="cost",
+    texts=texts,
     network=(
         name_part("what is given", "给定的部分", "ask"),
         name_part("pattern", "模式", "patterns"),
@@ -127,6 +73,52 @@ LAB = lab_of(
         name_part("next character", "下一个字符", "reading"),
         name_part("surprise", "意外程度", "standing"),
     ),
+    request=Request,
+    explain=GENERATE,
+    controls=lambda: (*views.list_controls(), *change.list_controls()),
+    views=(
+        view_placed("patterns", place_patterns, at="above"),
+        view_on_stage(
+            "digits",
+            views.draw_digits,
+            texts.DRAWN,
+            picture="sparse_transformer/digits",
+            grow=views.draw_growing_digits,
+            task="digit",
+        ),
+        view_notes(texts, task="digit", at="wide"),
+        *passages.list_views(views.draw_text, views.draw_growing_text, task="text"),
+        view_placed(
+            "text_notes",
+            lambda: place_notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL),
+            task="text",
+        ),
+        view_placed(
+            "standing",
+            lambda: figure.place_figure(about.draw_standing()),
+            at="side",
+            task="digit",
+        ),
+        view_on_stage("attention", views.draw_heads, {"empty": texts.NO_ATTENTION}, at="below"),
+        view_placed("measured", place_measured, at="below"),
+    ),
+    bar=AnswerBar(
+        texts.REGION,
+        run=passages.RUN,
+        describe_warning=views.describe_warning,
+        notice=views.notice,
+        lines=views.lines,
+        describe_endings=views.describe_endings,
+        pick=lambda run, _request: run.pick,
+        progress=views.progress,
+    ),
+    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+    change=Change(change.difference, MEASURE, change.ask_to_reread),
+    examples=EXAMPLES,
+    titles=TITLES[: len(EXAMPLES)],
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions={
         "pattern": replace(CHANGED, pattern="full"),
         "stride": replace(CHANGED, stride=7),
@@ -137,5 +129,6 @@ LAB = lab_of(
         **dict.fromkeys(("patterns", "digits", "reading", "attention"), FIGURE),
         "change": READ_AGAIN,  # the intervention's example is a digit
     },
+    prepare=views.prepare,
     probes=list_probes,
 )

@@ -11,15 +11,16 @@ import gradio as gr
 from explorer.components.bertviz import ENCODER_DECODER
 from explorer.components.figure import place_run_figure
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract.labels import quote_text
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.translation import about, panels, texts, views
-from explorer.page.declared import lab_of, program_of
-from explorer.page.program import Change, Program
+from explorer.page.lab import Lab, Paper
+from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import View, view_in_bertviz, view_on_stage
 from explorer.panels.query_key_plane import place_plane
 from explorer.panels.translation import LICENCE
 from models.explaining.query_key_plane import Head
-from models.translation.records import EXAMPLES, Explanation, Request
+from models.translation.records import EXAMPLES, Explanation, Request, Step
 
 GENERATE = "models.translation.explain:generate"
 MEASURE = "models.translation.explain:measure"
@@ -34,43 +35,13 @@ def place_roles(value: Mapping[str, object] | None) -> gr.HTML:
         return place_run_figure("roles", value or None)
 
 
-def program() -> Program[Request, Explanation]:
-    """Return what the page declares; the shipped model is looked up when it is built."""
-    return program_of(
-        texts,
-        views,
-        about,
-        explain=GENERATE,
-        kind=Request,
-        controls=views.controls(),
-        views=(
-            view_on_stage("attention", views.draw_attention, at="above"),
-            View("roles", place_roles, views.draw_roles, at="below"),
-            *panels.PANELS,
-            place_plane(PLANES, texts.KINDS, about.list_head_sizes(), FIRST, name="translation"),
-            view_in_bertviz(VIEWS, views.list_for_bertviz, note=ENCODER_DECODER, neuron=VECTORS),
-        ),
-        change=Change(views.difference, MEASURE, views.ask_to_translate_again),
-        examples=tuple(
-            (example, dict.fromkeys(("en", "zh"), example.sentence)) for example in EXAMPLES
-        ),
-    )
-
-
-LAB = lab_of(
-    "translation",
-    GENERATE,
-    program,
-    EXAMPLES,
-    texts,
-    views,
-    year=2017,
-    paper="Attention Is All You Need",
-    authors="Vaswani et al.",
-    arxiv="1706.03762",
+LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
+    slug="translation",
+    paper=Paper(2017, "Attention Is All You Need", "Vaswani et al.", "1706.03762"),
     licence=LICENCE,
     ancestors=("rnn_attention",),
     changed="input",
+    texts=texts,
     network=(
         (
             name_part("English, positions", "英文与位置", "positions", positions="open"),
@@ -83,6 +54,35 @@ LAB = lab_of(
             name_part("next word", "下一个词", "beam", beam="open"),
         ),
     ),
+    request=Request,
+    explain=GENERATE,
+    controls=views.controls,
+    views=(
+        view_on_stage("attention", views.draw_attention, at="above"),
+        View("roles", place_roles, views.draw_roles, at="below"),
+        *panels.PANELS,
+        place_plane(PLANES, texts.KINDS, about.list_head_sizes, FIRST, name="translation"),
+        view_in_bertviz(VIEWS, views.list_for_bertviz, note=ENCODER_DECODER, neuron=VECTORS),
+    ),
+    bar=AnswerBar(
+        texts.REGION,
+        run=texts.RUN,
+        answer=views.answer,
+        describe_warning=views.describe_warning,
+        lines=views.lines,
+        describe_endings=views.describe_endings,
+        pick=views.pick,
+        items=views.items,
+        progress=views.progress,
+        draw_partial_answer=views.draw_partial_answer,
+    ),
+    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+    change=Change(views.difference, MEASURE, views.ask_to_translate_again),
+    examples=EXAMPLES,
+    titles=[quote_text(one.sentence) for one in EXAMPLES],
+    first=views.first,
+    thumbnail=views.thumbnail,
+    steps=views.steps,
     interventions={
         "silence": replace(EXAMPLES[0], silenced=(("cross", 0, 1),)),
         "hide": replace(EXAMPLES[0], hidden=(1,)),
@@ -93,5 +93,5 @@ LAB = lab_of(
         "change": READ_AGAIN,
         "positions": FIGURE * 3,
     },
-    probes=lambda: (Request("A dog runs."),),
+    probes=(Request("A dog runs."),),
 )

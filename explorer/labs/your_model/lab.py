@@ -4,7 +4,7 @@ names. Its texts stand here too."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from explorer.components import input_bar
 from explorer.components.card import TitleFigure
 from explorer.contract.controls import Control, spell_query
-from explorer.contract.lab import FIGURE, Lab, name_part
-from explorer.contract.labels import CARD, SIZES, Text, fill_text
+from explorer.contract.lab import FIGURE, name_part
+from explorer.contract.labels import CARD as CARD_LABELS
+from explorer.contract.labels import SIZES, Text, fill_text, quote_text
 from explorer.contract.labels import text as _
 from explorer.figures import attention
-from explorer.page.declared import lab_of
-from explorer.page.program import About, Program
+from explorer.page.lab import Lab, Paper
+from explorer.page.program import About, AnswerBar
 from explorer.page.views import view_in_bertviz, view_on_stage
 from explorer.panels.translation import cut_off
 from explorer.values.packing import pack_array
@@ -31,18 +32,15 @@ from models.your_model.records import (
     shorten,
 )
 
-EXPLAIN = "models.your_model.explain:explain"
 Value = dict[str, object]
 
-WORDS: Final = SimpleNamespace(
-    TITLE=_("Your model", "您的模型"),
-    SHORT=_("Your model", "您的模型"),
-    LINE=_(
-        "Your own model reads your text; you see each of its heads, and what each layer would say.",
-        "您带来的模型读您的文本；它的每个头、每一层会说什么，都看得见。",
-    ),
-    CARD=_("The model that\nyou bring.", "您带来的模型。"),
+
+TITLE: Final = _("Your model", "您的模型")
+LINE: Final = _(
+    "Your own model reads your text; you see each of its heads, and what each layer would say.",
+    "您带来的模型读您的文本；它的每个头、每一层会说什么，都看得见。",
 )
+CARD: Final = _("The model that\nyou bring.", "您带来的模型。")
 REGION: Final = _("Text and model", "文本与模型")
 RUN: Final = _("Read", "阅读")
 TEXT: Final = _("Text, up to {tokens} tokens", "文本，最多 {tokens} 个词元")
@@ -97,27 +95,26 @@ PROSE: Final = _(
     "有引导步骤和测得的数据，因为它们说的是别的权重。",
 )
 PAPERS: Final = {
-    "bert": (
+    "bert": Paper(
         2018,
         "BERT: Pre-training of Deep Bidirectional Transformers",
         "Devlin et al.",
         "1810.04805",
-        ("translation",),
     ),
-    "gpt2": (
-        2019,
-        "Language Models are Unsupervised Multitask Learners",
-        "Radford et al.",
-        "",
-        ("language_model",),
+    "gpt2": Paper(
+        2019, "Language Models are Unsupervised Multitask Learners", "Radford et al.", ""
     ),
-    "t5": (
+    "t5": Paper(
         2019,
         "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
         "Raffel et al.",
         "1910.10683",
-        ("translation",),
     ),
+}
+ANCESTORS: Final = {
+    "bert": ("translation",),
+    "gpt2": ("language_model",),
+    "t5": ("translation",),
 }
 EQUATIONS: Final = {
     "bert": "softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V}",
@@ -127,6 +124,17 @@ EQUATIONS: Final = {
 SPOKEN: Final = _(
     "the softmax of queries times keys weighs the values", "查询乘以键，经 softmax 后给值加权"
 )
+
+
+@dataclass(frozen=True)
+class YourTexts:
+    """The texts that every lab has, as `explorer.page.lab.LabTexts` names them."""
+
+    TITLE: Text
+    SHORT: Text
+    LINE: Text
+    CARD: Text
+    EQUATION: str
 
 
 def list_examples(known: Facts) -> tuple[str, ...]:
@@ -254,12 +262,11 @@ def describe_endings(explanation: Explanation, _request: Request) -> list[Value]
     )
 
 
-def build_lab() -> Lab:
-    """Return the lab of the model that this process was started with. Raise InputError where it
-    cannot be shown."""
+def build_lab() -> Lab[Request, Explanation]:
+    """Return the declaration of the lab whose model this process was started with. Raise InputError
+    where it cannot be shown."""
     known = read_facts()
-    asked = tuple(Request(text) for text in list_examples(known))
-    year, paper, authors, arxiv, ancestors = PAPERS[known.shape]
+    examples = tuple(Request(text) for text in list_examples(known))
     number = f"{known.parameters:,}"
     prose = fill_text(
         PROSE,
@@ -272,53 +279,51 @@ def build_lab() -> Lab:
     pairs = (
         TitleFigure(FILE, known.name),
         TitleFigure(KIND, known.model_type),
-        TitleFigure(CARD["parameters"], number),
+        TitleFigure(CARD_LABELS["parameters"], number),
         TitleFigure(SIZE, f"{known.layers} × {known.heads}"),
     )
-    program: Program[Request, Explanation] = Program(
-        explain=EXPLAIN,
-        kind=Request,
-        controls=(
-            Control(
-                "text", fill_text(TEXT, tokens=known.tokens), "sentence", placeholder=asked[0].text
-            ),
+    controls = (
+        Control(
+            "text", fill_text(TEXT, tokens=known.tokens), "sentence", placeholder=examples[0].text
         ),
-        views=(
-            view_on_stage("attention", draw_attention, at="above"),
-            view_on_stage("tower", draw_tower, TOWER, at="below"),
-            view_in_bertviz(("head", "model"), list_attentions),
-        ),
-        change=None,
-        examples=tuple((one, dict.fromkeys(("en", "zh"), one.text)) for one in asked),
-        first=lambda: None,
-        answer=describe_answer,
-        describe_endings=describe_endings,
-        describe_warning=lambda request, seen: cut_off(describe_endings(seen, request)),
-        about=About(_(authors, authors), SPOKEN, lambda: pairs, lambda: dict(prose), lambda: None),
-        region=REGION,
-        run=RUN,
     )
-    return lab_of(
-        "your_model",
-        EXPLAIN,
-        lambda: program,
-        asked,
-        SimpleNamespace(**vars(WORDS), EQUATION=EQUATIONS[known.shape]),
-        SimpleNamespace(steps=lambda: (), first=lambda: None),
-        year=year,
-        paper=paper,
-        authors=authors,
-        arxiv=arxiv,
+    return Lab(
+        slug="your_model",
+        paper=PAPERS[known.shape],
         licence="as the model's own",
-        ancestors=ancestors,
+        ancestors=ANCESTORS[known.shape],
         changed="reading" if known.shape == "bert" else "input",
+        texts=YourTexts(TITLE, TITLE, LINE, CARD, EQUATIONS[known.shape]),
         network=(
             name_part("the text", "文本", "ask"),
             name_part("attention", "注意力", "attention"),
             name_part("layers", "各层", "tower"),
         ),
+        request=Request,
+        explain="models.your_model.explain:explain",
+        controls=controls,
+        views=(
+            view_on_stage("attention", draw_attention, at="above"),
+            view_on_stage("tower", draw_tower, TOWER, at="below"),
+            view_in_bertviz(("head", "model"), list_attentions),
+        ),
+        bar=AnswerBar(
+            REGION,
+            RUN,
+            answer=describe_answer,
+            describe_endings=describe_endings,
+            describe_warning=lambda request, seen: cut_off(describe_endings(seen, request)),
+        ),
+        about=About(
+            quote_text(PAPERS[known.shape].authors), SPOKEN, lambda: pairs, lambda: dict(prose)
+        ),
+        change=None,
+        examples=examples,
+        titles=[quote_text(one.text) for one in examples],
+        first=lambda: None,
+        thumbnail=lambda _explanation: None,
+        steps=lambda: (),
         interventions={},
         exports=dict.fromkeys(("attention", "tower"), FIGURE),
-        own=True,
-        stored=None,
+        is_shipped=False,
     )

@@ -13,13 +13,16 @@ import pytest
 
 from explorer.figures import ponder
 from explorer.figures.depth import Level, Rival, draw_difficulty
+from explorer.labs import LABS
 from explorer.labs.act_rnn import about, texts, views
-from explorer.labs.act_rnn.lab import LAB, PROGRAM
 from explorer.page.runs import ResultOrigin
 from explorer.panels import adaptive_computation, computation_by_difficulty
 from models.act_rnn.records import Explanation, Request
 from models.adaptive_computation.records import MeasuredSample
 from tests.explorer.numbers import halted, refused, unpacked
+from tests.explorer.wishes import program_of
+
+LAB = next(lab for lab in LABS if lab.slug == "act_rnn")
 
 SUM = Request("addition", "47+5")
 BITS, COST, RIGHT = (
@@ -69,7 +72,9 @@ def test_every_input_has_its_bar_and_digits_say_whose_they_are() -> None:
 
 def test_even_and_odd_in_both_languages() -> None:
     request = Request("parity", "101")
-    drawn: Any = PROGRAM.render_run(explanation(request), request, ResultOrigin("live", 5.0, "cpu"))
+    drawn: Any = program_of("act_rnn").render_run(
+        explanation(request), request, ResultOrigin("live", 5.0, "cpu")
+    )
     told = drawn["ask"]["answer"]
     assert told["said"] == EVEN and drawn["ponder"]["stopped"][0]["answer"] == ODD
     assert views.answer(explanation(), SUM)["beside"] == [], (

@@ -12,12 +12,12 @@ import pytest
 from explorer.components import bertviz, folded
 from explorer.components.folded import Question
 from explorer.labs.bert import about, texts, views
-from explorer.labs.bert.lab import program
 from explorer.page.runs import ResultOrigin
 from explorer.page.views import Found
 from models.bert.records import Request
 from models.explaining.query_key_plane import Head, Vectors
 from tests.explorer.bidirectional import SHIP, explanation
+from tests.explorer.wishes import program_of
 
 WHAT = {"en": "a change", "zh": "改动"}
 PAIR = Request("A captain steers.", other="A sailor sails.", variant="minilm")
@@ -25,7 +25,9 @@ PAIR = Request("A captain steers.", other="A sailor sails.", variant="minilm")
 
 def drawn(request: Request = SHIP) -> dict[str, Any]:
     """What the page draws of a run."""
-    return program().render_run(explanation(request), request, ResultOrigin("live", 5.0, "cpu"))
+    return program_of("bert").render_run(
+        explanation(request), request, ResultOrigin("live", 5.0, "cpu")
+    )
 
 
 def test_both_sides_beside_the_side_left() -> None:
@@ -125,7 +127,7 @@ def test_a_change_tells_its_effect() -> None:
         and alone.number.after == 1.0
         and "stays as it is" in alone.sentence["en"]
     )
-    assert program().describe_changes(replace(SHIP, side="left")) == {
+    assert program_of("bert").describe_changes(replace(SHIP, side="left")) == {
         "en": "the right side blanked",
         "zh": "遮挡右边",
     }
@@ -148,7 +150,7 @@ def test_the_answer_says_the_guess() -> None:
 
 
 def test_queries_and_keys_share_one_plane() -> None:
-    views_ = {view.name: view.look for view in program().views}
+    views_ = {view.name: view.look for view in program_of("bert").views}
     plane, own = views_["plane"], views_["bertviz"]
     assert plane and own
     asked = Question("", {"kind": "minilm.norm", "head": "2.3"})

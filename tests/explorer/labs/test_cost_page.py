@@ -13,7 +13,7 @@ from explorer.engine import Engine
 from explorer.labs.cost import about, clock, lab, texts
 from explorer.page.answers import stream_answer
 from models.cost.records import LAYERS, Clock, Explanation, Point, Request, lengths, operations
-from tests.explorer.wishes import said
+from tests.explorer.wishes import program_of, said
 
 SMALL = Request(length=128, width=16)
 
@@ -34,7 +34,7 @@ def test_clock_results_are_never_remembered() -> None:
     async def twice(engine: Engine) -> Any:
         for _ in range(2):
             async for update in stream_answer(
-                lab.program(), engine, spell_query(SMALL), {}, "a page"
+                program_of("cost"), engine, spell_query(SMALL), {}, "a page"
             ):
                 yield update
 

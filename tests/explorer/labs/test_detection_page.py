@@ -11,13 +11,14 @@ import pytest
 from PIL import Image
 
 from explorer.labs.detection import about, texts, views
-from explorer.labs.detection.lab import LAB, program
+from explorer.labs.detection.lab import LAB
 from explorer.page.runs import ResultOrigin
 from models.detection.boxes import judge_answers
 from models.detection.explain import explain
 from models.detection.records import EXAMPLES, HEADS, LAYERS, QUERIES, Explanation, Request
 from models.detection.scenes import KINDS, SIDE
 from models.explaining.errors import InputError
+from tests.explorer.wishes import program_of
 
 SCENE = EXAMPLES[0]
 
@@ -110,7 +111,7 @@ def test_a_head_that_is_not_there_is_refused() -> None:
 
 def test_a_run_draws_every_view() -> None:
     seen = run_scene()
-    drawn: Any = program().render_run(seen, SCENE, ResultOrigin("live", 5.0, "cpu"))
+    drawn: Any = program_of("detection").render_run(seen, SCENE, ResultOrigin("live", 5.0, "cpu"))
     assert set(drawn) == {"ask", "scene", "agreement", "matching"}
     assert drawn["scene"]["pick"]["query"] == int(seen.answers[1][-1].argmax())
     assert drawn["scene"]["pick"]["head"].startswith("3.")

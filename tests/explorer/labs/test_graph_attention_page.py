@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from explorer.figures.graph_places import place_nodes
+from explorer.labs import LABS
 from explorer.labs.graph_attention import about, views
-from explorer.labs.graph_attention.lab import LAB
 from models.graph_attention.explain import explain, measure
 from models.graph_attention.records import EXAMPLES, PAIRS_DRAWN, Explanation, Measured, Request
+
+LAB = next(lab for lab in LABS if lab.slug == "graph_attention")
 
 PAPER, GAT, GATV2, TREE, PATH, OWN = EXAMPLES
 

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from explorer.labs import LABS
 from explorer.labs.gtrxl import about, texts, views
-from explorer.labs.gtrxl.lab import LAB, program
 from models.checkpoints import folders
 from models.gtrxl.records import EXAMPLES, Explanation, MeasuredSuccess, Request
 from tests.explorer.numbers import unpacked
+from tests.explorer.wishes import program_of
+
+LAB = next(lab for lab in LABS if lab.slug == "gtrxl")
 
 START = EXAMPLES[0]
 
@@ -141,7 +144,7 @@ def test_a_change_is_told_in_words(right: bool, kind: str) -> None:
 def test_every_step_and_example_is_readable() -> None:
     assert len(LAB.steps) == 8 and len(LAB.examples) == 5
     for query in (*LAB.examples, *(step.query for step in LAB.steps)):
-        request, notice = program().read_request(query)
+        request, notice = program_of("gtrxl").read_request(query)
         assert isinstance(request, Request) and notice is None
     picture: Any = LAB.thumbnail()
     assert picture.weights.shape == (4, 13)

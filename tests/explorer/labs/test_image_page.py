@@ -13,7 +13,7 @@ import pytest
 
 from explorer.contract.lab import MapPicture
 from explorer.figures.ladder import Rung, draw_ladder
-from explorer.labs.image_transformer import about, change, lab, texts, views
+from explorer.labs.image_transformer import about, change, texts, views
 from explorer.labs.image_transformer import drawn as image
 from explorer.labs.image_transformer.drawn import Layout, lay_out_rows, lay_out_tiles
 from explorer.values.exact_rows import exact_row_store
@@ -24,20 +24,28 @@ from tests.explorer import drawn_pictures
 from tests.explorer.drawn_pictures import explanation, generate, measure
 from tests.explorer.numbers import refused, rows_at, scaled, unpacked
 from tests.explorer.reached import known, reach
-from tests.explorer.wishes import finished
+from tests.explorer.wishes import finished, program_of
 
 
 @pytest.fixture(autouse=True)
 def nothing_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test here depends on the first example that happens to be shipped, or on models."""
     monkeypatch.setattr(views, "first", lambda: None)
-    monkeypatch.setattr(lab, "GENERATE", generate)
-    monkeypatch.setattr(lab, "MEASURE", measure)
 
 
 def drawn(request: Request) -> dict[str, Any]:
     """What all widgets draw of a request in the end."""
-    return finished(lab.program(), request)
+    whole = program_of("image_transformer")
+    assert whole.change is not None
+    return finished(
+        replace(
+            whole,
+            first=lambda: None,
+            explain=generate,
+            change=replace(whole.change, measure=measure),
+        ),
+        request,
+    )
 
 
 # ---- what a visitor wants

@@ -17,7 +17,7 @@ from explorer.components.change_panel import Rolls
 from explorer.components.folded import Question
 from explorer.contract import controls, permalink
 from explorer.figures.rollpairs import MusicSide
-from explorer.labs.music import change, lab, rolls, texts, views
+from explorer.labs.music import change, rolls, texts, views
 from explorer.labs.music.figures import roll
 from explorer.labs.music.panels import lengths, meter, skew
 from explorer.values.exact_rows import exact_row_store
@@ -44,7 +44,7 @@ from models.music.records import (
 from models.music.weights import look
 from tests.explorer.numbers import refused, rows_at, unpacked
 from tests.explorer.rolls import NAMES, chorale, piano
-from tests.explorer.wishes import answered, finished
+from tests.explorer.wishes import answered, finished, program_of
 from tests.models.networks import composers
 
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
@@ -66,7 +66,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_the_keys_of_each_style_begin_and_end_with_a_white_one() -> None:
-    own = next(one.describe_control(Request) for one in lab.program().controls if one.own)["own"]
+    own = next(one.describe_control(Request) for one in program_of("music").controls if one.own)[
+        "own"
+    ]
     assert not any(
         pitch % 12 in {1, 3, 6, 8, 10}
         for style in own["styles"].values()
@@ -85,7 +87,7 @@ def test_the_longest_motif_still_has_a_link() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_a_melody_is_harmonised_by_models_side_by_side() -> None:
-    drawn = json.loads(json.dumps(finished(lab.program(), replace(TUNE, seed=2))))
+    drawn = json.loads(json.dumps(finished(program_of("music"), replace(TUNE, seed=2))))
     shown, bar = drawn["roll"], drawn["ask"]
     assert [(one["key"], one["name"]) for one in shown["models"]] == [
         (key, dict(texts.NAMES[key])) for key in MODELS["chorale"]
@@ -103,7 +105,7 @@ def test_a_melody_is_harmonised_by_models_side_by_side() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_events_are_counted_over_all_models() -> None:
-    told = answered(lab.program(), "", controls.spell_fields(replace(PLAYED, length=300)))
+    told = answered(program_of("music"), "", controls.spell_fields(replace(PLAYED, length=300)))
     badges = [
         value["badge"]["progress"]["en"] for value in told["ask"] if value["state"] == "running"
     ]
@@ -313,7 +315,10 @@ def compared(request: Request, after: Made, cost: float) -> Rolls:
     )
     seen = Explanation(before, 125), Explanation((after, before[1]), 125)
     return change.difference(
-        seen, (None, Losses(costs)), request, lab.program().describe_changes(request) or {}
+        seen,
+        (None, Losses(costs)),
+        request,
+        program_of("music").describe_changes(request) or {},
     )
 
 
@@ -380,7 +385,7 @@ def test_a_moved_motif_is_moved_back_first() -> None:
 
 
 def test_many_heads_are_counted_and_few_are_named() -> None:
-    few: Any = lab.program().describe_changes(
+    few: Any = program_of("music").describe_changes(
         Request(silenced=(("jsb_relative", 1, 2), ("jsb_relative", 0, 0)))
     )
     assert (
@@ -391,7 +396,7 @@ def test_many_heads_are_counted_and_few_are_named() -> None:
         "en": "with the motif a semitone lower and without 4 heads",
         "zh": "把动机降低一个半音，关掉 4 个头",
     }
-    assert lab.program().describe_changes(many) == said
+    assert program_of("music").describe_changes(many) == said
 
 
 # ---- panels: skewing

@@ -12,20 +12,22 @@ import pytest
 from explorer.components.folded import Question
 from explorer.contract import controls
 from explorer.labs.nonautoregressive import about, texts, views
-from explorer.labs.nonautoregressive.lab import program
 from explorer.page.runs import ResultOrigin, StoredRun
 from explorer.page.views import Found
 from explorer.panels import translation
 from models.explaining.shared_records import Retranslated
 from models.nonautoregressive.records import EXAMPLES, SPACE, Neighbours, Request
 from tests.explorer.parallel import SECOND, SOURCE, explanation, joint
+from tests.explorer.wishes import program_of
 
 START, WHAT = EXAMPLES[0], {"en": "a change", "zh": "改动"}
 
 
 def drawn(request: Request = START) -> dict[str, Any]:
     """What the page draws of a run."""
-    return program().render_run(explanation(request), request, ResultOrigin("live", 5.0, "cpu"))
+    return program_of("nonautoregressive").render_run(
+        explanation(request), request, ResultOrigin("live", 5.0, "cpu")
+    )
 
 
 def test_the_passes_beside_the_staircase() -> None:
@@ -69,7 +71,7 @@ def test_attention_has_a_map_for_every_pass() -> None:
         and kinds["decoder"]["own"]
     )
     assert kinds["decoder1"]["queries"] == ["Zwei", "Mann", "Mann", "."]
-    once_more = program().render_run(
+    once_more = program_of("nonautoregressive").render_run(
         explanation(replace(START, again=(1,))), START, ResultOrigin("live", 5.0, "cpu")
     )["attention"]["kinds"]
     assert once_more[-1]["label"] == {

@@ -58,7 +58,7 @@ def test_a_change_is_told_with_what_it_costs(engine: Engine, page: Any, request_
         one = seen.readings[0] if page is xl_page else seen
         return float(one.nats[: seen.given].mean() / np.log(2))
 
-    updates = told(page.program(), controls.spell_query(request_), engine=engine)
+    updates = told(page.LAB.build_program(), controls.spell_query(request_), engine=engine)
     # The knobs of a link stand where it says from the moment its text is there, not only when the
     # change is known.
     panels = [update["change"] for update in updates if "change" in update]
@@ -69,7 +69,7 @@ def test_a_change_is_told_with_what_it_costs(engine: Engine, page: Any, request_
     before, after = side["number"]["before"], side["number"]["after"]
     assert side["reached"] and after != pytest.approx(before, abs=1e-3)
     assert before == pytest.approx(
-        paid(page.program().remove_changes(request_)), abs=1e-4
+        paid(page.LAB.build_program().remove_changes(request_)), abs=1e-4
     ) and after == pytest.approx(paid(request_), abs=2e-3)
     assert all(f"{after:.2f}" in said[language] for language in ("en", "zh"))
 
@@ -78,11 +78,13 @@ def test_cutting_the_memory_raises_the_loss(
     engine: Engine,
 ) -> None:
     cut = replace(xl_records.EXAMPLES[0], intervention="cut", length=0)
-    first, *others = finished(xl_page.program(), cut, engine)["change"]["sides"]
+    first, *others = finished(xl_page.LAB.build_program(), cut, engine)["change"]["sides"]
     assert first["number"]["after"] > first["number"]["before"] + 0.01 and not any(
         side["reached"] for side in others
     )
-    panel = finished(xl_page.program(), replace(cut, text="It was late."), engine)["change"]
+    panel = finished(xl_page.LAB.build_program(), replace(cut, text="It was late."), engine)[
+        "change"
+    ]
     assert (
         panel["state"] == "done"
         and not panel["sides"][0]["reached"]
@@ -99,7 +101,9 @@ def test_unusual_texts_carry_a_warning(engine: Engine, page: Any, request_: Any)
     noise = "".join(map(chr, np.random.default_rng(1).integers(33, 126, 600).tolist()))
     for text in (noise, "x", "Ünïcödé 漢字 שלום 🎼 and then some more English words"):
         bar = finished(
-            page.program(), replace(request_, text=text, length=0 if text is noise else 2), engine
+            page.LAB.build_program(),
+            replace(request_, text=text, length=0 if text is noise else 2),
+            engine,
         )["ask"]
         if text is noise:
             assert "unlike" in bar["warning"]["en"]

@@ -15,7 +15,7 @@ from explorer.components.change_panel import show_change
 from explorer.engine import Engine
 from explorer.figures import memory
 from explorer.figures.sides import TextSide
-from explorer.labs.reformer import about, change, lab, texts, views
+from explorer.labs.reformer import about, change, texts, views
 from explorer.labs.reformer.figures import hashing, missed
 from explorer.labs.reformer.panels import rewind
 from explorer.page.runs import ResultOrigin
@@ -25,7 +25,7 @@ from models.reformer.records import Request
 from models.reformer.weights import compute_shared_weights, overview
 from tests.explorer import duplicated, hashed, missing, rewound
 from tests.explorer.numbers import refused, scaled
-from tests.explorer.wishes import opened
+from tests.explorer.wishes import opened, program_of
 
 NAME = {"en": "Reformer", "zh": "Reformer"}
 
@@ -95,7 +95,9 @@ def test_a_long_run_is_pooled_and_its_rows_still_sum_to_one() -> None:
 def drawn(seen: Any, request: Request) -> tuple[Any, Any, Any]:
     """The input bar, the letters and the attention of a run, as JSON."""
     told = json.loads(
-        json.dumps(lab.program().render_run(seen, request, ResultOrigin("live", 12.0, "cpu")))
+        json.dumps(
+            program_of("reformer").render_run(seen, request, ResultOrigin("live", 12.0, "cpu"))
+        )
     )
     return told["ask"], told["spelling"], told["attention"]
 
@@ -229,7 +231,10 @@ def test_a_round_in_view_comes_with_its_wish(
 ) -> None:
     def looked(**detail: Any) -> dict[str, Any]:
         found: dict[str, Any] = opened(
-            lab.program(), "hashing", {"query": "", "model": "lsh_4", "wished": 7, **detail}, engine
+            program_of("reformer"),
+            "hashing",
+            {"query": "", "model": "lsh_4", "wished": 7, **detail},
+            engine,
         )
         return found
 

@@ -12,7 +12,6 @@ import pytest
 from explorer.components.change_panel import Difference, Maps
 from explorer.components.folded import Question
 from explorer.labs.rnn_attention import panels, views
-from explorer.labs.rnn_attention.lab import PROGRAM
 from explorer.page.runs import ResultOrigin
 from explorer.page.views import Found
 from explorer.panels import translation
@@ -27,6 +26,7 @@ from models.rnn_attention.records import (
     Request,
     Scales,
 )
+from tests.explorer.wishes import program_of
 
 LIVE = ResultOrigin("live", 5.0, "cpu")
 SOURCE, TARGET = ("Two", "dogs", "run", "."), ("Zwei", "Hunde", "rennen", ".", "</s>")
@@ -61,7 +61,7 @@ def explanation(request: Request = EXAMPLES[0], **more: Any) -> Explanation:
 
 
 def test_attention_is_german_by_english() -> None:
-    drawn = PROGRAM.render_run(explanation(), EXAMPLES[0], LIVE)
+    drawn = program_of("rnn_attention").render_run(explanation(), EXAMPLES[0], LIVE)
     (kind,) = drawn["attention"]["kinds"]
     assert (
         kind["queries"] == list(TARGET)
@@ -71,7 +71,7 @@ def test_attention_is_german_by_english() -> None:
     assert drawn["ask"]["answer"]["pieces"] == list(TARGET) and drawn["ask"]["pick"][
         "row"
     ] in range(5)
-    alone = PROGRAM.render_run(explanation(EXAMPLES[4]), EXAMPLES[4], LIVE)
+    alone = program_of("rnn_attention").render_run(explanation(EXAMPLES[4]), EXAMPLES[4], LIVE)
     assert "attention" not in alone and alone["ask"]["pick"] is None
 
 
@@ -97,19 +97,21 @@ def test_division_is_asked_of_products_alone() -> None:
         {"variant": PRODUCTS},
     )
     assert (
-        PROGRAM.read_request("v=1&sentence=A+dog.&variant=general&divided=0")[0].network
+        program_of("rnn_attention")
+        .read_request("v=1&sentence=A+dog.&variant=general&divided=0")[0]
+        .network
         == "general_unscaled"
     )
 
 
 def test_every_change_is_named() -> None:
-    said = PROGRAM.describe_changes(
+    said = program_of("rnn_attention").describe_changes(
         replace(EXAMPLES[0], words=(1,), rows=(2,), context="zero", donor="dogs")
     )
     assert said is not None and all(
         part in said["en"] for part in ("all weight on word 1", "no context", "Two dogs")
     )
-    assert PROGRAM.describe_changes(replace(EXAMPLES[0], rows=(2,))) is None
+    assert program_of("rnn_attention").describe_changes(replace(EXAMPLES[0], rows=(2,))) is None
 
 
 def test_a_change_shows_both_maps_or_pieces() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from explorer.components.change_panel import Difference
+from explorer.labs import LABS
 from explorer.labs.sagan import about, texts, views
-from explorer.labs.sagan.lab import LAB, program
 from models.sagan.records import (
     EXAMPLES,
     FACTORS,
@@ -23,6 +23,9 @@ from models.sagan.records import (
     Judgement,
     Request,
 )
+from tests.explorer.wishes import program_of
+
+LAB = next(lab for lab in LABS if lab.slug == "sagan")
 
 PICTURE = np.full((32, 32), 100, np.uint8)
 
@@ -66,7 +69,7 @@ def explanation(request: Request) -> Explanation:
 @pytest.mark.parametrize("request_", EXAMPLES)
 def test_every_example_can_be_drawn(request_: Request) -> None:
     seen = explanation(request_)
-    for view in program().views:
+    for view in program_of("sagan").views:
         if view.draw is not None and view.draws_request(request_):
             drawn = view.draw(seen, request_, "live")
             assert drawn is None or drawn["state"] == "live"

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from explorer.labs.self_similarity import about, change, texts, views
-from explorer.labs.self_similarity.lab import program
 from models.explaining.errors import InputError
 from models.self_similarity.explain import explain
 from models.self_similarity.records import (
@@ -20,6 +19,7 @@ from models.self_similarity.records import (
     Request,
     spell_picture,
 )
+from tests.explorer.wishes import program_of
 
 
 def run(request: Request) -> Explanation:
@@ -91,7 +91,7 @@ def test_unlearned_noise_is_said(wall: Explanation) -> None:
 def test_own_pictures_share_no_drawing() -> None:
     noise = np.random.default_rng(1).integers(0, 256, (2, 96, 96, 3), np.uint8)
     own = [Request(picture=spell_picture(one)) for one in noise]
-    drawn = dataclasses.replace(program(), slug="self_similarity")
+    drawn = dataclasses.replace(program_of("self_similarity"), slug="self_similarity")
     assert [drawn.drawing_key(one) for one in own] == ["", ""]
     assert drawn.drawing_key(EXAMPLES[0]) != drawn.drawing_key(EXAMPLES[1]) != ""
 

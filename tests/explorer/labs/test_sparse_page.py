@@ -14,7 +14,7 @@ from explorer.contract import controls
 from explorer.contract.controls import draw_ink_thresholds
 from explorer.contract.labels import fill_text
 from explorer.engine import Engine
-from explorer.labs.sparse_transformer import about, change, lab, texts, views
+from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.labs.sparse_transformer import drawn as figure
 from explorer.labs.sparse_transformer.change import Changed, describe_change
 from models.layers.patterns import Pattern
@@ -22,7 +22,7 @@ from models.sparse_transformer.records import SIDE, Made, Request, spell_pixels
 from models.sparse_transformer.weights import factor_of, look
 from tests.explorer import drawn_digits
 from tests.explorer.numbers import refused, rows_at, unpacked
-from tests.explorer.wishes import finished, told
+from tests.explorer.wishes import finished, program_of, told
 
 WHOLE = Request(keep=28)  # only read, which is quick
 WRITTEN = Request("text", text="It was a dark and stormy night; the rain fell", length=12, seed=3)
@@ -54,7 +54,9 @@ def test_a_wrong_stride_costs_more_bits(
     engine: Engine,
 ) -> None:
     request = replace(WHOLE, stride=29)
-    drawn, plain = (finished(lab.program(), one, engine) for one in (request, WHOLE))
+    drawn, plain = (
+        finished(program_of("sparse_transformer"), one, engine) for one in (request, WHOLE)
+    )
     pairs = {one["key"]: one["number"] for one in drawn["change"]["pairs"]}
     assert [*pairs] == [*change.list_changed_models(request)] and pairs["strided"]["after"] > pairs[
         "strided"
@@ -121,7 +123,9 @@ def test_greys_become_the_pixels_that_the_models_would_draw() -> None:
 @pytest.mark.parametrize("level", [0, 1])
 def test_an_empty_and_a_full_drawing_are_drawn(engine: Engine, level: int) -> None:
     drawn = finished(
-        lab.program(), Request(drawing=spell_pixels(np.full((28, 28), level)), keep=28), engine
+        program_of("sparse_transformer"),
+        Request(drawing=spell_pixels(np.full((28, 28), level)), keep=28),
+        engine,
     )
     assert (
         drawn["ask"]["state"] == "live"
@@ -166,7 +170,7 @@ def test_which_pattern_suits_text_is_told_as_it_came_out(
 def test_a_text_is_read_under_both_patterns(
     engine: Engine,
 ) -> None:
-    updates = told(lab.program(), "", controls.spell_fields(WRITTEN), engine)
+    updates = told(program_of("sparse_transformer"), "", controls.spell_fields(WRITTEN), engine)
     assert all("digits" not in update for update in updates)
     models, last = updates[-1]["reading"]["models"], updates[-1]
     assert (

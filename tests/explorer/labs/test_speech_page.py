@@ -15,8 +15,8 @@ import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from explorer.labs import LABS
 from explorer.labs.speech import about, texts, views
-from explorer.labs.speech.lab import LAB, program
 from explorer.media import recordings
 from explorer.page.runs import ResultOrigin
 from models.media.sound_files import spell_sound
@@ -24,6 +24,9 @@ from models.speech import explain as explaining
 from models.speech.model import SpeechConfig, SpeechNetwork
 from models.speech.records import EXAMPLES, DigitErrors, Explanation, Request, find_cone
 from tests.explorer.numbers import unpacked
+from tests.explorer.wishes import program_of
+
+LAB = next(lab for lab in LABS if lab.slug == "speech")
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +104,7 @@ def test_a_recording_has_no_known_digits(explain: Any) -> None:
     assert told["given"] == "1.0 s" and told["right"] is None
     drawn: Any = views.draw_stream(seen, request, "live")
     assert drawn["query"] == "" and drawn["labels"] == []
-    assert program().drawing_key(request, "run") == "", "no link tells it from others"
+    assert program_of("speech").drawing_key(request, "run") == "", "no link tells it from others"
 
 
 def test_silence_is_nothing_heard() -> None:
@@ -116,7 +119,9 @@ def test_silence_is_nothing_heard() -> None:
 def test_the_stored_run_is_drawn_whole() -> None:
     kept = views.first()
     assert kept is not None
-    drawn: Any = program().render_run(kept.seen, kept.request, ResultOrigin("stored", 5.0, "cpu"))
+    drawn: Any = program_of("speech").render_run(
+        kept.seen, kept.request, ResultOrigin("stored", 5.0, "cpu")
+    )
     assert drawn["ask"]["answer"]["said"] == kept.seen.answer
     stream, waits = drawn["stream"], drawn["waits"]
     mels = unpacked(stream["mels"])

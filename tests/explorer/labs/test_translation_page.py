@@ -16,7 +16,7 @@ from explorer.contract import controls
 from explorer.figures import attention
 from explorer.figures.attention import Kind
 from explorer.figures.maps import mark_changes
-from explorer.labs.translation import lab, texts, views
+from explorer.labs.translation import texts, views
 from explorer.labs.translation.figures.roles import find_clause, find_jobs
 from explorer.page import card_facts
 from explorer.panels import translation
@@ -24,7 +24,7 @@ from models.explaining.errors import InputError
 from models.explaining.shared_records import Familiarity
 from models.translation.records import Explanation, Request, Rereading, Step
 from tests.explorer.numbers import refused
-from tests.explorer.wishes import answered, finished
+from tests.explorer.wishes import answered, finished, program_of
 
 SOURCE, TARGET = ("A", "dog", "runs", "."), ("Ein", "Hund", "r", "ennt", ".", "</s>")
 
@@ -76,21 +76,22 @@ def measure(wishes: list[Rereading]) -> list[Explanation]:
     return [explanation(5, 0.5) for _ in wishes]
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model is replaced by the one above."""
-    monkeypatch.setattr(lab, "GENERATE", translate)
-    monkeypatch.setattr(lab, "MEASURE", measure)
+def small() -> Any:
+    """The lab's page over the model above."""
+    whole = program_of("translation")
+    assert whole.change is not None
+    return dataclasses.replace(
+        whole, explain=translate, change=dataclasses.replace(whole.change, measure=measure)
+    )
 
 
 def changed(**how: Any) -> dict[str, Any]:
     """What all widgets draw of a sentence in the end."""
-    return finished(lab.program(), Request("A dog runs.", **how))
+    return finished(small(), Request("A dog runs.", **how))
 
 
-@pytest.mark.usefixtures("small")
 def test_a_sentence_grows_with_all_heads() -> None:
-    told = answered(lab.program(), controls.spell_query(Request("A dog runs.")))
+    told = answered(small(), controls.spell_query(Request("A dog runs.")))
     assert [bar["grown"]["pieces"] for bar in told["ask"] if bar.get("grown")] == [["Ein"]]
     bar, heads, change = (told[name][-1] for name in ("ask", "attention", "change"))
     assert bar["answer"]["pieces"] == list(TARGET) and bar["answer"][
@@ -109,7 +110,6 @@ def test_a_sentence_grows_with_all_heads() -> None:
     )
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
     ("part", "says"),
     [
@@ -125,7 +125,6 @@ def test_a_part_left_out_is_named_with_what_it_was_for(part: str, says: str) -> 
     assert masks == [(None, True), (None if part == "mask" else "causal", True), (None, False)]
 
 
-@pytest.mark.usefixtures("small")
 def test_all_that_is_changed_at_once_stands_in_one_sentence() -> None:
     said = changed(without=("scale", "mask"), silenced=(("cross", 2, 4),), hidden=(1,))["change"][
         "sentence"

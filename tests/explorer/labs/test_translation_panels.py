@@ -15,7 +15,6 @@ import torch
 
 from explorer.components.folded import Question
 from explorer.figures import theme
-from explorer.labs.translation import lab
 from explorer.labs.translation.figures import positions as positions_drawn
 from explorer.labs.translation.figures import training as training_drawn
 from explorer.labs.translation.panels import beam, forced, paths, positions, training
@@ -31,6 +30,7 @@ from models.translation.position_records import MAX_SEED, Positions, Shuffle, Tw
 from models.translation.records import EXAMPLES, Request
 from models.translation.search_records import Search, Tree
 from tests.explorer.numbers import refused
+from tests.explorer.wishes import program_of
 
 # ---- panels: the search, the visitor's own German
 
@@ -59,7 +59,10 @@ PATHS = {"pof": "decoder.cross", "player": "3", "pgain": "0.25", "pshift": "20"}
 def test_a_wish_becomes_what_a_panel_asks_of_the_run_in_view(
     panel: Any, run: str, wish: object, expected: object
 ) -> None:
-    assert panel.read_question(lab.program().read_request(run)[0], Question(run, wish)) == expected
+    assert (
+        panel.read_question(program_of("translation").read_request(run)[0], Question(run, wish))
+        == expected
+    )
 
 
 def test_an_endless_search_names_its_loop() -> None:

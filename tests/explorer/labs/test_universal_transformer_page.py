@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from explorer.labs.universal_transformer import texts, views
-from explorer.labs.universal_transformer.lab import PROGRAM
 from explorer.page.runs import ResultOrigin
 from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Request
 from models.universal_transformer.stories import WORDS
 from tests.explorer.numbers import halted
+from tests.explorer.wishes import program_of
 
 STORY = (
     "john put the key in the box",
@@ -51,7 +51,9 @@ def explanation(
 
 def drawn(seen: Explanation) -> dict[str, Any]:
     """What the page draws of a run."""
-    return PROGRAM.render_run(seen, Request(), ResultOrigin("live", 12.0, "cpu"))
+    return program_of("universal_transformer").render_run(
+        seen, Request(), ResultOrigin("live", 12.0, "cpu")
+    )
 
 
 def test_every_story_word_is_on_a_chip() -> None:

@@ -15,7 +15,7 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from explorer.contract import controls
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS
 from tests.browser.waiting import prepared as ready
 from tests.explorer.asking import raw
@@ -56,7 +56,7 @@ def test_each_lab_has_one_endpoint(offered: dict[str, Any], client: Client) -> N
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_a_script_is_told_what_the_page_shows(lab: Lab, client: Client, site: str) -> None:
+def test_a_script_is_told_what_the_page_shows(lab: OpenLab, client: Client, site: str) -> None:
     # the first one of the cost laboratory is timed anew whenever it is asked for
     number = 1 if lab.probe is None else 0
     query = lab.examples[number]
@@ -72,7 +72,7 @@ def test_a_script_is_told_what_the_page_shows(lab: Lab, client: Client, site: st
     assert [name for name in views if not _alike(told["views"][name], shown[name])] == []
 
 
-def _version(site: str, lab: Lab) -> str:
+def _version(site: str, lab: OpenLab) -> str:
     found = re.search(r"/stored/(\w+)/", raw(site, "GET", lab.path)[1].decode())
     assert found is not None
     return found[1]
@@ -98,7 +98,9 @@ def _alike(told: Any, shown: Any) -> bool:
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_a_script_is_answered_or_refused(lab: Lab, client: Client, offered: dict[str, Any]) -> None:
+def test_a_script_is_answered_or_refused(
+    lab: OpenLab, client: Client, offered: dict[str, Any]
+) -> None:
     names = [one["parameter_name"] for one in offered[lab.path]["parameters"]]
     quick = dict(parse_qsl(controls.spell_query(small(lab))))
     quick.pop("v")

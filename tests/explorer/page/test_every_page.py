@@ -14,7 +14,7 @@ import pytest
 from explorer.components.card import TitleFigure
 from explorer.contract import controls
 from explorer.contract.controls import Control
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.labs import LABS
 from explorer.media.uploads import routes
@@ -66,7 +66,7 @@ NONSENSE = (
 )
 
 
-def small(lab: Lab) -> Any:
+def small(lab: OpenLab) -> Any:
     """A small request without a change."""
     page = program_of(lab.slug)
     return page.remove_changes(
@@ -75,7 +75,7 @@ def small(lab: Lab) -> Any:
 
 
 @labs
-def test_an_own_input_grows_and_ends_live(lab: Lab, engine: Engine) -> None:
+def test_an_own_input_grows_and_ends_live(lab: OpenLab, engine: Engine) -> None:
     page = program_of(lab.slug)
     request = small(lab)
     updates = told(page, "", controls.spell_fields(request), engine)
@@ -125,7 +125,7 @@ def test_an_own_input_grows_and_ends_live(lab: Lab, engine: Engine) -> None:
 
 
 @MODELS
-def test_the_stored_example_is_still_true(lab: Lab, engine: Engine) -> None:
+def test_the_stored_example_is_still_true(lab: OpenLab, engine: Engine) -> None:
     page = program_of(lab.slug)
     kept = page.first()
     assert kept is not None and kept.request == page.examples[0][0]
@@ -137,7 +137,7 @@ def test_the_stored_example_is_still_true(lab: Lab, engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("lab", "panel"), PANELS, ids=[f"{lab.slug}-{panel}" for lab, panel in PANELS]
 )
-def test_a_panel_follows_the_run_in_view(lab: Lab, panel: str, engine: Engine) -> None:
+def test_a_panel_follows_the_run_in_view(lab: OpenLab, panel: str, engine: Engine) -> None:
     page, run = program_of(lab.slug), controls.spell_query(small(lab))
 
     def drawn(run: str, wish: object = None) -> Any:
@@ -161,7 +161,7 @@ def test_a_panel_follows_the_run_in_view(lab: Lab, panel: str, engine: Engine) -
     ids=[f"{lab.slug}-{control.placeholder[:20]}" for lab, control in HINTS],
 )
 def test_what_stands_in_an_empty_line_as_an_example_can_be_asked(
-    lab: Lab, control: Control, engine: Engine
+    lab: OpenLab, control: Control, engine: Engine
 ) -> None:
     given = {
         **{name: values[0] for name, values in control.when.items()},
@@ -178,7 +178,7 @@ def test_what_stands_in_an_empty_line_as_an_example_can_be_asked(
     DRAWN,
     ids=[f"{lab.slug}-{control.drawings.pixels.shape[1]}" for lab, control in DRAWN],
 )
-def test_where_pictures_and_files_go(lab: Lab, control: Control) -> None:
+def test_where_pictures_and_files_go(lab: OpenLab, control: Control) -> None:
     held, told = (
         control.drawings,
         json.loads(json.dumps(control.describe_control(program_of(lab.slug).kind)))["drawings"],
@@ -209,16 +209,16 @@ def test_where_pictures_and_files_go(lab: Lab, control: Control) -> None:
 def test_a_bent_distribution_is_said_so(slug: str, made: Any, given: Any) -> None:
     page = program_of(slug)
     sharp, plain, flat = (
-        page.notice(page.kind(temperature=one, **made), None) for one in (0.4, 1.0, 1.6)
+        page.bar.notice(page.kind(temperature=one, **made), None) for one in (0.4, 1.0, 1.6)
     )
     assert (
         plain is None and "sharper" in sharp["en"] and "0.4" in sharp["en"] and "平坦" in flat["zh"]
     )
-    assert given is None or page.notice(page.kind(temperature=0.4, **given), None) is None
+    assert given is None or page.bar.notice(page.kind(temperature=0.4, **given), None) is None
 
 
 @labs
-def test_the_card_is_filled_in_and_its_curves_are_drawn(lab: Lab) -> None:
+def test_the_card_is_filled_in_and_its_curves_are_drawn(lab: OpenLab) -> None:
     page = program_of(lab.slug)
     prose = page.about.prose()
     assert set(prose) == {"en", "zh"}
@@ -234,7 +234,7 @@ def test_the_card_is_filled_in_and_its_curves_are_drawn(lab: Lab) -> None:
 
 @MODELS
 def test_a_page_stands_where_nothing_was_trained(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lab: OpenLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(card_facts, "ASSETS", tmp_path)
     page = program_of(lab.slug).about

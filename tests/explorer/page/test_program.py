@@ -18,7 +18,7 @@ import pytest
 from explorer.components import base, folded
 from explorer.components.figure import place_run_figure
 from explorer.contract import controls
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.figures.bertviz import Attention
 from explorer.labs import LABS
@@ -139,7 +139,7 @@ def test_a_defect_is_said_to_be_one(caplog: pytest.LogCaptureFixture) -> None:
     def broken(seen: Said, request: Any) -> Any:
         raise RuntimeError("a defect")
 
-    shown = answered("v=1&text=xy", page=replace(PROGRAM, answer=broken))
+    shown = answered("v=1&text=xy", page=replace(PROGRAM, bar=replace(PROGRAM.bar, answer=broken)))
     assert shown["ask"][-1]["state"] == "refused"
     assert "log" in shown["ask"][-1]["error"]["en"]
     assert "a wish could not be fulfilled" in caplog.text
@@ -359,7 +359,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_the_panel_has_no_words_of_its_own_for_a_knob(lab: Lab) -> None:
+def test_the_panel_has_no_words_of_its_own_for_a_knob(lab: OpenLab) -> None:
     for label in [control.label for control in program_of(lab.slug).controls if control.change]:
         told = [
             path.name
@@ -399,7 +399,7 @@ def attention(seen: small_lab.Said) -> Attention:
     )
 
 
-NOTING: Program[Any, Any] = replace(
+NOTING: Program[Any, Any, Any, Any] = replace(
     small_lab.PROGRAM,
     slug="small",
     explain=explain,

@@ -1,5 +1,5 @@
 """Every lab has its page; the frame and the document are ours; nothing promised can be left out of
-a Lab."""
+an OpenLab."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from explorer.components.home import place_home
 from explorer.components.lecture import place_lecture
 from explorer.components.shell import place_shell
 from explorer.contract import controls, labels
-from explorer.contract.lab import GuidedStep, Lab
+from explorer.contract.lab import GuidedStep, OpenLab
 from explorer.engine import Engine
 from explorer.gradio_adapter.document import Facts, digest_scripts, rewrite_document
 from explorer.labs import LABS
@@ -62,12 +62,12 @@ DOCUMENT = """<!doctype html><html lang="en"><head>
 </head><body><gradio-app control_page_title="true"></gradio-app></body></html>"""
 
 
-def lab(**changed: Any) -> Lab:
+def lab(**changed: Any) -> OpenLab:
     """A lab that promises what every lab must, with some facts changed."""
     known: dict[str, Any] = {
-        field.name: getattr(LABS[0], field.name) for field in dataclasses.fields(Lab)
+        field.name: getattr(LABS[0], field.name) for field in dataclasses.fields(OpenLab)
     }
-    return Lab(**{**known, **changed})
+    return OpenLab(**{**known, **changed})
 
 
 @pytest.fixture(scope="module")

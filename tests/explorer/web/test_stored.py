@@ -21,7 +21,7 @@ import brotli
 import numpy as np
 import pytest
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.engine import Engine, Limits
 from explorer.engine.disk_store import VARIABLE, Disk
 from explorer.engine.records import is_away, queue_is_full
@@ -59,7 +59,7 @@ def prepared(stored: StoredResults, engine: Engine) -> StoredResults:
     return stored
 
 
-def held(stored: StoredResults, labs: Sequence[Lab]) -> dict[str, bytes | None]:
+def held(stored: StoredResults, labs: Sequence[OpenLab]) -> dict[str, bytes | None]:
     """Every result by its address, None where there is none."""
     found = {
         address: stored.get(address)
@@ -70,7 +70,7 @@ def held(stored: StoredResults, labs: Sequence[Lab]) -> dict[str, bytes | None]:
 
 
 @pytest.mark.parametrize("one", LABS, ids=lambda lab: lab.slug)
-def test_every_example_and_step_is_ready_before_anybody_asks(site: str, one: Lab) -> None:
+def test_every_example_and_step_is_ready_before_anybody_asks(site: str, one: OpenLab) -> None:
     ready(site, one.slug)
     addresses = StoredResults(LABS).list_addresses(one)
     assert set(addresses) == {*one.examples, *(step.query for step in one.steps)}

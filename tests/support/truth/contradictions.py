@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from tests.support.truth import of_changes, of_figures, of_pictures
 from tests.support.truth.everywhere import EVERY
 from tests.support.truth.printed import plain
@@ -42,7 +42,7 @@ def contradictions(said: Said) -> Iterator[str]:
             yield f"{said.lab} {said.view}: in Chinese the numbers are {chinese}, not {english}"
 
 
-def measured(inputs: int, labs: Sequence[Lab], seed: int = 0) -> dict[str, Any]:
+def measured(inputs: int, labs: Sequence[OpenLab], seed: int = 0) -> dict[str, Any]:
     """Check this many different inputs of each lab and return {"sentences", "unread": views without
     a rule of their own, "found": complaints}."""
     heard, unread, found = 0, dict[str, str](), list[str]()

@@ -17,7 +17,6 @@ import threading
 from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from importlib import import_module
 from typing import Any, TypeVar
 
 import gradio as gr
@@ -28,7 +27,8 @@ from playwright.sync_api import Page
 
 from explorer.components.folded import with_drawings_as_text
 from explorer.contract import controls
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
+from explorer.labs import DECLARED
 from explorer.page.answers import render_folded_view
 from explorer.page.program import Program
 from explorer.page.views import View
@@ -126,19 +126,18 @@ class Said:
     chinese: str = ""
 
 
-def program(lab: Lab) -> Program[Any, Any]:
+def program(lab: OpenLab) -> Program[Any, Any, Any, Any]:
     """Return a lab's declaration of its page."""
     return _program(lab.slug)
 
 
 @cache
-def _program(slug: str) -> Program[Any, Any]:
-    module = import_module(f"explorer.labs.{slug}.lab")
-    found: Program[Any, Any] = module.program() if hasattr(module, "program") else module.PROGRAM
-    return found
+def _program(slug: str) -> Program[Any, Any, Any, Any]:
+    found = next(lab for lab in DECLARED if lab.slug == slug)
+    return replace(found.build_program(), slug="")
 
 
-def requests(lab: Lab, count: int, seed: int = 0) -> list[Any]:
+def requests(lab: OpenLab, count: int, seed: int = 0) -> list[Any]:
     """Return different requests of a lab: examples, steps and changes as its page has them, then
     drawn ones. All are accepted."""
     made = program(lab)
@@ -155,7 +154,7 @@ def requests(lab: Lab, count: int, seed: int = 0) -> list[Any]:
     return kept if len(kept) <= count else draws.sample(kept, count)
 
 
-def _drawn(made: Program[Any, Any], base: Any, draws: random.Random) -> Any:
+def _drawn(made: Program[Any, Any, Any, Any], base: Any, draws: random.Random) -> Any:
     """Return a request near another one: some fields drawn anew, typed texts cut."""
     given = {}
     names = {one.name for one in fields(base)}
@@ -257,7 +256,7 @@ class Sayings:
         )
         tab.expose_function("ask", self._looked)
         tab.goto(f"{url}/empty")
-        self._asking: tuple[Program[Any, Any], View[Any, Any]] | None = None
+        self._asking: tuple[Program[Any, Any, Any, Any], View[Any, Any, Any, Any]] | None = None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -287,7 +286,9 @@ class Sayings:
             made, view, {**detail, "run": query} if isinstance(detail, dict) else detail
         )
 
-    def _last(self, made: Program[Any, Any], view: View[Any, Any], detail: Any) -> Any:
+    def _last(
+        self, made: Program[Any, Any, Any, Any], view: View[Any, Any, Any, Any], detail: Any
+    ) -> Any:
         async def answered() -> Any:
             last = None
             async with contextlib.aclosing(
@@ -300,7 +301,7 @@ class Sayings:
         return self.run(answered())
 
     def accepted(
-        self, lab: Lab, count: int, *, panels: int = 1, seed: int = 0, latest: bool = False
+        self, lab: OpenLab, count: int, *, panels: int = 1, seed: int = 0, latest: bool = False
     ) -> Iterator[list[Said]]:
         """Yield the sentences of this many runs, each of another input that the lab accepts.
 
@@ -313,7 +314,7 @@ class Sayings:
         )
         yield from itertools.islice((said for said in every if said), count)
 
-    def of(self, lab: Lab, request: Any, *, panels: int = 1, seed: int = 0) -> Iterator[Said]:
+    def of(self, lab: OpenLab, request: Any, *, panels: int = 1, seed: int = 0) -> Iterator[Said]:
         """Yield every sentence of a run.
 
         panels: the number of its folded panels that are opened.

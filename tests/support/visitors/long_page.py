@@ -19,7 +19,7 @@ from torch import Tensor
 
 from benchmarks.sizes import size
 from explorer.components.stage import place_picture
-from explorer.contract.lab import GuidedStep, Lab
+from explorer.contract.lab import GuidedStep, OpenLab
 from explorer.figures import attention
 from explorer.figures.attention import Blocks, Kind
 from explorer.values.exact_rows import RowSource, exact_row_store
@@ -100,7 +100,7 @@ def value() -> dict[str, object]:
     return attention.draw_attention([kind], query="")
 
 
-def page(lab: Lab, engine: object) -> None:
+def page(lab: OpenLab, engine: object) -> None:
     """Place the attention view, empty, and a button that fills it."""
     place = place_picture("attention", texts={})
     gr.Button("Show", elem_id="show").click(value, None, place, api_visibility="private")
@@ -127,7 +127,7 @@ def serve(port: int) -> None:
         "probe": None,
     }
     launch.serve(
-        [Lab(slug=SLUG, year=2020, page=page, **facts, **texts, **tuples, **rest)],
+        [OpenLab(slug=SLUG, year=2020, page=page, **facts, **texts, **tuples, **rest)],
         "127.0.0.1",
         port,
     )

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.sizes import size
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs import LABS as ALL
 from explorer.web import log
 from explorer.web.launch import serve
 
-LABS: Sequence[Lab] = size(ALL, tuple(lab for lab in ALL if lab.slug == "translation"))
+LABS: Sequence[OpenLab] = size(ALL, tuple(lab for lab in ALL if lab.slug == "translation"))
 
 if __name__ == "__main__":
     log.begin_logging()

@@ -7,7 +7,5 @@ from explorer.labs.music.panels import lengths, meter, skew
 from explorer.page.views import View
 from models.music.records import Explanation, Request
 
-
-def list_panels() -> tuple[View[Request, Explanation], ...]:
-    """Return the panels in the order of the page; a panel without measurements is left out."""
-    return (skew.PANEL, meter.PANEL, *((lengths.PANEL,) if lengths.read_measured() else ()))
+# in the order of the page
+PANELS: tuple[View[Request, Explanation], ...] = (skew.PANEL, meter.PANEL, lengths.PANEL)

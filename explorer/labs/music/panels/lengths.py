@@ -104,4 +104,5 @@ PANEL: View[Request, Explanation] = view_in_folded_panel(
     TITLE,
     lambda _found, _question: {"figure": draw_panel(read_measured())},
     needs="request",
+    is_offered=lambda: bool(read_measured()),
 )
