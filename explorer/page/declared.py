@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from explorer.contract import controls
+from explorer.contract.exercises import Exercise
 from explorer.contract.lab import Lab, MapPicture, Text, Thumbnail, read_steps
 from explorer.engine import Engine, Function
 from explorer.page import api, user_models
+from explorer.page.exercises import view_exercises
 from explorer.page.program import About, Program
 from explorer.page.rendered_results import make_once
 
@@ -81,6 +83,7 @@ def lab_of(
     *,
     network: tuple[Any, ...],
     interventions: Mapping[str, R],
+    exercises: tuple[Exercise[R, S], ...] = (),
     probes: Callable[[], Iterable[R]] | None = None,
     **facts: Any,
 ) -> Lab:
@@ -94,6 +97,7 @@ def lab_of(
     views: its module of views, with steps(), the guided steps, first(), the stored result of the
         first example, and thumbnail(run), this result as a picture for the family map.
     interventions: key -> an example with this change.
+    exercises: those that the page checks; a brought model has none.
     probes(): small requests that load the models, by default the first example; probe=None where
         there are none.
     """
@@ -116,6 +120,9 @@ def lab_of(
 
     def make_program() -> Program[R, S]:
         found = replace(program(), slug=slug)
+        if exercises and not mine:
+            panel = view_exercises(slug, exercises, explain, found.remove_changes)
+            found = replace(found, views=(*found.views, panel))
         return (
             replace(
                 found,
@@ -143,6 +150,7 @@ def lab_of(
         interventions={
             key: controls.spell_query(request) for key, request in interventions.items()
         },
+        exercises=() if mine else exercises,
         program=make_program,
         endpoint=lambda lab, engine: api.place_endpoint(make_program(), lab, engine),
         again=lambda engine, asked, session: make_program().recompute_result(
