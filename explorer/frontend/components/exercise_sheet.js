@@ -31,7 +31,7 @@ export function mount(root, props) {
   }
 
   const code = say(
-    el("output", { class: "tfe-exercise-code" }),
+    el("code", { class: "tfe-exercise-code" }),
     () => writeCode(ids, isSolved),
   );
   const given = el("input", { class: "tfe-input", spellcheck: "false", autocomplete: "off" });
@@ -118,7 +118,7 @@ export function mount(root, props) {
           "li",
           { class: "tfe-panel tfe-lecture-lab" },
           say(el("h2", { class: "tfe-title" }), lab.title),
-          el("ol", { class: "tfe-exercises-list" }, lab.exercises.map(row)),
+          el("ol", { class: "tfe-exercises-list" }, all.filter((one) => one.lab === lab).map(row)),
         )
       ),
     ),
