@@ -16,9 +16,9 @@ DEAR = 0.01  # bits per character that one head may cost
 
 def _locks_shortest_span(attempt: Attempt[Request, Explanation]) -> bool:
     run = attempt.explanation
-    if run is not attempt.plain:
-        return False
     spans = run.z.mean(-1)  # (layer, head)
+    if run is not attempt.plain or spans.min() == spans.max():
+        return False
     layer, head = np.unravel_index(int(spans.argmin()), spans.shape)
     return attempt.look.get("head") == f"{layer + 1}.{head + 1}"
 

@@ -30,15 +30,15 @@ def _needs_right_side(attempt: Attempt[Request, Explanation]) -> bool:
 
 def _means_alike_in_other_words(attempt: Attempt[Request, Explanation]) -> bool:
     request, run = attempt.request, attempt.explanation
-    one, other = (
+    words, others = (
         set(re.findall(r"\w+", text.casefold())) for text in (request.text, request.other)
     )
     return (
         run is attempt.plain
         and run.similarity is not None
         and run.similarity >= CLOSE
-        and min(len(one), len(other)) >= 3
-        and not one & other
+        and min(len(words), len(others)) >= 3
+        and not words & others
     )
 
 

@@ -62,12 +62,12 @@ def count_repeats(run: Explanation) -> int:
     return count
 
 
-def measure_overlap(one: Array, other: Array) -> float:
+def measure_overlap(box: Array, other: Array) -> float:
     """Return the intersection over union of two boxes (center x, center y, width, height)."""
-    low = np.maximum(one[:2] - one[2:] / 2, other[:2] - other[2:] / 2)
-    high = np.minimum(one[:2] + one[2:] / 2, other[:2] + other[2:] / 2)
+    low = np.maximum(box[:2] - box[2:] / 2, other[:2] - other[2:] / 2)
+    high = np.minimum(box[:2] + box[2:] / 2, other[:2] + other[2:] / 2)
     shared = float(np.maximum(high - low, 0).prod())
-    return shared / max(1e-9, float(one[2:].prod() + other[2:].prod()) - shared)
+    return shared / max(1e-9, float(box[2:].prod() + other[2:].prod()) - shared)
 
 
 EXERCISES: tuple[Exercise[Request, Explanation], ...] = (

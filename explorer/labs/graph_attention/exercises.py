@@ -8,10 +8,10 @@ from models.graph_attention.records import Explanation, Request
 
 def _locks_least_even_head(attempt: Attempt[Request, Explanation]) -> bool:
     run = attempt.explanation
-    if not len(run.entropy):
+    if run.task != "cora":
         return False
-    names = [f"{at + 1}.{head + 1}" for at, n in enumerate(run.sizes) for head in range(n)]
-    return attempt.look.get("head") == names[int(run.entropy.argmin())]
+    lower = run.entropy[: run.sizes[0]]  # (head,) of layer 1
+    return attempt.look.get("head") == f"1.{int(lower.argmin()) + 1}"
 
 
 def _looks_up_every_key(attempt: Attempt[Request, Explanation]) -> bool:
@@ -41,9 +41,9 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
     Exercise(
         key="uneven",
         question={
-            "en": "Which head spreads the attention of the node in the middle least evenly? Lock"
-            " it.",
-            "zh": "哪个头对中间节点的邻居分配注意力最不均匀？请锁定它。",
+            "en": "Take a paper of Cora. Which head of layer 1 spreads its attention least evenly"
+            " over the neighbours? Choose it.",
+            "zh": "取一篇 Cora 中的论文。第 1 层的哪个头对邻居分配注意力最不均匀？请选中它。",
         },
         answer={
             "en": "The head with the lowest entropy: for the first paper head 1.1, and even it"

@@ -24,7 +24,7 @@ def _spares_layer(attempt: Attempt[Request, Explanation | Learned]) -> bool:
     request, run, plain = attempt.request, attempt.explanation, attempt.plain
     if isinstance(run, Learned) or isinstance(plain, Learned) or run.given < LONG:
         return False
-    dearer = float((run.nats - plain.nats)[: run.given].mean()) if run.given else math.inf
+    dearer = float((run.nats[: run.given] - plain.nats[: run.given]).mean())
     return (
         len(set(request.skipped)) == 1
         and not request.silenced

@@ -13,21 +13,22 @@ from models.music import chorales
 from models.music.records import CHORALES, Explanation, Made, Request
 from models.music.weights import look
 
+MOST = 512  # rows of a map of which a mean is taken
 LONG = 32  # generated cells, two quarters of four voices
 DEAR = 1.0  # bits per event
 CONTINUED = dataclasses.replace(CHORALES[-1], length=LONG)  # four voices, continued
 
 
 def _locks_nearest_head(attempt: Attempt[Request, Explanation]) -> bool:
-    made = attempt.explanation.made[0]
-    if not made.table.size or attempt.look.get("model", made.variant) != made.variant:
+    music = attempt.explanation.made[0]
+    if not music.table.size or attempt.look.get("model", music.variant) != music.variant:
         return False
-    layers, heads, length, _ = made.queries.shape
-    rows = range(length)
-    back = np.arange(length)[:, None] - np.arange(length)
+    layers, heads, length, _ = music.queries.shape
+    rows = range(0, length, max(1, length // MOST))
+    back = np.array(rows)[:, None] - np.arange(length)
     away = np.array(
         [
-            [(look(made, layer, head, rows) * back).sum(1).mean() for head in range(heads)]
+            [(look(music, layer, head, rows) * back).sum(1).mean() for head in range(heads)]
             for layer in range(layers)
         ]
     )
@@ -37,7 +38,9 @@ def _locks_nearest_head(attempt: Attempt[Request, Explanation]) -> bool:
 
 def _misses_distances(attempt: Attempt[Request, Explanation]) -> bool:
     request = attempt.request
-    is_distance_alone = dataclasses.replace(request, farthest=Request.farthest) == _restore(request)
+    is_distance_alone = dataclasses.replace(request, farthest=Request.farthest) == restore_models(
+        request
+    )
     run, plain = attempt.explanation.made[0], attempt.plain.made[0]
     return (
         is_distance_alone
@@ -49,7 +52,9 @@ def _misses_distances(attempt: Attempt[Request, Explanation]) -> bool:
 def _moves_music(attempt: Attempt[Request, Explanation]) -> bool:
     """Cells of a chorale hold pitches, or silence."""
     request = attempt.request
-    is_move_alone = dataclasses.replace(request, semitones=Request.semitones) == _restore(request)
+    is_move_alone = dataclasses.replace(request, semitones=Request.semitones) == restore_models(
+        request
+    )
     run, plain = attempt.explanation.made[0], attempt.plain.made[0]
     if (
         not is_move_alone
@@ -60,12 +65,12 @@ def _moves_music(attempt: Attempt[Request, Explanation]) -> bool:
         or len(run.events) != len(plain.events)
     ):
         return False
-    before, after = (made.events[~made.given].astype(int) for made in (plain, run))
+    before, after = (music.events[~music.given].astype(int) for music in (plain, run))
     moved = np.where(before == chorales.SILENCE, before, before + request.semitones)
     return bool((before != chorales.SILENCE).any() and (after == moved).all())
 
 
-def _restore(request: Request) -> Request:
+def restore_models(request: Request) -> Request:
     """Return the same motif for the models as they were trained."""
     return dataclasses.replace(
         request,
@@ -76,13 +81,13 @@ def _restore(request: Request) -> Request:
     )
 
 
-def _count_generated(made: Made) -> int:
-    return int((~made.given).sum())
+def _count_generated(music: Made) -> int:
+    return int((~music.given).sum())
 
 
-def _measure_bits(made: Made) -> float:
+def _measure_bits(music: Made) -> float:
     """Return the bits per generated event."""
-    return float(made.nats[~made.given].mean()) / math.log(2)
+    return float(music.nats[~music.given].mean()) / math.log(2)
 
 
 EXERCISES: tuple[Exercise[Request, Explanation], ...] = (

@@ -17,11 +17,11 @@ CHEAP = 0.1  # bits per letter
 
 def _locks_wrong_letter(attempt: Attempt[Request, Explanation]) -> bool:
     run = attempt.explanation
-    model = attempt.look.get("model", run.read[0].variant)
+    model = attempt.look.get("model")  # None where the page has chosen it
     wrong = {
         str(place)
         for read in run.read
-        if read.variant == model
+        if model in (None, read.variant)
         for place in run.wanted[~read.right]
     }
     return (
@@ -33,13 +33,13 @@ def _locks_wrong_letter(attempt: Attempt[Request, Explanation]) -> bool:
 
 def _parts_models(attempt: Attempt[Request, Explanation]) -> bool:
     """The models of four rounds and of one read the same word."""
-    many, one = (_find_read(attempt.explanation, name) for name in ("lsh_4", "lsh_1"))
+    many, single = (_find_read(attempt.explanation, name) for name in ("lsh_4", "lsh_1"))
     return (
         many is not None
-        and one is not None
+        and single is not None
         and not attempt.request.silenced
         and many.correct == 1
-        and one.correct < 0.5
+        and single.correct < 0.5
     )
 
 

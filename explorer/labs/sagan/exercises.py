@@ -12,11 +12,13 @@ BELIEVED = 0.5  # logit of a picture that is taken for real
 
 
 def _locks_hub(attempt: Attempt[Request, Explanation]) -> bool:
-    made = attempt.explanation.made
-    return made is not None and attempt.look.get("pos") == str(int(made.weights.sum(0).argmax()))
+    generator = attempt.explanation.made
+    return generator is not None and attempt.look.get("pos") == str(
+        int(generator.weights.sum(0).argmax())
+    )
 
 
-def _convinces(attempt: Attempt[Request, Explanation]) -> bool:
+def _makes_believed_picture(attempt: Attempt[Request, Explanation]) -> bool:
     run = attempt.explanation
     return run is attempt.plain and run.made is not None and run.judged.logit > BELIEVED
 
@@ -58,7 +60,7 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
             "zh": "种子为 2 的短靴（类别 9）就可以。对数几率的正负就是判决，生成的图片很少高于 0。",
         },
         solution="v=1&kind=9&seed=2",
-        is_solved=_convinces,
+        is_solved=_makes_believed_picture,
     ),
     Exercise(
         key="far",

@@ -15,7 +15,7 @@ LOOSE = 0.2  # coherence of a texture in which hardly any neighbours stay togeth
 def _locks_equal_bars(attempt: Attempt[Request, Explanation]) -> bool:
     bars = attempt.explanation.bars
     equal = np.argwhere((bars >= ALIKE) & ~np.eye(len(bars), dtype=bool))
-    return attempt.look.get("bar") in {f"{one}.{other}" for one, other in equal}
+    return attempt.look.get("bar") in {f"{row}.{column}" for row, column in equal}
 
 
 def _gains_little(attempt: Attempt[Request, Explanation]) -> bool:
@@ -27,13 +27,8 @@ def _gains_little(attempt: Attempt[Request, Explanation]) -> bool:
 
 
 def _tears_texture(attempt: Attempt[Request, Explanation]) -> bool:
-    growth, plain = attempt.explanation.growth, attempt.plain.growth
-    return (
-        growth is not None
-        and plain is not None
-        and growth.coherence < LOOSE
-        and plain.coherence > 2 * growth.coherence
-    )
+    growth = attempt.explanation.growth
+    return growth is not None and growth.coherence < LOOSE
 
 
 EXERCISES: tuple[Exercise[Request, Explanation], ...] = (

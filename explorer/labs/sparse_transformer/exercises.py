@@ -1,4 +1,4 @@
-"""The exercises of sparse attention: the head that looks up, the stride, and a head that matters."""
+"""The exercises of sparse attention: a head that looks up, the stride, a head that matters."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MISSED = 1.1
 
 def _locks_head_above(attempt: Attempt[Request, Explanation]) -> bool:
     """A key carries the pixel before its place: the pixel above is SIDE − 1 places back."""
-    made = _find_made(attempt.explanation, "strided")
-    if made is None or attempt.look.get("model", "strided") != "strided":
+    drawing = _find_drawing(attempt.explanation, "strided")
+    if drawing is None or attempt.look.get("model", "strided") != "strided":
         return False
-    above = overview(made).distances[..., SIDE - 1]  # (layer, head)
+    above = overview(drawing).distances[..., SIDE - 1]  # (layer, head)
     layer, head = np.unravel_index(int(above.argmax()), above.shape)
     return attempt.look.get("head") == f"{layer + 1}.{head + 1}"
 
@@ -48,14 +48,14 @@ def _silences_needed_head(attempt: Attempt[Request, Explanation]) -> bool:
 
 def measure_rise(attempt: Attempt[Request, Explanation], variant: str) -> float:
     """Return the cost of the given symbols over that of the model as trained, 0 without it."""
-    run, plain = (_find_made(each, variant) for each in (attempt.explanation, attempt.plain))
+    run, plain = (_find_drawing(each, variant) for each in (attempt.explanation, attempt.plain))
     if run is None or plain is None or int(run.given.sum()) < FROM:
         return 0
     return float(run.nats[run.given].sum() / plain.nats[plain.given].sum())
 
 
-def _find_made(run: Explanation, variant: str) -> Made | None:
-    return next((made for made in run.made if made.variant == variant), None)
+def _find_drawing(run: Explanation, variant: str) -> Made | None:
+    return next((drawing for drawing in run.made if drawing.variant == variant), None)
 
 
 EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
@@ -67,8 +67,8 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
             "zh": "跨步模型的哪个头把最多的权重给了正上方的像素？请锁定它。",
         },
         answer={
-            "en": "Head 3.3, with half of its weight. With a stride of one row, the second part of the pattern holds exactly"
-            " the column above the pixel.",
+            "en": "Head 3.3, with half of its weight. With a stride of one row, the second part of"
+            " the pattern holds exactly the column above the pixel.",
             "zh": "头 3.3，占一半权重。跨步等于一行时，模式的第二部分正好是像素上方的一列。",
         },
         solution="v=1&keep=28&_model=strided&_head=3.3",

@@ -29,7 +29,7 @@ def _writes_earlier(attempt: Attempt[Request, Explanation]) -> bool:
     run, plain = attempt.explanation, attempt.plain
     is_window_alone = dataclasses.replace(
         attempt.request, left=Request.left, right=Request.right
-    ) == _restore(attempt.request)
+    ) == restore_network(attempt.request)
     return (
         is_window_alone
         and run.edits == plain.edits == 0
@@ -40,7 +40,7 @@ def _writes_earlier(attempt: Attempt[Request, Explanation]) -> bool:
 
 def _misses_past(attempt: Attempt[Request, Explanation]) -> bool:
     request = attempt.request
-    is_past_alone = dataclasses.replace(request, left=Request.left) == _restore(request)
+    is_past_alone = dataclasses.replace(request, left=Request.left) == restore_network(request)
     return (
         is_past_alone
         and request.left < Request.left
@@ -49,7 +49,7 @@ def _misses_past(attempt: Attempt[Request, Explanation]) -> bool:
     )
 
 
-def _restore(request: Request) -> Request:
+def restore_network(request: Request) -> Request:
     """Return the same sound for the network as it was trained."""
     return dataclasses.replace(
         request,

@@ -28,7 +28,7 @@ def _locks_farthest_head(attempt: Attempt[Request, Explanation]) -> bool:
 def _shortens_memory(attempt: Attempt[Request, Explanation]) -> bool:
     request = attempt.request
     return (
-        dataclasses.replace(request, memory=Request.memory) == _restore(request)
+        dataclasses.replace(request, memory=Request.memory) == restore_models(request)
         and request.memory <= SHORT
         and attempt.explanation.given >= LONG
         and measure_rise(attempt, "xl") <= CHEAP
@@ -38,14 +38,14 @@ def _shortens_memory(attempt: Attempt[Request, Explanation]) -> bool:
 def _shortens_segment(attempt: Attempt[Request, Explanation]) -> bool:
     request = attempt.request
     return (
-        dataclasses.replace(request, segment=Request.segment) == _restore(request)
+        dataclasses.replace(request, segment=Request.segment) == restore_models(request)
         and attempt.explanation.given >= LONG
         and measure_rise(attempt, "xl") <= CHEAP
         and DEAR <= measure_rise(attempt, "absolute") < math.inf
     )
 
 
-def _restore(request: Request) -> Request:
+def restore_models(request: Request) -> Request:
     """Return the same text for the models as they were trained."""
     return dataclasses.replace(
         request,
