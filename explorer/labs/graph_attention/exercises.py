@@ -33,7 +33,7 @@ def _turns_answer_by_cutting(attempt: Attempt[Request, Explanation]) -> bool:
         and request.uniform == "none"
         and not request.silenced
         and plain.is_right is True
-        and run.answers[run.focus] != plain.answers[plain.focus]
+        and bool(run.answers[run.focus] != plain.answers[plain.focus])
     )
 
 

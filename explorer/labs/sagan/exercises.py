@@ -7,7 +7,7 @@ import numpy as np
 from explorer.contract.exercises import Attempt, Exercise
 from models.sagan.records import Explanation, Request
 
-FAR = 0.005  # change of a verdict that convolution cannot explain
+FAR = 0.007  # change of a verdict that convolution cannot explain
 BELIEVED = 0.5  # logit of a picture that is taken for real
 
 
@@ -66,8 +66,8 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
         key="far",
         question={
             "en": "Erase a cell so that the verdict of a cell which cannot see it by convolution"
-            " changes by more than 0.005.",
-            "zh": "擦去一个格子，使一个靠卷积看不到它的格子的判决改变超过 0.005。",
+            " changes by more than 0.007.",
+            "zh": "擦去一个格子，使一个靠卷积看不到它的格子的判决改变超过 0.007。",
         },
         answer={
             "en": "In the boot of seed 3, erase cell 7. The 22 pixels of the far cells end before"
