@@ -16,7 +16,7 @@ LARGE = 0.2  # of the scene's side
 
 def _locks_owner_of_smallest(attempt: Attempt[Request, Explanation]) -> bool:
     run = attempt.explanation
-    if len(run.boxes) < 2:
+    if len(run.boxes) < 2 or run.pairs.shape[1] < len(run.boxes):  # too few queries for all
         return False
     smallest = int((run.boxes[:, 2] * run.boxes[:, 3]).argmin())
     return attempt.look.get("query") == str(int(run.pairs[-1, smallest]))

@@ -112,5 +112,18 @@ def test_printed_answers_solve_exercises(slug: str) -> None:
                 exercise.is_solved(_look_at(attempt, {**attempt.look, name: junk}))
 
 
+def test_objects_may_outnumber_queries() -> None:
+    """With fewer queries than objects no query owns each of them, and no check fails."""
+    program = load_program("detection")
+    request = permalink.decode(program.kind, "v=1&queries=3")[0]
+    run, plain = (
+        answer(program, [request])[0],
+        answer(program, [program.remove_changes(request)])[0],
+    )
+    for one in list_exercises("detection"):
+        for query in range(12):
+            assert not one.is_solved(Attempt(request, run, plain, {"query": str(query)})), one.key
+
+
 def _look_at(attempt: Attempt[Any, Any], look: dict[str, str]) -> Attempt[Any, Any]:
     return Attempt(attempt.request, attempt.explanation, attempt.plain, look)
