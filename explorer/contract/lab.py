@@ -6,12 +6,13 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from explorer.contract.exercises import Exercise
     from explorer.engine import Engine
 
 Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
@@ -215,6 +216,7 @@ class OpenLab:
     own: whether a visitor's own model stands in it. No guided step speaks of that model, and
         the lab may have no intervention.
     endpoint(lab, engine): places the function by which a script asks the lab (api.py).
+    exercises: three questions that the page can check, none where the lab is closed.
     """
 
     slug: str
@@ -242,6 +244,7 @@ class OpenLab:
     again: Callable[[Engine, Mapping[str, str], str], Awaitable[None]] | None = None
     own: bool = False
     network: tuple[tuple[Part, ...], ...] = ()
+    exercises: tuple[Exercise[Any, Any], ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.slug):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeAlias
 
 from explorer.contract.controls import Control, spell_query
+from explorer.contract.exercises import Exercise
 from explorer.contract.lab import (
     Changed,
     GuidedStep,
@@ -23,6 +24,7 @@ from explorer.contract.lab import (
 )
 from explorer.engine import Engine, Function
 from explorer.page import api, user_models
+from explorer.page.exercises import view_exercises
 from explorer.page.program import About, AnswerBar, Change, Program
 from explorer.page.rendered_results import make_once
 from explorer.page.runs import StoredRun
@@ -99,6 +101,7 @@ class Lab(Generic[R, S, V, T]):
         "JSON" where its picture holds a Plotly figure.
     probes: small requests that load the models, or a function that lists them; None for the first
         example, empty where the lab runs no model.
+    exercises: three questions that the page can check, none for a visitor's own model.
     is_shipped: whether its models are this project's own. A visitor's own model has no stored
         result, no guided step and perhaps no intervention.
     """
@@ -127,6 +130,7 @@ class Lab(Generic[R, S, V, T]):
     prepare: Callable[[S, R], V] | None = None
     others: tuple[Callable[[], StoredRun[R, Any] | None], ...] = ()
     probes: Iterable[R] | Callable[[], Iterable[R]] | None = None
+    exercises: tuple[Exercise[R, S], ...] = ()
     is_shipped: bool = field(default=True, kw_only=True)
 
     def build_program(self) -> Program[R, S, V, T]:
@@ -151,7 +155,8 @@ class Lab(Generic[R, S, V, T]):
         )
         mine = user_models.facts(self.slug)
         if not mine:
-            return program
+            panel = view_exercises(self.slug, self.exercises, self.explain, program.remove_changes)
+            return replace(program, views=(*self.views, panel)) if self.exercises else program
         about = replace(
             program.about,
             pairs=lambda: user_models.pairs(mine),
@@ -214,6 +219,7 @@ def open_lab(lab: Lab[R, S, V, T]) -> OpenLab:
         examples=tuple(map(spell_query, lab.examples)),
         # these steps speak of the shipped models' results
         steps=() if is_own else read_steps(lab.slug, lab.steps),
+        exercises=() if is_own else lab.exercises,
         interventions={key: spell_query(example) for key, example in lab.interventions.items()},
         exports=lab.exports,
         thumbnail=draw_thumbnail,

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.web.not_found import NOTHING
 
 EMBED = "/embed/"  # followed by the path of a lab's page without its slash
@@ -16,7 +16,7 @@ VIEW = "_view"  # the key that names the view, "attention"; by default the first
 OWN = frozenset({VIEW, "lecture", "figure"})  # keys that are not passed on
 
 
-def redirect_embedded(labs: Sequence[Lab]) -> Callable[[Request], Awaitable[Response]]:
+def redirect_embedded(labs: Sequence[OpenLab]) -> Callable[[Request], Awaitable[Response]]:
     """Return the handler that leads from EMBED and a lab's name to its page with one view alone."""
     pages = {lab.path for lab in labs}
 

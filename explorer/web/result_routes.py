@@ -20,8 +20,8 @@ from explorer.values.compressed_files import IMMUTABLE
 from explorer.values.exact_rows import RowSource, exact_row_store
 from explorer.values.hosts import find_network, write_frame_policy
 from explorer.values.packing import array_store, frame_store
-from explorer.web.gate import NOTHING
 from explorer.web.headers import FRAME
+from explorer.web.not_found import NOTHING
 from explorer.web.recompute import Recomputation
 from explorer.web.stored_results import StoredResults
 

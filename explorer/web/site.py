@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import gradio as gr
 
 from explorer.components import compare as comparing
+from explorer.components import exercises as exercising
 from explorer.components import presenter as presenting
 from explorer.components.closed import close_lab
 from explorer.components.home import place_home
@@ -31,6 +32,7 @@ LINE = (
 API = "/api"  # Gradio wants the functions for scripts on some page; nobody can open this one
 LECTURE = "/lecture"  # the address of the guided lecture
 PRESENTER = "/presenter"  # the address of the lecturer's own window
+EXERCISES = "/exercises"  # the address of the exercises of all labs
 COMPARE = "/compare"  # the address of two pictures side by side
 # Events that Gradio lets wait or run at once; the engine has its own, shorter queue and reports the
 # place in it.
@@ -105,6 +107,10 @@ def build_blocks(labs: Sequence[OpenLab], engine: Engine) -> gr.Blocks:
             _place_frame(labs, None, at="lecture")
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 presenting.place_presenter(labs)
+        with site.route(exercising.TITLE, EXERCISES):
+            _place_frame(labs, None, at="lecture")
+            with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
+                exercising.place_exercise_sheet(labs)
         with site.route(comparing.TITLE, COMPARE):
             _place_frame(labs, None, at="compare")
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
@@ -142,5 +148,6 @@ def facts(labs: Sequence[OpenLab], heads: Mapping[str, str] | None = None) -> di
     if labs:
         pages[LECTURE] = Facts(f"{TITLE} · {NAME}", LEAD, plain=write_handout(labs))
         pages[PRESENTER] = Facts(f"{presenting.TITLE} · {NAME}", presenting.LEAD)
+        pages[EXERCISES] = Facts(f"{exercising.TITLE} · {NAME}", exercising.LEAD)
         pages[COMPARE] = Facts(f"{comparing.TITLE} · {NAME}", comparing.LEAD)
     return {"/": Facts(NAME, LINE)} | pages

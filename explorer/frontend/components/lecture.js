@@ -78,6 +78,10 @@ export function mount(root, props) {
     say(el("a", { class: "tfe-button", target: "tfe-presenter" }), texts.presenter),
     () => pageAt("/presenter", { lang: lang() }),
   );
+  const exercises = links(
+    say(el("a", { class: "tfe-button" }), texts.exercises),
+    () => pageAt("/exercises"),
+  );
   const first = labs.find(({ steps }) => steps.length) ?? labs[0]; // a closed lab has none
   const begin = linkTo(
     say(el("a", { class: "tfe-button primary tfe-lecture-begin" }), texts.begin),
@@ -90,7 +94,7 @@ export function mount(root, props) {
       { class: "tfe-lecture-hero" },
       say(el("h1", { class: "tfe-lecture-title" }), texts.title),
       say(el("p", { class: "tfe-lead" }), texts.lead),
-      el("div", { class: "tfe-row" }, begin, presenter, handout, progress),
+      el("div", { class: "tfe-row" }, begin, presenter, handout, exercises, progress),
       say(el("p", { class: "tfe-note tfe-desk" }), texts.keys),
     ),
     el(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.act_rnn import about, texts, views
+from explorer.labs.act_rnn.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar
@@ -56,6 +57,7 @@ LAB: Lab[Request, Explanation] = Lab(
     thumbnail=views.thumbnail,
     steps=views.steps,
     interventions=adaptive_computation.list_interventions(EXAMPLES[0]),
+    exercises=EXERCISES,
     exports={"ponder": FIGURE, "difficulty": FIGURE, "change": NUMBERS},
     probes=(Request("parity", "1"), Request("addition", "1+1")),
 )

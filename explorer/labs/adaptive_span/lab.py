@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.adaptive_span import about, change, panels, texts, views
+from explorer.labs.adaptive_span.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper, select_titles
 from explorer.page.program import About, AnswerBar, Change
@@ -65,6 +66,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
     interventions={
         "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("masks", "reading", "reach", "attention", "saving"), FIGURE),
         "change": READ_AGAIN,

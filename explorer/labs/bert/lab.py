@@ -8,6 +8,7 @@ from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.contract.labels import quote_text
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.bert import about, texts, views
+from explorer.labs.bert.exercises import EXERCISES
 from explorer.page.card_facts import fill_card, list_sizes
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -110,6 +111,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "positions": replace(OFFERED[0], positions=False),
         "silenced": replace(OFFERED[0], silenced=tuple(("mlm", 3, head) for head in range(4))),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("arrows", "finder", "sink", "similarity", "attention"), FIGURE),
         "change": NUMBERS,

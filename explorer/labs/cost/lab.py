@@ -13,6 +13,7 @@ from explorer.contract.controls import Value
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import describe_change
+from explorer.labs.cost.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import At, view_in_figure, view_notes, view_placed
@@ -100,6 +101,7 @@ LAB: Lab[Request, Explanation, Explanation, Point] = Lab(
         "alpha": replace(EXAMPLES[3], alpha=1.0),
         "without": replace(EXAMPLES[3], without=4),
     },
+    exercises=EXERCISES,
     exports={
         **{name: FIGURE for figures in TASKS.values() for name, *_ in figures},
         **dict.fromkeys(FAMILY, FIGURE),

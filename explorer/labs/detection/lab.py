@@ -8,6 +8,7 @@ from dataclasses import replace
 from explorer.components.stage import place_picture
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.detection import about, texts, views
+from explorer.labs.detection.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -78,6 +79,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "queries": replace(EXAMPLES[0], queries=3),
         "silence": replace(EXAMPLES[0], silenced=(("cross", 2, 0),)),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("scene", "agreement", "matching", "territories"), FIGURE),
         "change": NUMBERS,

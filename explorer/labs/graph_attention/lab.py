@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.graph_attention import about, texts, views
+from explorer.labs.graph_attention.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -64,6 +65,7 @@ LAB: Lab[Request, Explanation] = Lab(
     thumbnail=views.thumbnail,
     steps=views.steps,
     interventions=views.list_interventions(),
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("neighbours", "ranking", "bias"), FIGURE),
         "change": NUMBERS,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.gtrxl import about, texts, views
+from explorer.labs.gtrxl.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -75,6 +76,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "forced": replace(START, forced=("2a",)),
         "z": replace(START, forced=PLACES, z=1.0),
     },
+    exercises=EXERCISES,
     exports={
         "walk": FIGURE,
         "switches": FIGURE,

@@ -9,6 +9,7 @@ from functools import partial
 from explorer.components import figure
 from explorer.contract.lab import READ_AGAIN, name_part
 from explorer.labs.image_transformer import about, change, texts, views
+from explorer.labs.image_transformer.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -93,6 +94,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
         "memory": replace(CHANGED, memory_rows=1),
         "flange": replace(CHANGED, flange=1),
     },
+    exercises=EXERCISES,
     exports={
         "spans": ("PNG", "SVG", "HTML", "CSV", "PNG 8×", "NPZ"),
         "surprise": ("PNG", "SVG", "HTML", "CSV", "NPZ"),

@@ -8,6 +8,7 @@ from functools import partial
 
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.language_model import about, labels, texts, views
+from explorer.labs.language_model.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper, select_titles
 from explorer.page.program import About, AnswerBar, Change
@@ -129,6 +130,7 @@ LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
         "skipped": replace(EXAMPLES[0], length=16, skipped=("1",)),
         "positions": replace(EXAMPLES[0], length=16, positions=False),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(
             ("tower", "tree", "surprise", "reading", "reach", "attention", "labels"), FIGURE

@@ -8,6 +8,7 @@ from dataclasses import replace
 from explorer.components import figure
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.music import about, change, panels, texts, views
+from explorer.labs.music.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper, select_titles
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_notes, view_on_stage, view_placed
@@ -97,6 +98,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
         "transpose": replace(CHANGED, semitones=5),
         "stretch": replace(PIANO[0], length=16, stretch=2.0),
     },
+    exercises=EXERCISES,
     exports={
         "roll": ("PNG", "SVG", "HTML", "CSV", "MIDI", "WAV", "events", "NPZ"),
         "skew": FIGURE,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.nonautoregressive import about, texts, views
+from explorer.labs.nonautoregressive.exercises import EXERCISES
 from explorer.page.card_facts import list_sizes
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -109,6 +110,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "pinned": replace(EXAMPLES[0], pinned=((0, f"{SPACE}Drei"),)),
         "again": replace(EXAMPLES[0], again=(0, 1, 2)),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
         "change": NUMBERS,

@@ -16,6 +16,7 @@ from explorer.contract.controls import Value
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.figures import bertviz as drawing
 from explorer.labs.reformer import about, change, panels, texts, views
+from explorer.labs.reformer.exercises import EXERCISES
 from explorer.labs.reformer.figures import hashing as hashes
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -169,6 +170,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "seed": replace(CHANGED, seed=2),
         "silence": replace(CHANGED, silenced=(("text", 0, 0),)),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("hashing", "spelling", "rounds", "attention"), FIGURE),
         "missed": FIGURE * 2,

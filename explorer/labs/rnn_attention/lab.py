@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.rnn_attention import about, panels, texts, views
+from explorer.labs.rnn_attention.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_in_figure, view_notes, view_on_stage
@@ -76,6 +77,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "context": replace(EXAMPLES[0], context="uniform"),
         "donor": replace(EXAMPLES[4], donor="dogs"),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(
             ("attention", "remains", "quality", "sum", "scale", "overlap", "distance"), FIGURE

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.sagan import about, texts, views
+from explorer.labs.sagan.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -61,6 +62,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "generator": replace(EXAMPLES[0], gamma_g=0.0),
         "discriminator": replace(EXAMPLES[0], gamma_d=0.0),
     },
+    exercises=EXERCISES,
     exports={
         "glance": FIGURE,
         "verdict": FIGURE,

@@ -11,6 +11,7 @@ from explorer.contract.controls import Value
 from explorer.contract.lab import FIGURE, NUMBERS, Text, name_part
 from explorer.labs.self_similarity import about, texts, views
 from explorer.labs.self_similarity.change import describe_change
+from explorer.labs.self_similarity.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -72,5 +73,6 @@ LAB: Lab[Request, Explanation] = Lab(
         "heat": replace(EXAMPLES[0], heat=400),
         "window": replace(EXAMPLES[3], window=5),
     },
+    exercises=EXERCISES,
     exports={**{name: FIGURE for name, *_ in STAGES}, "change": NUMBERS},
 )

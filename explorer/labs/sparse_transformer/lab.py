@@ -13,6 +13,7 @@ from explorer.components.notes import place_notes
 from explorer.components.stage import place_picture
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.sparse_transformer import about, change, texts, views
+from explorer.labs.sparse_transformer.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper, Title
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_notes, view_on_stage, view_placed
@@ -125,6 +126,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
         "summary": replace(CHANGED, summary=1),
         "silence": replace(CHANGED, silenced=(("strided", 1, 2),)),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("patterns", "digits", "reading", "attention"), FIGURE),
         "change": READ_AGAIN,  # the intervention's example is a digit

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.speech import about, texts, views
+from explorer.labs.speech.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_in_figure, view_notes, view_on_stage
@@ -81,6 +82,7 @@ LAB: Lab[Request, Explanation] = Lab(
         "speed": replace(START, speed=1.5),
         "silence": replace(START, silenced=tuple(("speech", layer, 0) for layer in range(4))),
     },
+    exercises=EXERCISES,
     exports={
         "stream": (*FIGURE[:4], "WAV", "CTC", "TXT", "NPZ"),
         "path": FIGURE,

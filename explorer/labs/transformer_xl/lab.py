@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.labs.transformer_xl import about, change, panels, texts, views
+from explorer.labs.transformer_xl.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_in_bertviz, view_measured, view_notes, view_on_stage
@@ -82,6 +83,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
         "foreign": replace(CHANGED, intervention="foreign"),
         "segment": replace(CHANGED, segment=64),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("segments", "reading", "reach", "attention", "terms", "memories"), FIGURE),
         "change": READ_AGAIN,

@@ -14,6 +14,7 @@ from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
 from explorer.contract.labels import quote_text
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.translation import about, panels, texts, views
+from explorer.labs.translation.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import View, view_in_bertviz, view_on_stage
@@ -88,6 +89,7 @@ LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
         "hide": replace(EXAMPLES[0], hidden=(1,)),
         "parts": replace(EXAMPLES[0], without=("position",)),
     },
+    exercises=EXERCISES,
     exports={
         **dict.fromkeys(("attention", "weight", "beam", "forced"), FIGURE),
         "change": READ_AGAIN,

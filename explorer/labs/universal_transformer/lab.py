@@ -6,6 +6,7 @@ from __future__ import annotations
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.universal_transformer import about, texts, views
+from explorer.labs.universal_transformer.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar
 from explorer.page.views import (
@@ -72,6 +73,7 @@ LAB: Lab[Request, Explanation] = Lab(
     thumbnail=views.thumbnail,
     steps=views.steps,
     interventions=adaptive_computation.list_interventions(EXAMPLES[0]),
+    exercises=EXERCISES,
     exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "change": NUMBERS},
     probes=(Request("copy", "a", ""),),
 )
