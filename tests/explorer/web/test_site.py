@@ -26,7 +26,7 @@ from explorer.engine import Engine
 from explorer.gradio_adapter.document import Facts, digest_scripts, rewrite_document
 from explorer.labs import LABS
 from explorer.web import qr
-from explorer.web.site import COMPARE, LECTURE, PRESENTER, build_blocks, facts
+from explorer.web.site import COMPARE, EXERCISES, LECTURE, PRESENTER, build_blocks, facts
 from models.explaining.errors import InputError
 from models.explaining.request_fields import list_former_names
 from tests.conftest import built
@@ -89,6 +89,7 @@ def test_every_lab_has_a_page_with_its_frame(engine: Engine) -> None:
         *(lab.slug for lab in LABS),
         "lecture",
         "presenter",
+        "exercises",
         "compare",
         "api",
     ]
@@ -123,7 +124,7 @@ def test_a_site_with_no_labs_still_has_its_map_and_no_lecture(engine: Engine) ->
 
 def test_every_page_says_what_it_is() -> None:
     told = facts(LABS)
-    assert set(told) == {"/", LECTURE, PRESENTER, COMPARE, *(lab.path for lab in LABS)}
+    assert set(told) == {"/", LECTURE, PRESENTER, EXERCISES, COMPARE, *(lab.path for lab in LABS)}
     assert len({fact.title for fact in told.values()}) == len(told)
     assert all(fact.title and fact.description for fact in told.values())
 
