@@ -53,8 +53,8 @@ MARKS = """([name, kind, style]) => {
             trace.type !== "bar" || (trace.orientation === "h") === (axis === "y")
                 ? trace[axis][n] : (nth(trace.base, n) ?? 0) + trace[axis][n] / 2;
         return [
-            ...(node._fullData ?? []).filter(({ mode, type }) =>
-                mode?.includes("text") || type === "bar")
+            ...(node._fullData ?? [])
+                .filter(({ mode, type }) => mode?.includes("text") || type === "bar")
                 .flatMap((trace) => [trace.text ?? []].flat().map((one, n) => one && text(
                     one, middle(trace, "x", n), middle(trace, "y", n), { xref: trace.xaxis,
                         yref: trace.yaxis, trace: trace.name ?? "", font: trace.textfont },

@@ -187,6 +187,7 @@ export function board(
   let look = {}; // what is locked, completed by what the picture picks
   let bounds = {};
   let pen = null; // what is drawn
+  let travelled = false; // was that a frame of a way?
   let over = null; // the box that is pointed at
   let draft = {}; // {name: value} of a handle that moves, until its answer is here
   let cursor = null; // the place while it plays
@@ -407,22 +408,28 @@ export function board(
       return;
     }
     [canvas.marks, canvas.boxes] = [pen.marks, pen.boxes];
-    onCanvas(fit(canvas, pen.width, pen.view || pen.height, 1 / shrunk), [{
-      kind: "group",
-      x: 0,
-      y: pen.view ? -pen.top : 0,
-      marks: pen.marks,
-    }]);
+    const own_ = pen;
+    const inked = () =>
+      onCanvas(fit(canvas, own_.width, own_.view || own_.height, 1 / shrunk), [{
+        kind: "group",
+        x: 0,
+        y: own_.view ? -own_.top : 0,
+        marks: own_.marks,
+      }]);
+    // After a way the last frame of it stays until the figure stands.
+    const arrives = travelled && !way.was && pen.plots.length > 0;
+    travelled = Boolean(way.was);
+    if (!arrives) inked();
     grip();
     if (!pen.plots.length) {
       plots.clear();
       stands();
       return;
     }
-    const own_ = pen;
     plots.place(pen.plots, { big, revision: run.query ?? "", grows: run.state === "running" })
       .then(() => {
         if (pen !== own_ || !run) return; // a newer one is on its way
+        if (arrives) inked();
         pen.boxes.push(...plots.boxes());
         grip();
         stands();

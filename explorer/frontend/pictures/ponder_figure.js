@@ -407,17 +407,14 @@ export function figure(run, look, pen) {
       radius: 6,
     });
   }
-  const { data, layout } = s.sheet.figure(Math.max(s.high, pen.tall));
+  for (const { p, at, text } of notes) {
+    const { x, y } = s.spot(s.middle(p), at);
+    const style = { size: size.tick, weight: 600, colour: "ink", align: "center" };
+    parts.sums.note(x, y, text, { ...style, ground: "panel" });
+  }
+  const high = Math.max(s.high, pen.tall);
+  const { data, layout } = s.sheet.figure({ x0: 0, x1: s.wide, y0: 0, y1: high });
   layout.width = s.wide;
-  layout.annotations = notes.map(({ p, at, text }) => ({
-    ...s.spot(s.middle(p), at),
-    ...parts.sums.refs,
-    text,
-    showarrow: false,
-    bgcolor: "var(--panel)",
-    borderpad: 1,
-    font: { size: size.tick, color: "var(--ink)", weight: 600 },
-  }));
   const { x } = parts.area;
   return { data, layout, keep: upright ? { x0: x(own[0]), x1: x(own[1]) } : null };
 }

@@ -1,87 +1,30 @@
 // Where the tokens stand in each of the five steps of hashing, how they travel from one to the next, and what is drawn
-// beside them in the first three. A scene, `s`, is made by hashing.js.
+// beside them in the first three, on the sheet of a Plotly figure. A scene, `s`, is made by hashing.js.
 
 import { upTo } from "../../frontend/lib/arrays.js";
+import { blocks } from "../../frontend/lib/blocks.js";
 import { t } from "../../frontend/lib/lang.js";
 import { colour, ink } from "../../frontend/lib/pen.js";
+import { escape } from "../../frontend/lib/plot.js";
+import { ticksAt } from "../../frontend/lib/sheet.js";
 import { number, shown } from "../../frontend/lib/signs.js";
 import { deciding } from "./hashnumbers.js";
+import {
+  caption,
+  clamp,
+  css,
+  inData,
+  notesIn,
+  partAround,
+  roleOf,
+  SPOT,
+  styleOf,
+  tilesIn,
+  tokensIn,
+  told,
+} from "./hashtiles.js";
 import { cardOf, nameOf, TEXT } from "./hashwords.js";
 
-const SET = 10; // colours that stay apart; buckets beyond wear another pattern
-export const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
-const num = (x) => x.toFixed(1);
-
-const styles = new Map(); // by number and theme
-/** How a bucket looks: {line, fill, flat, ink, kind}; kind: full, ringed, pale, a corner cut off. */
-export function styleOf(bucket) {
-  const key = `${bucket} ${colour("panel")}`;
-  if (!styles.has(key)) {
-    const [line, kind] = [`cat-${(bucket % SET) + 1}`, Math.floor(bucket / SET) % 4];
-    const fill = [line, "panel", colour(line, 0.3), line][kind];
-    styles.set(key, {
-      line,
-      fill,
-      kind,
-      flat: [line, colour(line, 0.75), colour(line, 0.5), line][kind],
-      ink: kind % 3 ? "ink" : ink(line),
-    });
-  }
-  return styles.get(key);
-}
-
-export const SPOT = { round: 0, alpha: 1 };
-
-/** One token: a tile in the colour of its bucket, or a dot. spot: {x, y, w, h, alpha, round}, its upper left corner. */
-export function token(s, i, { x, y, w, h, round, alpha }) {
-  const style = styleOf(s.round.buckets[i]);
-  const radius = Math.min(4, w * 0.22) * (1 - round) + (w / 2) * round;
-  if (w < 4) {
-    s.rect(x, y, w, h, { fill: style.flat, alpha });
-    return;
-  }
-  const edge = style.kind % 3 ? { line: style.line, width: Math.min(2.2, w / 7) } : {};
-  s.rect(x, y, w, h, { fill: style.fill, radius, alpha, ...edge });
-  if (style.kind === 3 && w >= 8) {
-    s.pen.path(`M${num(x + 0.7 * w)},${num(y)}h${num(0.3 * w)}v${num(0.3 * h)}z`, {
-      fill: "panel",
-      alpha,
-    });
-  }
-  if (w < (s.big ? 13 : 9.5) || (round > 0.5 && w < 14)) return;
-  const size = clamp(Math.min(h * 0.66, w * 0.98), 12, s.big ? 30 : 20);
-  const how = { size, face: "mono", weight: 600, align: "center", colour: style.ink, alpha };
-  s.pen.text(x + w / 2, y + h / 2, shown(s.run.tokens[i]), how);
-}
-
-/** A ring around a token in the colour of its role. */
-function ring(s, { x, y, w, h, round }, role, alpha = 1) {
-  const [far, width] = [clamp(w / 6, 1.5, 3) + 1, s.big ? 4 : 2.6];
-  const radius = (Math.min(4, w * 0.22) + far) * (1 - round) + (w / 2 + far) * round;
-  s.rect(x - far - 1.2, y - far - 1.2, w + 2 * far + 2.4, h + 2 * far + 2.4, {
-    line: "panel",
-    width: width + 2.5,
-    radius,
-  });
-  s.rect(x - far, y - far, w + 2 * far, h + 2 * far, { line: role, width, radius, alpha });
-}
-
-/**
- * What stands above a part of the picture: strongly what it is, and more where there is room. y: the foot of its
- * letters.
- */
-export function caption(s, x, y, strong, rest = "", room = s.width - x) {
-  const wide = s.pen.measure(strong, { size: s.size, weight: 650 });
-  s.text(x, y, strong, { weight: 650, colour: "ink", halo: "panel", room });
-  const gap = s.size * 0.75;
-  if (rest && wide + gap + s.pen.measure(rest, { size: s.size }) <= room) {
-    s.text(x + wide + gap, y, rest, { colour: "ink3", halo: "panel" });
-  }
-}
-
-/** The position and its partner, where they are there: [position, role], the one that is told of last. */
-export const told = (s) => [[s.partner, "key"], [s.position, "query"]].filter(([i]) => i !== null);
-const roleOf = (s, i) => (i === s.position ? "query" : i === s.partner ? "key" : null);
 const boxOf = (s, i, { x, y, w, h }) => ({
   x0: x,
   x1: x + w,
@@ -147,60 +90,126 @@ const vectors = {
       w: width - side - (big ? 100 : 68),
       h: s.high - size * 10,
     };
-    return { spots, side, cx, cy, radius, axes: [a, b], bars, dot, need: narrow ? side + 262 : 0 };
+    return {
+      ...{ spots, side, cx, cy, radius, most, axes: [a, b], bars, dot },
+      need: narrow ? side + 262 : 0,
+    };
   },
 
   draw(s, at) {
-    const { pen, size, model, round, position } = s;
-    const [{ cx, cy, side }, [a, b], half] = [at, at.axes, model.kinds / 2];
-    const R = at.radius + at.dot / 2 + 6;
-    const c = R * Math.SQRT1_2;
+    const { size, model, round, position, run, big, drawn } = s;
+    const [{ cx, cy, side, radius, dot, most }, [a, b], half] = [at, at.axes, model.kinds / 2];
+    const unit = radius / most; // px
+    const R = (radius + dot / 2 + 6) / unit;
     const own = position === null ? null : round.buckets[position];
-    pen.circle(cx, cy, R, { fill: colour("panel", 0.45, "sunk"), line: "control" });
+    const box = { x0: cx - side / 2, x1: cx + side / 2, y0: cy - side / 2, y1: cy + side / 2 };
+    const end = side / 2 / unit;
+    const plane = s.sheet.part(box, {
+      x: { range: [-end, end] },
+      y: { range: [end, -end], scaleanchor: `x${s.sheet.parts.length + 2}` },
+    });
+    const disc = { x0: -R, x1: R, y0: -R, y1: R };
+    plane.shape({ type: "circle", ...disc }, {
+      fill: colour("panel", 0.45, "sunk"),
+      line: "control",
+      layer: "below",
+    });
     // Sectors of [a; b; −a; −b]. Where there are more buckets, only the one of the position in view: beyond it other
     // coordinates decide.
-    const arc = (x0, y0, x1, y1) =>
-      `M${cx},${cy}l${num(x0)},${num(y0)}A${num(R)},${num(R)} 0 0 1 ${num(cx + x1)},${
-        num(cy + y1)
+    const wedge = (from, to) =>
+      `M0,0${
+        upTo(25, (n) => {
+          const angle = ((from + ((to - from) * n) / 24) * Math.PI) / 180;
+          return `L${R * Math.cos(angle)},${R * Math.sin(angle)}`;
+        }).join("")
       }Z`;
-    const wedges = b === null
-      ? [[a, arc(0, -R, 0, R)], [a + half, arc(0, R, 0, -R)]]
-      : [[a, arc(c, -c, c, c)], [b, arc(-c, -c, c, -c)], [a + half, arc(-c, c, -c, -c)], [
-        b + half,
-        arc(c, c, -c, c),
-      ]];
-    for (const [bucket, d] of wedges) {
-      if (half <= 2 || (bucket === own && a === own % half)) {
-        pen.path(d, { fill: styleOf(bucket).line, alpha: bucket === own ? 0.28 : 0.14 });
-      }
-    }
-    if (b !== null) {
-      for (const y of [-c, c]) {
-        pen.line(cx - c, cy + y, cx + c, cy - y, { line: "control", dash: [3, 4], alpha: 0.8 });
-      }
-    }
-    pen.line(cx - R, cy, cx + R, cy, { line: "control", alpha: 0.6 });
-    if (b !== null) pen.line(cx, cy - R, cx, cy + R, { line: "control", alpha: 0.6 });
-    // Each end of an axis is a bucket.
-    const end = (bucket, x, y) => {
-      const [text, style] = [t(TEXT.bucketN, { n: bucket }), styleOf(bucket)];
-      const wide = pen.measure(text, { size, weight: 650 }) + size * 1.2;
-      const x0 = clamp(x - wide / 2, 0, side - wide);
-      s.rect(x0 - 3, y - size, wide + 6, size + 6, { fill: "panel", radius: 4, alpha: 0.85 });
-      s.rect(x0, y - size * 0.8, size * 0.85, size * 0.85, {
-        fill: style.fill,
-        line: style.line,
-        width: 1.5,
-        radius: 2,
+    const wide = b === null ? 90 : 45;
+    const ends = (b === null ? [a, a + half] : [a, b, a + half, b + half])
+      .map((bucket, n) => ({ bucket, angle: 2 * wide * n }));
+    for (const { bucket, angle } of ends) {
+      if (half > 2 && (bucket !== own || a !== own % half)) continue;
+      plane.shape({ type: "path", path: wedge(angle - wide, angle + wide) }, {
+        fill: styleOf(bucket).line,
+        alpha: bucket === own ? 0.28 : 0.14,
+        layer: "below",
       });
-      s.text(x0 + size * 1.2, y, text, { weight: 650, colour: "ink2" });
-    };
-    if (b !== null) {
-      end(b, cx, cy - R - 6);
-      end(b + half, cx, cy + R + size + 3);
     }
-    end(a, side, cy + size * 0.4);
-    end(a + half, 0, cy + size * 0.4);
+    const c = R * Math.SQRT1_2;
+    const axis = { line: "control", alpha: 0.6, layer: "below" };
+    plane.line(-R, 0, R, 0, axis);
+    if (b !== null) {
+      plane.line(0, -R, 0, R, axis);
+      for (const y of [-c, c]) plane.line(-c, -y, c, y, { ...axis, alpha: 0.8, dash: "3px,4px" });
+    }
+    // Each end of an axis is a bucket; those at the sides stand upright, where no dot comes.
+    for (const { bucket, angle } of ends) {
+      const style = styleOf(bucket);
+      const radians = (angle * Math.PI) / 180;
+      const sign = `<span style="color:${css(style.kind % 3 ? style.line : style.flat)}">${
+        style.kind === 1 ? "□" : "■"
+      }</span>`;
+      s.sheet.annotations.push({
+        ...plane.refs,
+        x: (R + (size * 0.8 + 4) / unit) * Math.cos(radians),
+        y: (R + (size * 0.8 + 4) / unit) * Math.sin(radians),
+        text: { html: `${sign} <b>${escape(t(TEXT.bucketN, { n: bucket }))}</b>` },
+        textangle: angle % 180 ? 0 : angle ? -90 : 90,
+        showarrow: false,
+        font: { size, color: "var(--ink2)" },
+      });
+    }
+    const both = told(s);
+    const order = upTo(drawn ? run.length : 0)
+      .sort((one, two) => at.spots[one].alpha - at.spots[two].alpha)
+      .filter((i) => both.every(([one]) => one !== i));
+    const list = [
+      ...order.map((i) => [i, s.locked.includes(i) ? "query" : i === s.key ? "key" : null]),
+      ...(drawn ? both : []),
+    ];
+    const ringed = (make) => list.map(([i, role]) => make(styleOf(round.buckets[i]), role, i));
+    const place = (axis) => list.map(([i]) => (axis === null ? 0 : drawn.data[i * half + axis]));
+    plane.add({
+      type: "scatter",
+      mode: dot >= 14 ? "markers+text" : "markers",
+      x: place(a),
+      y: place(b),
+      text: list.map(([i]) => shown(run.tokens[i])),
+      textfont: {
+        size: s.pen.type(clamp(dot * 0.66, 12, 20)),
+        weight: 600,
+        family: "var(--font-mono)",
+        color: ringed((style, role, i) =>
+          colour(style.ink, role ? 1 : at.spots[i].alpha < 1 ? 0.5 : 1)
+        ),
+      },
+      marker: {
+        size: ringed((_, role) => dot + (role ? 6 : 0)),
+        opacity: ringed((_, role, i) => (role ? 1 : at.spots[i].alpha)),
+        color: ringed(({ fill }) => css(fill)),
+        line: {
+          width: ringed((style, role) => role ? (big ? 4 : 2.6) : style.kind % 3 ? dot / 9 : 0),
+          color: ringed((style, role) => css(role ?? style.line)),
+        },
+      },
+    });
+    // Two dots that nearly coincide are named on either side.
+    both.forEach(([i, role], n) => {
+      const [{ x, y, w, h }, other] = [at.spots[i], both[1 - n] && at.spots[both[1 - n][0]]];
+      const right = !other || x > other.x || (n === 1 && x === other.x);
+      s.sheet.annotations.push({
+        ...plane.refs,
+        x: plane.backX(x + w / 2),
+        y: plane.backY(y + h / 2),
+        xshift: (right ? 1 : -1) * (dot / 2 + 6),
+        xanchor: right ? "left" : "right",
+        text: nameOf(run, i),
+        showarrow: false,
+        borderpad: 1,
+        bgcolor: `${colour("panel")}bb`,
+        visible: Boolean(drawn),
+        font: { size: size + 1, weight: 700, color: css(role) },
+      });
+    });
     if (s.detail && position !== null) bars(s, at.bars);
   },
 
@@ -226,12 +235,9 @@ const vectors = {
 function bars(s, { x, y, w, h }) {
   const { pen, size, model, round, position, partner, detail, run, big } = s;
   const [half, bucket] = [model.kinds / 2, round.buckets[position]];
-  const [own, other] = [position, partner].map((
-    i,
-  ) => (i === null ? null : detail.rotated.slice(i)));
+  const [own, other] = [position, partner]
+    .map((i) => (i === null ? null : detail.rotated.slice(i)));
   const most = [...own, ...(other ?? [])].reduce((top, v) => Math.max(top, Math.abs(v)), 1);
-  const zero = y + h / 2;
-  const up = (v) => zero - (v / most) * (h / 2);
   const step = w / half;
   const gap = step > 5 ? Math.max(Math.min(6, step * 0.22), step - (big ? 120 : 72)) : 0;
   const title = [TEXT.only, TEXT.both][half - 1] ?? TEXT.coordinates;
@@ -243,51 +249,76 @@ function bars(s, { x, y, w, h }) {
     t(TEXT.barsUnits),
     s.narrow ? s.width : w,
   );
-  for (const one of [-1, 0, 1].map((sign) => sign * Math.floor(most))) {
-    pen.line(x, up(one), x + w, up(one), { line: one ? "line" : "control" });
-    pen.text(x - 8, up(one), one < 0 ? `−${-one}` : String(one), {
+  const [win, every] = [bucket % half, Math.ceil((2.2 * size) / step)];
+  const values = [-1, 0, 1].map((sign) => sign * Math.floor(most));
+  const shown_ = upTo(half)
+    .filter((j) => j === win || (j % every === 0 && Math.abs(j - win) * step >= 1.6 * size));
+  const [pad, unit] = [size * 2.6, h / 2 / most]; // px above and below for the name of the bucket; of a length of 1
+  const end = most + pad / unit;
+  const part = s.sheet.part({ x0: x, x1: x + w, y0: y - pad, y1: y + h + pad }, {
+    x: ticksAt(
+      shown_,
+      shown_.map((j) => j === win ? { html: `<b style="color:var(--query)">${j}</b>` } : String(j)),
       size,
-      align: "right",
-      colour: "ink3",
-    });
-  }
-  const win = bucket % half;
-  for (let j = 0; j < half; j += 1) {
-    const mine = styleOf(own[j] >= 0 ? j : j + half);
-    const [top, bottom] = own[j] >= 0 ? [up(own[j]), zero] : [zero, up(own[j])];
-    const left = x + j * step + gap / 2;
-    if (j === win) {
-      s.rect(left, top, step - gap, bottom - top, { fill: mine.fill, line: mine.line, width: 1.5 });
-      const far = Math.min(5, step / 3);
-      s.rect(left - far, top - far, step - gap + 2 * far, bottom - top + 2 * far, {
-        line: "query",
-        width: big ? 3.5 : 2.5,
-        radius: 4,
-      });
-    } else s.rect(left, top, step - gap, bottom - top, { fill: colour(mine.line, 0.45) });
-    if (other) s.rect(left - 1, up(other[j]) - 1.4, step - gap + 2, big ? 4 : 2.8, { fill: "key" });
-  }
-  const [label, place] = [t(TEXT.bucketN, { n: bucket }), x + (win + 0.5) * step];
-  const wide = pen.measure(label, { size: size + 2, weight: 700 }) / 2;
-  const strong = { weight: 700, align: "center", colour: "query" };
-  s.text(
-    clamp(place, x + wide, x + w - wide),
-    own[win] >= 0 ? up(own[win]) - 9 : up(own[win]) + size + 12,
-    label,
-    { ...strong, size: size + 2, halo: "panel" },
+      { range: [-0.5, half - 0.5], ticklabelstandoff: 2 },
+    ),
+    y: ticksAt(values, values.map((v) => `${v}`.replace("-", "−")), size, {
+      range: [end, -end],
+      showgrid: true,
+      zeroline: true,
+      zerolinecolor: "var(--control)",
+      ticklabelstandoff: 4,
+    }),
+  });
+  const wide = (step - gap) / step;
+  const mine = (j) => styleOf(own[j] >= 0 ? j : j + half);
+  const thick = (big ? 2 : 1.4) / unit;
+  part.add(
+    blocks(upTo(half, (j) => ({
+      at: j,
+      wide,
+      from: Math.min(0, own[j]),
+      to: Math.max(0, own[j]),
+      ...(j === win
+        ? { fill: css(mine(j).fill), line: css(mine(j).line), width: 1.5 }
+        : { fill: colour(mine(j).line, 0.45) }),
+    }))),
+    ...(other
+      ? [blocks(
+        upTo(half, (j) => ({
+          at: j,
+          wide: wide + 2 / step,
+          from: other[j] - thick,
+          to: other[j] + thick,
+          fill: "var(--key)",
+        })),
+      )]
+      : []),
   );
-  const foot = y + h + size * 3.2;
-  for (let j = 0; j < half; j += Math.ceil((2.2 * size) / step)) {
-    if (Math.abs(j - win) * step >= 1.6 * size) {
-      s.text(x + (j + 0.5) * step, foot, String(j), { align: "center", colour: "ink3" });
-    }
-  }
-  s.text(place, foot, String(win), strong);
+  const left = x + win * step + gap / 2;
+  const [top, foot] = [part.y(Math.max(0, own[win])), part.y(Math.min(0, own[win]))];
+  const frame = { x: left, y: top, w: step - gap, h: foot - top };
+  part.rect(...inData(part, frame, Math.min(5, step / 3)), {
+    line: "query",
+    width: big ? 3.5 : 2.5,
+    radius: 4,
+  });
+  const label = t(TEXT.bucketN, { n: bucket });
+  const room = pen.measure(label, { size: size + 2, weight: 700 }) / 2;
+  const strong = { weight: 700, colour: "query", size: size + 2 };
+  const at = clamp(x + (win + 0.5) * step, x + room, x + w - room);
+  notesIn(part, [[
+    at,
+    own[win] >= 0 ? top - size * 0.6 - 12 : foot + size * 0.6 + 12,
+    label,
+    strong,
+  ]], size);
   if (!other || s.narrow) return;
-  s.rect(x, foot + size * 1.3, size * 1.4, big ? 4 : 2.8, { fill: "key" });
+  const below = y + h + size * 5.2;
+  s.sheet.plane.rect(x, x + size * 1.4, below, below + (big ? 4 : 2.8), { fill: "key" });
   s.text(
     x + size * 2,
-    foot + size * 1.75,
+    below + size * 0.45,
     t(TEXT.theLetter, { name: nameOf(run, partner), value: number(other[win]) }),
     { colour: "key", weight: 650 },
   );
@@ -358,11 +389,11 @@ const buckets = {
         step * 1.05,
       ),
     };
-    return { ...found, spots, piles: piles_ };
+    return { ...found, top, spots, piles: piles_ };
   },
 
   draw(s, at) {
-    const { run, round, size, partner, position, pen } = s;
+    const { run, round, size, partner, position } = s;
     caption(
       s,
       0,
@@ -370,35 +401,27 @@ const buckets = {
       t(TEXT.alongTitle),
       t(!at.numbers ? TEXT.small : run.word ? TEXT.underWord : TEXT.underText),
     );
+    const x0 = (s.width - at.per * at.cell) / 2;
+    const rows = { x: x0, y: at.top, w: at.per * at.cell, h: at.need - at.top };
+    const part = partAround(s, rows, [at.per, 1], { top: 8 });
     // Where the place that asks and its letter share a bucket, a bridge joins them.
-    for (const [q, k] of run.copies) {
-      const { x, y, w } = at.spots[k];
-      const [from, middle, wide] = [
-        y + at.unit,
-        x + w / 2,
-        position === q && partner === k ? 8 : 5,
-      ];
-      if (round.buckets[q] === round.buckets[k]) {
-        s.rect(middle - wide / 2, from + 1, wide, at.inner - 3, {
-          fill: styleOf(round.buckets[q]).line,
-          radius: 2.5,
-        });
-      } else {pen.path(`M${num(middle - 3)},${num(from + at.inner / 2 - 3)}l6,6m0,-6l-6,6`, {
-          line: "ink3",
-          width: 1.3,
-          alpha: 0.75,
-        });}
-    }
-    if (at.numbers) {
-      at.spots.forEach(({ x, y, w, h }, i) => {
-        const role = roleOf(s, i);
-        s.text(x + w / 2, y + h + size + 3, String(round.buckets[i]), {
-          align: "center",
-          weight: role ? 700 : 400,
-          colour: role ?? "ink2",
-        });
-      });
-    }
+    const joined = ([q, k]) => round.buckets[q] === round.buckets[k];
+    const middle = ([, k]) => [at.spots[k].x + at.spots[k].w / 2, at.spots[k].y + at.unit];
+    const bridges = run.copies.filter(joined).map(([q, k]) => {
+      const [[x, y], wide] = [middle([q, k]), position === q && partner === k ? 8 : 5];
+      const fill = css(styleOf(round.buckets[q]).line);
+      return { x: x - wide / 2, y: y + 1, w: wide, h: at.inner - 3, fill };
+    });
+    if (bridges.length) tilesIn(part, bridges);
+    const apart = run.copies.filter((pair) => !joined(pair)).map(middle)
+      .map(([x, y]) => [x, y + at.inner / 2, "×", { colour: "ink3" }]);
+    const numbers = at.spots.map(({ x, y, w, h }, i) => {
+      const role = roleOf(s, i);
+      const style = { weight: role ? 700 : 400, colour: role ?? "ink2" };
+      return [x + w / 2, y + h + 0.64 * size + 3, round.buckets[i], style];
+    });
+    notesIn(part, [...apart, ...(at.numbers ? numbers : [])], size);
+    tokensIn(s, part, [...at.spots.entries()]);
     if (at.piles) piles(s, at.piles);
   },
   point: (s, at) => pointed(s, at, at.unit - at.tall),
@@ -406,45 +429,46 @@ const buckets = {
 
 /** The buckets with their positions piled up, in the order of the sequence from below. */
 function piles(s, { x, floor, top, step, unit, count }) {
-  const { run, round, size, position, pen } = s;
+  const { run, round, size, position } = s;
   caption(s, 0, top - size - 2, t(TEXT.piles), t(TEXT.pilesUnits));
-  pen.line(x, floor + 1, x + step * count.length, floor + 1, { line: "control" });
   const up = new Int32Array(count.length);
-  const [gap, wide] = [unit > 5 ? 1 : 0, Math.min(step - 1, Math.max(unit * 1.25, step * 0.72))];
-  for (let i = 0; i < run.length; i += 1) {
-    const bucket = round.buckets[i];
-    up[bucket] += 1;
-    const [px, py, style, role] = [
-      x + (bucket + 0.5) * step - wide / 2,
-      floor - up[bucket] * unit + gap,
-      styleOf(bucket),
-      roleOf(s, i),
-    ];
-    s.rect(px, py, wide, unit - gap, { fill: role ?? style.flat, radius: Math.min(3, unit / 5) });
-    if (unit >= size * (s.big ? 0.85 : 1.08) && wide >= 10) {
-      pen.text(px + wide / 2, py + (unit - gap) / 2, shown(run.tokens[i]), {
-        size,
-        face: "mono",
-        weight: 600,
-        align: "center",
-        colour: role ? "panel" : ink(style.flat),
-      });
-    }
-  }
+  const wide = Math.min(step - 1, Math.max(unit * 1.25, step * 0.72)) / step;
+  const gap = unit > 5 ? 1 / unit : 0;
+  const says = unit >= size * (s.big ? 0.85 : 1.08) && wide * step >= 10;
   const own = position === null ? null : round.buckets[position];
   const every = [1, 2, 4, 8, 16, 32].find((n) => n * step >= size * 1.9) ?? 64;
-  for (let bucket = 0; bucket < count.length; bucket += 1) {
-    if (
-      bucket !== own &&
-      (bucket % every || (own !== null && Math.abs(bucket - own) * step < size * 1.6))
-    ) continue;
-    const mine = bucket === own;
-    s.text(x + (bucket + 0.5) * step, floor + size + 5, String(bucket), {
-      align: "center",
-      weight: mine ? 700 : 400,
-      colour: mine ? "query" : "ink2",
-    });
-  }
+  const named = upTo(count.length).filter((bucket) =>
+    bucket === own ||
+    (bucket % every === 0 && (own === null || Math.abs(bucket - own) * step >= size * 1.6))
+  );
+  const part = s.sheet.part({ x0: x, x1: x + step * count.length, y0: top, y1: floor }, {
+    x: ticksAt(
+      named,
+      named.map((one) =>
+        one === own ? { html: `<b style="color:var(--query)">${one}</b>` } : String(one)
+      ),
+      size,
+      { range: [-0.5, count.length - 0.5], showline: true, ticklabelstandoff: 2 },
+    ),
+    y: { range: [(floor - top) / unit, 0] },
+  });
+  part.add(blocks(
+    upTo(run.length, (i) => {
+      const [bucket, role] = [round.buckets[i], roleOf(s, i)];
+      const { flat } = styleOf(bucket);
+      up[bucket] += 1;
+      return {
+        at: bucket,
+        wide,
+        from: up[bucket] - 1,
+        to: up[bucket] - gap,
+        fill: css(role ?? flat),
+        text: says ? shown(run.tokens[i]) : "",
+        ink: role ? "var(--panel)" : ink(flat),
+      };
+    }),
+    { size, face: "mono" },
+  ));
 }
 
 // ── 3 · sort ──
@@ -478,21 +502,18 @@ const sorting = {
   },
 
   draw(s, at) {
-    const { run, round, size, position, big, pen } = s;
+    const { run, round, size, position, big } = s;
     caption(s, 0, size, t(TEXT.sequence), t(TEXT.sequenceUnits));
+    caption(s, 0, at.bottom - 10, t(TEXT.sorted), t(TEXT.sortedUnits), s.width, s.over);
     const bucket = position === null ? null : round.buckets[position];
-    const curve = (i) => {
-      const [x0, x1, y0, y1] = [
-        at.left + (i + 0.5) * at.cell,
-        at.spots[i].x + at.spots[i].w / 2,
-        at.top + at.tall + 1,
-        at.bottom - 1,
-      ];
-      const middle = num((y0 + y1) / 2);
-      return `M${num(x0)},${num(y0)}C${num(x0)},${middle} ${num(x1)},${middle} ${num(x1)},${
-        num(y1)
-      }`;
-    };
+    const high = at.bottom + at.tall - at.top;
+    const box = { x: at.left, y: at.top, w: at.cell * run.length, h: high };
+    const around = { top: size + 10, bottom: 2 * size + 24 };
+    const part = partAround(s, box, [run.length, 1], around);
+    const [y0, y1] = [part.backY(at.top + at.tall + 1), part.backY(at.bottom - 1)];
+    const middle = (y0 + y1) / 2;
+    const curve = (i) =>
+      `M${i},${y0}C${i},${middle} ${round.rank[i]},${middle} ${round.rank[i]},${y1}`;
     const together = new Map(); // one path for each bucket
     for (let i = 0; i < run.length; i += 1) {
       if (!roleOf(s, i)) {
@@ -500,34 +521,32 @@ const sorting = {
       }
     }
     const thin = (run.length > 300 ? 0.8 : run.length > 120 ? 1.2 : 1.6) * (big ? 1.6 : 1);
-    for (
-      const [b, d] of [...together].sort(([one], [two]) => (one === bucket) - (two === bucket))
-    ) {
-      pen.path(d, {
+    const sorted = [...together].sort(([one], [two]) => (one === bucket) - (two === bucket));
+    for (const [b, path] of sorted) {
+      part.shape({ type: "path", path }, {
         line: styleOf(b).line,
         width: b === bucket ? thin * 1.5 : thin,
         alpha: bucket === null ? 0.6 : b === bucket ? 0.95 : 0.4,
       });
     }
     for (const [i, role] of told(s)) {
-      pen.path(curve(i), { line: "panel", width: big ? 8 : 5.5, alpha: 0.9 });
-      pen.path(curve(i), { line: role, width: big ? 5 : 3.2 });
+      const path = { type: "path", path: curve(i) };
+      part.shape(path, { line: "panel", width: big ? 8 : 5.5, alpha: 0.9 });
+      part.shape(path, { line: role, width: big ? 5 : 3.2 });
     }
-    at.first.forEach((spot, i) => token(s, i, spot));
-    for (const [i, role] of told(s)) ring(s, at.first[i], role);
-    caption(s, 0, at.bottom - 10, t(TEXT.sorted), t(TEXT.sortedUnits));
-    ticks(s, (i) => at.left + i * at.cell, at.cell, at.top - 5);
-    if (at.numbers) {
-      at.spots.forEach(({ x, w }, i) => {
-        const role = roleOf(s, i);
-        s.text(x + w / 2, at.bottom + at.tall + size + 3, String(i), {
-          align: "center",
-          colour: role ?? "ink3",
-          weight: role ? 700 : 400,
-        });
-      });
-    }
-    brackets(s, at, at.bottom + at.tall + (at.numbers ? size + 10 : 6));
+    const spots = (all) => [...all.entries()];
+    tokensIn(s, part, spots(at.first));
+    tokensIn(s, part, spots(at.spots));
+    const numbers = at.spots.map(({ x, w }, i) => {
+      const role = roleOf(s, i);
+      const style = { colour: role ?? "ink3", weight: role ? 700 : 400 };
+      return [x + w / 2, at.bottom + at.tall + 0.64 * size + 3, i, style];
+    });
+    notesIn(part, [
+      ...ticks(s, (i) => at.left + i * at.cell, at.cell, at.top - 5 - 0.36 * size),
+      ...(at.numbers ? numbers : []),
+    ], size);
+    brackets(s, part, at, at.bottom + at.tall + (at.numbers ? size + 10 : 6));
   },
 
   point(s, at) {
@@ -547,35 +566,33 @@ const sorting = {
   },
 };
 
-/** Numbers of positions above a strip: round ones, and those in view. */
+/** Numbers of positions above a strip, as notes: round ones, and those in view. */
 export function ticks(s, x, cell, y) {
   const { run, size, pen } = s;
   const every = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((n) => n * cell >= size * 2.6) ?? 512;
   const both = told(s);
-  const inside = (left, wide) => clamp(left, 0, s.width - wide);
-  for (let i = 0; i < run.length; i += every) {
-    const wide = pen.measure(String(i), { size });
-    if (both.every(([one]) => Math.abs(one - i) * cell >= size * 3)) {
-      s.text(inside(x(i) + (cell - wide) / 2, wide), y, String(i), { colour: "ink3" });
-    }
-  }
+  const inside = (middle, wide) => clamp(middle, wide / 2, s.width - wide / 2);
+  const plain_ = upTo(Math.ceil(run.length / every), (n) => n * every)
+    .filter((i) => both.every(([one]) => Math.abs(one - i) * cell >= size * 3))
+    .map((i) => [inside(x(i) + cell / 2, pen.measure(String(i), { size })), y, i, {
+      colour: "ink3",
+    }]);
   const middle = both.map(([i]) => x(i) + cell / 2);
   const apart = both.length < 2 ||
     Math.abs(middle[0] - middle[1]) > size * (cell < 9.5 ? 4.2 : 1.7);
-  both.forEach(([i, role], n) => {
-    const name = cell < 9.5 ? nameOf(run, i) : String(i);
-    const wide = pen.measure(name, { size, weight: 700 });
-    const left = apart
-      ? middle[n] - wide / 2
-      : middle[n] <= middle[1 - n]
-      ? middle[n] - wide - 2
-      : middle[n] + 2;
-    s.text(inside(left, wide), y, name, { weight: 700, colour: role, halo: "panel" });
-  });
+  return [
+    ...plain_,
+    ...both.map(([i, role], n) => {
+      const name = cell < 9.5 ? nameOf(run, i) : String(i);
+      const wide = pen.measure(name, { size, weight: 700 });
+      const by = apart ? 0 : (wide / 2 + 2) * (middle[n] <= middle[1 - n] ? -1 : 1);
+      return [inside(middle[n] + by, wide), y, name, { weight: 700, colour: role }];
+    }),
+  ];
 }
 
 /** Under the sorted order, where each bucket stands, with its number. */
-function brackets(s, { left, cell }, y) {
+function brackets(s, part, { left, cell }, y) {
   const { run, round, size, position, pen } = s;
   const own = position === null ? null : round.buckets[position];
   const spans = [];
@@ -584,23 +601,23 @@ function brackets(s, { left, cell }, y) {
     while (end < run.length && round.buckets[round.order[end]] === bucket) end += 1;
     spans.push({ bucket, from: left + place * cell, to: left + end * cell });
   }
-  const taken = [];
+  const [taken, notes, lines] = [[], [], []];
   // The bucket in view is named first; others where they have room.
   for (
     const { bucket, from, to } of spans.sort((a, b) => (b.bucket === own) - (a.bucket === own))
   ) {
     const [inset, mine] = [Math.min(1, (to - from) / 6), bucket === own];
-    s.rect(from + inset, y, to - from - 2 * inset, mine ? 5 : 3, {
-      fill: styleOf(bucket).line,
-      radius: 1.5,
-    });
-    const how = { weight: mine ? 700 : 400, colour: mine ? "query" : "ink2", align: "center" };
+    const fill = css(styleOf(bucket).line);
+    lines.push({ x: from + inset, y, w: to - from - 2 * inset, h: mine ? 5 : 3, fill });
+    const how = { weight: mine ? 700 : 400, colour: mine ? "query" : "ink2" };
     const half = pen.measure(String(bucket), { ...how, size }) / 2 + 2;
     const middle = clamp((from + to) / 2, half, left + run.length * cell - half);
     if (taken.some((one) => Math.abs(one.middle - middle) < one.half + half)) continue;
     taken.push({ middle, half });
-    s.text(middle, y + size + 7, String(bucket), how);
+    notes.push([middle, y + 0.64 * size + 7, bucket, how]);
   }
+  tilesIn(part, lines);
+  notesIn(part, notes, size);
 }
 
 export const FIRST = [vectors, buckets, sorting];
@@ -632,40 +649,4 @@ export function between(s, from, to, u, i) {
     x: lean(row.x, sorted.x, two * two * (3 - 2 * two)),
     y: lean(row.y, sorted.y, two),
   };
-}
-
-/** All tokens, rings around what is locked, and names beside dots. spots: where they stand */
-export function tokens(s, spots, moving = false) {
-  const all = Array.from(spots.keys());
-  // Pale dots first, so that those that are decided here lie above.
-  for (const i of s.step === 1 ? all.sort((a, b) => spots[a].alpha - spots[b].alpha) : all) {
-    token(s, i, spots[i]);
-  }
-  for (const i of s.locked) if (i !== s.position && !moving) ring(s, spots[i], "query", 0.75);
-  if (s.key !== null && s.key !== s.partner && !moving) ring(s, spots[s.key], "key", 0.75);
-  const both = told(s);
-  for (const [i, role] of both) {
-    const { x, y, w, h } = spots[i];
-    if (s.step === 5 && w < 4) {
-      s.rect(x - 1, y - 2, w + 2, h + 4, { fill: role });
-      continue;
-    }
-    token(s, i, { ...spots[i], alpha: 1 });
-    ring(s, spots[i], role);
-  }
-  if (s.step !== 1 || moving) return;
-  // Two dots that nearly coincide are named on either side.
-  both.forEach(([i, role], n) => {
-    const [{ x, y, w, h }, name] = [spots[i], nameOf(s.run, i)];
-    const right = both.length < 2 || x > spots[both[1 - n][0]].x ||
-      (n === 1 && x === spots[both[0][0]].x);
-    const wide = s.pen.measure(name, { size: s.size + 1, weight: 700 });
-    const style = { size: s.size + 1, weight: 700, colour: role, halo: "panel" };
-    s.pen.text(
-      clamp(right ? x + w + 8 : x - 8 - wide, 2, s.width - wide - 2),
-      y + h / 2,
-      name,
-      style,
-    );
-  });
 }

@@ -6,8 +6,9 @@ import { filed, opened, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
 import { modelOf, modelsOf, oneOf } from "../../frontend/lib/selection.js";
 import { ramp } from "../../frontend/lib/pen.js";
+import { Sheet } from "../../frontend/lib/sheet.js";
 import { shown } from "../../frontend/lib/signs.js";
-import { between, FIRST, styleOf, tokens } from "./hashboards.js";
+import { between, FIRST } from "./hashboards.js";
 import { back, chunks } from "./hashmaps.js";
 import {
   compared,
@@ -22,6 +23,7 @@ import {
   sight,
   twins,
 } from "./hashnumbers.js";
+import { styleOf, token } from "./hashtiles.js";
 import { nameOf, roundsText, sentenceOf, TEXT } from "./hashwords.js";
 
 const BOARDS = [...FIRST, chunks, back];
@@ -222,8 +224,18 @@ function sceneOf(run, look, pen = null) {
     drawn: run.vectors,
     high: big ? Math.max(300, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
     rect: (x, y, w, h, how) => pen.rect({ x0: x, x1: x + w, y0: y, y1: y + h }, how),
+    sheet: new Sheet(pen),
     /** y: the foot of its letters. */
-    text: (x, y, words, how) => pen.text(x, y - 0.36 * (how.size ?? size), words, { size, ...how }),
+    text(x, y, words, how) {
+      this.sheet.write(x, y - 0.36 * (how.size ?? size), words, { size, ...how });
+    },
+    /** The same over what is drawn there. */
+    over(x, y, words, { room: _room, ...how }) {
+      this.sheet.plane.note(x, y - 0.36 * size, words, { size, ...how, ground: "panel" });
+    },
+    /** The same by the pen, beside the figure. */
+    write: (x, y, words, how) =>
+      pen.text(x, y - 0.36 * (how.size ?? size), words, { size, ...how }),
   };
 }
 
@@ -239,12 +251,6 @@ function placed(s) {
   };
 }
 
-function faded(pen, alpha, draw) {
-  if (alpha <= 0) return;
-  pen.group(0, 0, draw);
-  pen.marks.at(-1).alpha = alpha;
-}
-
 export function scene(run, look, pen) {
   const s = sceneOf(run, look, pen);
   if (!s.model.rounds) {
@@ -252,28 +258,24 @@ export function scene(run, look, pen) {
     return;
   }
   const { at, high } = placed(s);
-  const board = BOARDS[s.step - 1];
   const was = pen.was && sceneOf(run, pen.was, pen);
-  const waits = [2, 3].includes(s.step) || detailOf(chosen(run, look).address) ? 1 : 0.45;
-  if (!was) {
-    faded(pen, waits, () => {
-      board.draw(s, at);
-      if (s.drawn || s.step > 1) tokens(s, at.spots);
-    });
-    board.point({ ...s, high }, at);
-  } else {
+  if (was) {
     const from = placed(was).at;
-    const other = was.step !== s.step;
-    if (other) faded(pen, 1 - pen.part / 0.35, () => BOARDS[was.step - 1].draw(was, from));
-    faded(
-      pen,
-      other ? Math.min(1, (pen.part - (s.step === 3 ? 0.4 : 0.55)) / 0.4) : waits,
-      () => board.draw(s, at),
+    at.spots.forEach((_, i) =>
+      token(
+        s,
+        i,
+        between(s, { step: was.step, at: from }, { step: s.step, at }, pen.part, i),
+      )
     );
-    const spots = from.spots.map((_, i) =>
-      between(s, { step: was.step, at: from }, { step: s.step, at }, pen.part, i)
-    );
-    faded(pen, waits, () => tokens(s, spots, true));
+  } else {
+    const board = BOARDS[s.step - 1];
+    board.draw(s, at);
+    const box = { x0: 0, x1: pen.width, y0: 0, y1: high };
+    const { data, layout } = s.sheet.figure(box);
+    layout.uirevision = `${run.query} ${s.step}`;
+    pen.plot(box, { data, layout });
+    board.point({ ...s, high }, at);
   }
   const end = pen.big ? high : pen.say(high);
   pen.size(pen.width, end + (pen.big || pen.away ? 0 : heads(s, end + 10)));
@@ -302,7 +304,7 @@ export function moves(run, was, look) {
 function heads(s, top) {
   const { run, model, size, pen, width } = s;
   const title = pen.lines(t(run.word ? TEXT.headsWord : TEXT.heads), width, { size });
-  title.forEach((line, n) => s.text(0, top + size * (1 + 1.4 * n), line, { colour: "ink2" }));
+  title.forEach((line, n) => s.write(0, top + size * (1 + 1.4 * n), line, { colour: "ink2" }));
   const under = top + size * 1.4 * (title.length - 1);
   const per = Math.max(1, Math.min(model.heads, Math.floor((width + 8) / (TILE.least + 8))));
   const wide = Math.min(320, (width + 8) / per - 8);
@@ -321,8 +323,8 @@ function heads(s, top) {
         : [new Set(buckets).size, model.kinds];
       const name = `${layer + 1}·${head + 1}`;
       s.rect(x, y, wide, tall, { line: here ? "query" : "line", width: here ? 3 : 1, radius: 6 });
-      s.text(x + 8, y + size + 4, name, { weight: 650, colour: "ink" });
-      s.text(x + wide - 8, y + size + 4, `${n}/${of}`, { align: "right" });
+      s.write(x + 8, y + size + 4, name, { weight: 650, colour: "ink" });
+      s.write(x + wide - 8, y + size + 4, `${n}/${of}`, { align: "right" });
       const strips = run.kept(
         `strips ${model.key} ${layer} ${head} ${s.shown} ${wide}`,
         () => stripsOf(run, buckets, wide - 12),

@@ -2,11 +2,25 @@
 // `s`, is made by hashing.js.
 
 import { upTo } from "../../frontend/lib/arrays.js";
+import { blocks } from "../../frontend/lib/blocks.js";
 import { t } from "../../frontend/lib/lang.js";
 import { shade } from "../../frontend/lib/pen.js";
+import { heatOf, lattice } from "../../frontend/lib/sheet.js";
 import { shown } from "../../frontend/lib/signs.js";
-import { caption, clamp, SPOT, styleOf, ticks } from "./hashboards.js";
+import { ticks } from "./hashboards.js";
 import { ranked, window_ } from "./hashnumbers.js";
+import {
+  caption,
+  clamp,
+  css,
+  inData,
+  notesIn,
+  partAround,
+  SPOT,
+  styleOf,
+  tilesIn,
+  tokensIn,
+} from "./hashtiles.js";
 import { pooled, triangle } from "./triangle.js";
 import { cardOf, cardOfPair, cardOfRound, nameOf, percent, TEXT } from "./hashwords.js";
 
@@ -76,25 +90,22 @@ export const chunks = {
   },
 
   draw(s, at) {
-    const { run, round, size, position, row, big, pen } = s;
+    const { run, round, size, position, row, big, pen, sheet } = s;
     const { map, x, own } = at;
     caption(s, 0, size, t(TEXT.chunkTitle, { n: round.chunk }), t(TEXT.chunkUnits));
     const edge = (
       chunk,
     ) => [x(chunk * round.chunk), x(Math.min(run.length, (chunk + 1) * round.chunk) - 1) + at.cell];
-    const taken = [];
+    const end = at.x(run.length - 1) + at.cell;
+    const strip = { x: at.x(0), y: at.top, w: end - at.x(0), h: at.heat + at.heatTall - at.top };
+    const part = partAround(s, strip, [strip.w / at.cell, 1], { top: size + 10, bottom: 6 });
+    const [taken, notes] = [[], []];
     // Its own chunk is named first, then the one before, others where they have room.
     const near = (chunk) => [own - 1, own].indexOf(chunk);
-    for (const chunk of upTo(round.chunks, (n) => n).sort((a, b) => near(b) - near(a))) {
-      const [[x0, x1], role] = [
-        edge(chunk),
-        chunk === own ? "query" : chunk === own - 1 ? "key" : null,
-      ];
-      const how = {
-        align: "center",
-        weight: chunk === own ? 700 : role ? 650 : 400,
-        colour: role ?? "ink3",
-      };
+    for (const chunk of upTo(round.chunks).sort((a, b) => near(b) - near(a))) {
+      const [x0, x1] = edge(chunk);
+      const role = chunk === own ? "query" : chunk === own - 1 ? "key" : null;
+      const how = { weight: chunk === own ? 700 : role ? 650 : 400, colour: role ?? "ink3" };
       const long = t(TEXT.chunkN, { n: chunk + 1 });
       const label = pen.measure(long, { size, weight: 700 }) <= x1 - x0 + at.gap - 4
         ? long
@@ -103,42 +114,41 @@ export const chunks = {
       const middle = clamp((x0 + x1) / 2, half, s.width - half);
       if (taken.every((one) => Math.abs(one.middle - middle) > one.half + half + 4)) {
         taken.push({ middle, half });
-        s.text(middle, at.top - 6, label, how);
+        notes.push([middle, at.top - 6 - 0.36 * size, label, how]);
       }
-      s.rect(x0 - 2, at.top - 2, x1 - x0 + 4, at.tall + 4 + (role ? at.heatTall + 6 : 0), {
+      const frame = { x: x0, y: at.top, w: x1 - x0, h: at.tall + (role ? at.heatTall + 6 : 0) };
+      part.rect(...inData(part, frame, 2), {
         line: role ?? "control",
         radius: 4,
         width: role ? (big ? 3 : 2) : 1,
         alpha: role ? 1 : 0.6,
       });
     }
+    notesIn(part, notes, size);
     // What the query may look at, and how hard, right under the keys.
-    for (let place = map.first; place < map.first + map.columns; place += 1) {
-      const key = round.order[place];
-      const fill = row && row[key] === row[key]
-        ? shade("weights", row[key])
-        : position !== null && key < position && !row
-        ? "line"
-        : "sunk";
-      s.rect(x(place), at.heat, Math.max(0.6, at.cell - (at.cell > 5 ? 1 : 0)), at.heatTall, {
-        fill,
-      });
-    }
-    const [x0, x1, foot, head] = [
-      x(map.first),
-      x(map.first + map.columns - 1) + at.cell,
-      at.heat + at.heatTall + 3,
-      map.y - size * 1.6,
-    ];
-    pen.path(`M${x0},${foot}L${x1},${foot}L${map.x + map.w},${head}L${map.x},${head}z`, {
-      fill: "sunk",
-      alpha: 0.75,
-    });
+    const wide = Math.max(0.6, at.cell - (at.cell > 5 ? 1 : 0));
+    const cell = (place) => ({ x: x(place), y: at.heat, w: wide, h: at.heatTall });
+    tilesIn(
+      part,
+      upTo(map.columns, (n) => {
+        const key = round.order[map.first + n];
+        const has = row && row[key] === row[key];
+        const early = position !== null && key < position && !row;
+        const fill = has ? shade("weights", row[key]) : `var(--${early ? "line" : "sunk"})`;
+        return { ...cell(map.first + n), fill };
+      }),
+    );
+    tokensIn(s, part, [...at.spots.entries()]);
+    const [foot, top] = [at.heat + at.heatTall + 3, map.y - size * 1.6];
+    const path = `M${x(map.first)},${foot}L${x(map.first + map.columns - 1) + at.cell},${foot}L${
+      map.x + map.w
+    },${top}L${map.x},${top}Z`;
+    sheet.plane.shape({ type: "path", path }, { fill: "sunk", alpha: 0.75, layer: "below" });
     inside(s, at);
     if (row) list(s, at.list, t(TEXT.looksAt, { name: nameOf(run, position) }));
     const place = s.key === null ? -1 : round.rank[s.key];
     if (place >= map.first && place < map.first + map.columns) {
-      s.rect(x(place) - 1, at.heat - 1, at.cell + 2, at.heatTall + 2, { line: "key", width: 2 });
+      part.rect(...inData(part, cell(place), 1), { line: "key", width: 2 });
     }
   },
 
@@ -219,92 +229,66 @@ function inside(s, { map, own }) {
   const { run, round, size, position, partner, big, pen } = s;
   const { order } = round;
   const box = { x0: map.x, x1: map.x + map.w, y0: map.y, y1: map.y + map.h };
-  pen.cells(box, { data: within(s, map), rows: map.rows, columns: map.columns });
-  if (map.unit >= 6) {
-    const columns = upTo(
-      map.columns - 1,
-      (c) => `M${map.x + (c + 1) * map.unit},${map.y}v${map.h}`,
-    );
-    const rows = upTo(map.rows - 1, (r) => `M${map.x},${map.y + (r + 1) * map.unit}h${map.w}`);
-    pen.path([...columns, ...rows].join(""), { line: "panel", alpha: 0.28 });
-  }
-  const border = map.x + (map.begin - map.first) * map.unit;
-  const named = (texts, x, room, role) => {
-    const text = texts.find((one) => pen.measure(one, { size, weight: 650 }) <= room);
-    if (text) s.text(x, map.y - size * 1.9, text, { align: "center", weight: 650, colour: role });
+  const around = { left: map.x, top: size * 3 };
+  const part = partAround(s, map, [map.columns, map.rows], around);
+  const whole = [-0.5, map.columns - 0.5, -0.5, map.rows - 0.5];
+  part.rect(...whole, { fill: "sunk", layer: "below" });
+  part.add(heatOf({ data: within(s, map), rows: map.rows, columns: map.columns }));
+  if (map.unit >= 6) s.sheet.shapes.push(...lattice(map.rows, map.columns, part.refs));
+  const notes = [];
+  const border = map.begin - map.first - 0.5;
+  const named = (texts, from, to, role) => {
+    const text = texts.find((one) => pen.measure(one, { size, weight: 650 }) <= to - from);
+    const style = { weight: 650, colour: role };
+    if (text) notes.push([(from + to) / 2, map.y - size * 2.26, text, style]);
   };
   if (map.begin > map.first) {
-    pen.line(border, map.y - size * 1.5, border, box.y1, { line: "panel", width: big ? 5 : 3 });
-    pen.line(border, map.y - size * 1.5, border, box.y1, {
+    const high = -0.5 - (size * 1.5) / map.unit;
+    part.line(border, high, border, map.rows - 0.5, { line: "panel", width: big ? 5 : 3 });
+    part.line(border, high, border, map.rows - 0.5, {
       line: "ink2",
       width: big ? 2 : 1.2,
-      dash: [4, 3],
+      dash: "4px,3px",
     });
-    named(
-      [t(TEXT.beforeN, { n: own }), t(TEXT.chunkN, { n: own })],
-      (map.x + border) / 2,
-      border - map.x,
-      "key",
-    );
+    const texts = [t(TEXT.beforeN, { n: own }), t(TEXT.chunkN, { n: own })];
+    named(texts, map.x, part.x(border), "key");
   }
   named(
     [t(TEXT.ownN, { n: own + 1 }), t(TEXT.chunkN, { n: own + 1 })],
-    (border + box.x1) / 2,
-    box.x1 - border,
+    part.x(border),
+    box.x1,
     "query",
   );
   // Names along both sides, in the colours of their buckets.
+  const tiles = [];
+  const colourOf = (i) => styleOf(round.buckets[i]).flat;
   for (let c = 0; c < map.columns; c += 1) {
     const [key, x] = [order[map.first + c], map.x + c * map.unit];
-    const how = {
-      face: "mono",
-      align: "center",
-      weight: key === partner ? 700 : 400,
-      colour: key === partner ? "key" : "ink2",
-    };
+    const here = key === partner;
+    const style = { face: "mono", weight: here ? 700 : 400, colour: here ? "key" : "ink2" };
     if (map.unit >= (big ? 13 : 9)) {
-      s.text(x + map.unit / 2, map.y - 6, shown(run.tokens[key]), how);
+      notes.push([x + map.unit / 2, map.y - 6 - 0.36 * size, shown(run.tokens[key]), style]);
     }
-    s.rect(x + 0.5, map.y - 4, Math.max(0.5, map.unit - 1), 3, {
-      fill: styleOf(round.buckets[key]).flat,
-    });
+    tiles.push({ x: x + 0.5, y: map.y - 4, w: Math.max(0.5, map.unit - 1), h: 3, key });
   }
   for (let r = 0; r < map.rows; r += 1) {
     const [query, y] = [order[map.begin + r], map.y + r * map.unit];
     const here = query === position;
-    s.rect(map.x - 5, y + 0.5, 4, Math.max(0.5, map.unit - 1), {
-      fill: styleOf(round.buckets[query]).flat,
-    });
+    tiles.push({ x: map.x - 5, y: y + 0.5, w: 4, h: Math.max(0.5, map.unit - 1), key: query });
     if (map.unit >= size || here) {
-      pen.text(map.x - 10, y + map.unit / 2, `${shown(run.tokens[query])} ${query}`, {
-        size,
-        align: "right",
-        weight: here ? 700 : 400,
-        colour: here ? "query" : "ink3",
-        ...(here ? { halo: "panel" } : {}),
-      });
+      const style = { align: "right", weight: here ? 700 : 400, colour: here ? "query" : "ink3" };
+      notes.push([map.x - 8, y + map.unit / 2, `${shown(run.tokens[query])} ${query}`, style]);
     }
   }
+  tilesIn(part, tiles.map(({ key, ...tile }) => ({ ...tile, fill: css(colourOf(key)) })));
+  notesIn(part, notes, size);
   if (position === null) return;
-  const y = map.y + (round.rank[position] - map.begin) * map.unit;
-  s.rect(map.x - 3, y - 2, map.w + 6, map.unit + 4, {
-    line: "panel",
-    width: big ? 7 : 5,
-    radius: 2,
-  });
-  s.rect(map.x - 2, y - 1, map.w + 4, map.unit + 2, {
-    line: "query",
-    width: big ? 4 : 2.5,
-    radius: 2,
-  });
+  const r = round.rank[position] - map.begin;
+  part.outline(-0.5, map.columns - 0.5, r - 0.5, r + 0.5, "query", big ? 4 : 2.5);
   const key = s.key ?? partner;
   const c = key === null ? -1 : round.rank[key] - map.first;
   if (c >= 0 && c < map.columns) {
-    s.rect(map.x + c * map.unit - 1, y - 1, map.unit + 2, map.unit + 2, {
-      line: "key",
-      width: big ? 5 : 3,
-      radius: 2,
-    });
+    part.outline(c - 0.5, c + 0.5, r - 0.5, r + 0.5, "key", big ? 5 : 3);
   }
 }
 
@@ -316,30 +300,40 @@ function list(s, { x, y, w }, title) {
     row,
     big ? Math.max(2, Math.min(6, Math.floor((s.high - y - 8) / line))) : 6,
   );
-  const names = Math.max(
-    ...found.map(({ key }) => pen.measure(nameOf(run, key), { size: size + 1, weight: 650 })),
-  ) +
-    10;
-  const long = Math.max(0, w - names - size * 3.2);
+  const style = { size: size + 1, weight: 650 };
+  const names = Math.max(...found.map(({ key }) => pen.measure(nameOf(run, key), style))) + 10;
+  const long = Math.max(1, w - names - size * 3.2);
   caption(s, x, y, title, "", w);
-  found.forEach(({ key, w: value }, n) => {
-    const [top, here] = [y + 8 + n * line, key === partner];
-    const style = { size: size + 1, align: "right" };
-    pen.text(x + names - 10, top + line / 2, nameOf(run, key), {
+  const box = { x: x + names, y: y + 8, w: long, h: found.length * line };
+  const part = partAround(s, box, [1, found.length], { left: names, right: w - names - long });
+  const wide = (line - 6) / line;
+  const here = ({ key }) => key === partner;
+  const bars = (to, fill, alpha) =>
+    blocks(
+      found.map((one, at) => ({
+        ...{ at, wide, fill, from: -0.5, to: to(one) - 0.5 },
+        alpha: alpha(one),
+      })),
+      { upright: false },
+    );
+  part.add(
+    bars(() => 1, "var(--sunk)", () => 1),
+    bars(({ w: value }) => value, "var(--key)", (one) => (here(one) ? 1 : 0.7)),
+  );
+  const middle = (at) => y + 8 + (at + 0.5) * line;
+  notesIn(part, [
+    ...found.map((one, at) => [x + names - 8, middle(at), nameOf(run, one.key), {
+      size: size + 1,
+      align: "right",
+      weight: here(one) ? 700 : 400,
+      colour: here(one) ? "key" : "ink",
+    }]),
+    ...found.map(({ w: value }, at) => [x + w - 1, middle(at), value.toFixed(2), {
       ...style,
-      weight: here ? 700 : 400,
-      colour: here ? "key" : "ink",
-    });
-    s.rect(x + names, top + 3, long, line - 6, { fill: "sunk", radius: 3 });
-    if (value > 0) {
-      s.rect(x + names, top + 3, Math.max(1.5, long * value), line - 6, {
-        fill: "key",
-        radius: 3,
-        alpha: here ? 1 : 0.7,
-      });
-    }
-    pen.text(x + w, top + line / 2, value.toFixed(2), { ...style, weight: 650, colour: "ink" });
-  });
+      align: "right",
+      colour: "ink",
+    }]),
+  ], size);
 }
 
 // ── 5 · back in place ──
@@ -402,65 +396,75 @@ export const back = {
   },
 
   draw(s, at) {
-    const { run, size, position, partner, big, turn, model, pen } = s;
-    const [{ map }, n] = [at, run.length];
-    const box = { x0: map.x, x1: map.x + map.side, y0: map.y, y1: map.y + map.side };
+    const { run, round, size, position, partner, big, turn, model } = s;
+    const [{ map, band }, n] = [at, run.length];
     caption(
       s,
       0,
       size,
       turn < 0 ? t(TEXT.mapAll, { n: model.rounds }) : t(TEXT.mapOne, { n: turn + 1 }),
       t(TEXT.mapUnits),
-      box.x1,
+      map.x + map.side,
     );
-    triangle(
-      pen,
-      box,
-      s.kept("map", () =>
-        pooled(
-          n,
-          (q, k) => (s.seen[q * n + k] ? (s.matrix ? s.matrix[q * n + k] : 0) : Number.NaN),
-          512,
-        )),
-    );
-    pen.path(`M${box.x0},${box.y0}V${box.y1}H${box.x1}`, { line: "control" });
-    for (let i = 0; i < n; i += 1) {
-      s.rect(
-        map.x - at.band - 3,
-        map.y + i * map.unit,
-        at.band,
-        Math.max(0.6, map.unit - (map.unit > 5 ? 1 : 0)),
-        { fill: styleOf(s.round.buckets[i]).flat },
-      );
+    const around = { left: map.x, right: 8, top: map.y - at.top + size + 10 };
+    const part = partAround(s, { ...map, w: map.side, h: map.side }, [n, n], around);
+    const weight = (
+      q,
+      k,
+    ) => (s.seen[q * n + k] ? (s.matrix ? s.matrix[q * n + k] : 0) : Number.NaN);
+    const { by, ...heat } = s.kept("map", () => {
+      const { data, rows, columns } = pooled(n, weight, 512);
+      const by = Math.ceil(n / 512);
+      const first = (by - 1) / 2;
+      return { ...heatOf({ data, rows, columns }), x0: first, dx: by, y0: first, dy: by, by };
+    });
+    // The future is no part of the map; what a query does not see before it is.
+    const stairs = upTo(Math.ceil(n / by), (i) => Math.min(n, (i + 1) * by) - 0.5)
+      .map((end) => `H${end}V${end}`).join("");
+    part.shape({ type: "path", path: `M-0.5,-0.5${stairs}H-0.5Z` }, {
+      fill: "sunk",
+      layer: "below",
+    });
+    part.add(heat);
+    for (const end of [[-0.5, -0.5], [n - 0.5, n - 0.5]]) {
+      part.line(-0.5, n - 0.5, ...end, { line: "control" });
     }
-    if (run.word) diagonal(s, map);
-    const width = big ? 3.5 : 2.2;
+    const thick = Math.max(0.6, map.unit - (map.unit > 5 ? 1 : 0));
+    const left = map.x - band - 3;
+    tilesIn(
+      part,
+      upTo(n, (i) => ({
+        ...{ x: left, y: map.y + i * map.unit, w: band, h: thick },
+        fill: css(styleOf(round.buckets[i]).flat),
+      })),
+    );
+    tokensIn(s, part, [...at.spots.entries()]);
+    const ticks_ = ticks(s, (i) => map.x + i * map.unit, map.unit, at.top - 5 - 0.36 * size);
+    if (run.word) diagonal(s, part, map);
     if (position !== null) {
-      const [y, from] = [map.y + position * map.unit, map.x - at.band - 4];
-      const wide = at.band + 4 + map.unit * (position + 1) + 2;
-      s.rect(from - 1.5, y - 3, wide + 3, map.unit + 6, {
-        line: "panel",
-        width: width + 2.4,
+      const row = { x: left, y: map.y + position * map.unit, h: map.unit };
+      part.rect(...inData(part, { ...row, w: band + 3 + map.unit * (position + 1) }, 1.5), {
+        line: "query",
+        width: big ? 3.5 : 2.2,
         radius: 2,
       });
-      s.rect(from, y - 1.5, wide, map.unit + 3, { line: "query", width, radius: 2 });
       const key = s.key ?? partner;
       if (key !== null && key <= position) {
-        s.rect(map.x + key * map.unit - 2, y - 2, map.unit + 4, map.unit + 4, {
+        part.rect(...inData(part, { ...row, x: map.x + key * map.unit, w: map.unit }, 2), {
           line: "key",
           width: big ? 4 : 2.6,
           radius: 2,
         });
       }
-      pen.text(map.x - at.band - 8, y + map.unit / 2, shown(run.tokens[position]), {
+      ticks_.push([left - 5, row.y + map.unit / 2, shown(run.tokens[position]), {
         size: size + 1,
         face: "mono",
         weight: 700,
         align: "right",
         colour: "query",
-      });
+      }]);
     }
-    ticks(s, (i) => map.x + i * map.unit, map.unit, at.top - 5);
+    notesIn(part, ticks_, size);
     share(s, at.info);
     rounds(s, at.tiles);
   },
@@ -508,27 +512,19 @@ export const back = {
 };
 
 /** A line on either side of the cells (i, i − |w|), from the first letter to the last, and what they are. */
-function diagonal({ run: { word: w }, big, size, pen, text }, { x, y, side, unit }) {
-  const far = unit * 1.1;
-  for (const [d, end] of [[-2 * far, 0], [2 * far, 2 * far]]) {
-    pen.line(
-      x + unit,
-      y + unit * (w + 1) + d,
-      x + unit * (w + 1) - end,
-      y + unit * (2 * w + 1) + d - end,
-      { line: "key", width: big ? 2.5 : 1.5, dash: [5, 4] },
-    );
-  }
+function diagonal({ run: { word: w }, big, size, pen }, part, { x, y, side, unit }) {
+  const style = { line: "key", width: big ? 2.5 : 1.5, dash: "5px,4px" };
+  part.line(0.5, w - 1.7, w + 0.5, 2 * w - 1.7, style);
+  part.line(0.5, w + 2.7, w - 1.7, 2 * w + 0.5, style);
   const say = t(TEXT.diagonal, { n: w });
   const wide = pen.measure(say, { size, weight: 650 });
   if (wide + 12 >= side * 0.5) return;
   const [tx, ty] = [x + side - 4, y + side * 0.34]; // in the empty half, where it covers nothing
-  text(tx, ty, say, { weight: 650, align: "right", colour: "key" });
-  const to = [x + unit * w * 0.62 + far + 5, y + unit * w * 1.62 - far - 1];
-  pen.path(`M${tx - wide / 2},${ty + 6}Q${tx - wide / 2},${y + side * 0.62} ${to}`, {
-    line: "key",
-    width: 1.2,
-  });
+  notesIn(part, [[tx, ty, say, { weight: 650, align: "right", colour: "key" }]], size);
+  const at = (px, py) => `${part.backX(px)},${part.backY(py)}`;
+  const end = at(x + unit * (w * 0.62 + 1.1) + 5, y + unit * (w * 1.62 - 1.1) - 1);
+  const path = `M${at(tx - wide / 2, ty + 9)}Q${at(tx - wide / 2, y + side * 0.62)} ${end}`;
+  part.shape({ type: "path", path }, { line: "key", width: 1.2 });
 }
 
 /** The one number: how much of the map was computed. */
@@ -551,8 +547,14 @@ function share(s, { x, y, w }) {
     { colour: "ink3" },
   );
   const bar = y + large + (big ? 16 : 10);
-  s.rect(x, bar, w, tall, { fill: "sunk", radius: 3 });
-  s.rect(x, bar, Math.max(2, (w * count) / Math.max(1, of)), tall, { fill: "accent", radius: 3 });
+  const part = s.sheet.part({ x0: x, x1: x + w, y0: bar, y1: bar + tall }, {
+    x: { range: [0, Math.max(1, of)], fixedrange: true },
+    y: { range: [0, 1], fixedrange: true },
+  });
+  part.add(blocks([
+    { at: 0.5, from: 0, to: Math.max(1, of), fill: "var(--sunk)" },
+    { at: 0.5, from: 0, to: count, fill: "var(--accent)" },
+  ], { upright: false }));
   if (!run.word) return;
   const found = t(turn < 0 ? TEXT.foundAll : TEXT.foundOne, {
     n: met,
@@ -565,7 +567,10 @@ function share(s, { x, y, w }) {
     );
 }
 
-/** A small map of every round, who meets whom: one of them, or all together, is what stands left. */
+/**
+ * A small map of every round, who meets whom: one of them, or all together, is what stands left. The pen draws them:
+ * as Plotly's they would cost as much as the large one each.
+ */
 function rounds(s, tiles) {
   const { run: { length: n }, size, turn, big, pen } = s;
   for (const { x, y, side, turn: one } of tiles) {
@@ -586,7 +591,7 @@ function rounds(s, tiles) {
     const name = one < 0 ? t(TEXT.all) : String(one + 1);
     const label = `${name} · ${percent(count / of)}`;
     const fits = pen.measure(label, { size, weight: 700 }) <= side * 0.7;
-    s.text(x + side - 4, y + size + 4, fits ? label : name, {
+    s.write(x + side - 4, y + size + 4, fits ? label : name, {
       align: "right",
       weight: here ? 700 : 400,
       colour: here ? "accent" : "ink2",
