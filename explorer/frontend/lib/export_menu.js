@@ -13,7 +13,7 @@ const BESIDE = { en: "Side by side", zh: "并排对比" };
 
 /**
  * @param {() => any} stand the board that draws it
- * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any}} what
+ * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any, plotly?: string}} what
  * @param {() => any} value what is drawn
  */
 export function taking(stand, what, value) {
@@ -54,7 +54,7 @@ export function taking(stand, what, value) {
   function offer() {
     beside.hidden = Boolean(linkRefusal());
     if (stand()?.run) beside.href = compared();
-    const { marks = [] } = what.root.querySelector("canvas") ?? {};
+    const { marks = [] } = /** @type {any} */ (what.root.querySelector("canvas")) ?? {};
     menu.querySelector("[data-kind=JSON]").hidden = !plotsIn(marks).length;
   }
   const menu = el(
