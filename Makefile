@@ -50,6 +50,7 @@ units: $(VENV)/dev-installed
 
 types: $(VENV)/dev-installed
 	$(BIN)/mypy
+	$(BIN)/python -m tools.script_types
 
 tests: $(VENV)/dev-installed $(VENV)/fused
 	sh tools/system-packages.sh packages.txt packages-dev.txt

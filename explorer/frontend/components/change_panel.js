@@ -3,12 +3,12 @@
 
 import { board, nodes } from "../lib/board.js";
 import { standing } from "../lib/connection.js";
-import { el, segmented } from "../lib/dom.js";
+import { all, el, focusIn, segmented } from "../lib/dom.js";
 import { csv, exportBar, fileName, save } from "../lib/export.js";
 import { projecting } from "../lib/keys.js";
 import { onLang, roles, t } from "../lib/lang.js";
 import { knobsOf, slider } from "../lib/knobs.js";
-import { pictureOf } from "../lib/selection.js";
+import { headOf, pictureOf } from "../lib/selection.js";
 import { number, plus } from "../lib/signs.js";
 import { bus, judge, request, view } from "../lib/state.js";
 import { foot } from "../lib/source.js";
@@ -224,13 +224,14 @@ export function mount(root, props, _emit, watch) {
    * Where it says nothing, every picture shows the head of arrival, of whichever attention.
    */
   function looked() {
-    const found = [view.get("head"), value.pick?.head ?? null].map((text) =>
-      /^(\d+)\.(\d+)$/.exec(text ?? "")
-    ).find((match) => match && there(match[1] - 1, match[2] - 1));
-    return found ? [found[1] - 1, found[2] - 1] : [0, 0];
+    return [view.get("head"), value.pick?.head ?? null]
+      .filter((text) => /^\d+\.\d+$/.test(text ?? ""))
+      .map((text) => headOf(text).map((n) => n - 1))
+      .find(([layer, head]) => there(layer, head)) ?? [0, 0];
   }
 
   /** The model (or kind of attention) in view, of those whose heads may be silenced, and the head in view. */
+  /** @returns {() => any} */
   function watched(models) {
     const names = ["model", "kind", "pattern"]; // as the address calls it
     return () => [
@@ -357,7 +358,9 @@ export function mount(root, props, _emit, watch) {
           value: fields[control.field] ?? control.default,
           options: keys.map((key) => ({ key, label: t(names.get(key)) || key })),
         });
-        for (const button of pick.node.children) button.disabled = off;
+        for (const button of all(pick.node, "button")) {
+          button.toggleAttribute("disabled", Boolean(off));
+        }
       },
     };
   }
@@ -392,9 +395,7 @@ export function mount(root, props, _emit, watch) {
         ),
       ],
       draw(off) {
-        const had = chips.contains(document.activeElement)
-          ? document.activeElement.dataset.key
-          : null;
+        const had = focusIn(chips)?.dataset.key ?? null;
         const now = chosen();
         label.textContent = t(control.label);
         chips.setAttribute("aria-label", t(control.label));

@@ -475,6 +475,7 @@ export async function mount(root, props, emit, watch) {
 
   // ── wishes ──
   /** query and fields set anew on top of it; a query alone may be held ready by the server. */
+  /** @param {{query: string | null, set?: any, changes?: boolean}} how */
   function wished({ query, set, changes = false }) {
     local = null;
     grew = false;
@@ -699,6 +700,7 @@ export async function mount(root, props, emit, watch) {
 
   // ── wiring ──
   /** What is drawn of one task is hidden while a run of another one is in view. */
+  /** @param {{task?: any}} [now] */
   function showTask({ task } = {}) {
     if (task) {
       ofTask.replaceSync(

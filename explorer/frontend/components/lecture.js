@@ -28,7 +28,8 @@ export function mount(root, props) {
     { rootMargin: "200px" },
   );
   async function draw(node) {
-    const address = await drawing.want(...pictures.get(node));
+    const [path, step] = pictures.get(node);
+    const address = await drawing.want(path, step);
     if (!address) return; // asked for again when it comes into view again
     near.unobserve(node);
     node.src = address;

@@ -107,7 +107,7 @@ export function projector(words, steps, { lecturing, go }) {
     return url.href;
   };
   document.addEventListener("focusin", (event) => {
-    const figure = event.target.closest?.(".tfe-projectable");
+    const figure = event.target instanceof Element && event.target.closest(".tfe-projectable");
     if (figure) last = figure;
   });
 

@@ -2,7 +2,7 @@
 // are what they are called; the note of the open guided step stays in <main>, above the figure it speaks about.
 
 import { abandoned } from "../lib/connection.js";
-import { clear, el, onTurn, svg } from "../lib/dom.js";
+import { all, clear, el, onTurn, svg } from "../lib/dom.js";
 import { pageKeys, projecting } from "../lib/keys.js";
 import { lang, setLang, t } from "../lib/lang.js";
 import { plotly } from "../lib/plot.js";
@@ -88,6 +88,7 @@ export function mount(root, props) {
   });
 
   // ---------------------------------------------------------------- skip link, landmarks
+  /** @type {HTMLElement} */
   const main = document.querySelector(".gradio-container main") ?? document.body;
   main.id = "tfe-main";
   main.tabIndex = -1;
@@ -626,6 +627,7 @@ export function mount(root, props) {
       plotly(props.plotly); // some figure of every lab is drawn by it
       bus.fire("ahead", next);
     };
+    /** @type {(act: () => void, how: any) => any} */
     const idle = globalThis.requestIdleCallback ?? setTimeout; // not every browser says when it is idle
     setTimeout(() => idle(fetched, { timeout: SETTLED }), SETTLED);
   }
@@ -742,7 +744,7 @@ export function mount(root, props) {
       lecture.set("1");
       if (!projecting()) bus.fire("project");
     }
-    for (const button of document.querySelectorAll(".tfe-shell-project")) {
+    for (const button of all(document, ".tfe-shell-project")) {
       button.hidden = !show.possible();
     }
   };

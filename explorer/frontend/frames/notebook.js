@@ -34,7 +34,7 @@ function asking(model) {
 async function render({ model, el }) {
   const frame = document.createElement("iframe");
   Object.assign(frame.style, { width: "100%", height: "400px", border: "0", display: "block" });
-  frame.ask = asking(model); // the page finds it on its frame
+  Object.assign(frame, { ask: asking(model) }); // the page finds it on its frame
   const paint = () => frame.contentDocument?.body?.classList.toggle("dark", isDark());
   // The frame is as high as its page.
   const size = new ResizeObserver(([{ target }]) => {

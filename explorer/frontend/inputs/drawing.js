@@ -29,6 +29,7 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
   const { field } = control;
   const { side, channels, ink, small, names, upload, file: most } = control.drawings;
   const { spelled, unspelled, greys } = codec(ink);
+  /** @type {Record<string, any>} */
   const TEXT = wordsOf(control.drawings);
   let ours = null; // the held-out pictures, once they are unpacked
   let thresholds = null; // which grey becomes ink

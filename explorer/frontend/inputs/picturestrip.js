@@ -1,6 +1,6 @@
 // The pictures to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter asks.
 
-import { el, roving } from "../lib/dom.js";
+import { el, focusIn, roving } from "../lib/dom.js";
 import { t } from "../lib/lang.js";
 import { paintPicture } from "./pad.js";
 
@@ -40,7 +40,7 @@ export function strip({ side, channels, names, said, greys, onPick }) {
   function paint({ chosen, own, ours }) {
     node.setAttribute("aria-label", t(said.ours));
     const keys = [...(own ? ["own"] : []), ...names.map((_, index) => `test:${index}`)];
-    const had = node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const had = focusIn(node)?.dataset.key ?? null;
     if (node.dataset.of !== String(keys.length)) build(keys);
     for (const button of node.children) {
       const { key } = button.dataset;

@@ -53,6 +53,7 @@ export function badgeOf(repaint) {
     document.addEventListener(rest, dragged(null), true);
   }
 
+  /** @param {any} now as `paint` takes it */
   function said({ value, wish, wrong, differs, progress }) {
     const info = value.badge ?? {};
     if (wish.stopped) return ["stopped", t(TEXT.stopped)];

@@ -63,7 +63,7 @@ export function beforeOf({ take, fetch, ready, paint }) {
   function both() {
     const [left, right] = [new URL(link()), new URL(link())];
     const looks = [...right.searchParams].filter(([key]) => key.startsWith("_"));
-    left.search = new URLSearchParams([...new URLSearchParams(run.plain), ...looks]);
+    left.search = new URLSearchParams([...new URLSearchParams(run.plain), ...looks]).toString();
     return comparing(left, right);
   }
 

@@ -65,7 +65,7 @@ export function send(number, of, again, sendings) {
 export const finish = (number) => requests.delete(number);
 
 /** Nobody waits for the requests of this event any more. */
-export function drop(of, which = () => true) {
+export function drop(of, which = (_request) => true) {
   const gone = [...requests].filter(([, request]) => request.of === of && which(request));
   for (const [number] of gone) requests.delete(number);
   if (gone.some(([, { state }]) => state !== "")) bus.fire("connection");

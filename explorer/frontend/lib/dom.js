@@ -27,6 +27,15 @@ export const el = (tag, attributes, ...children) =>
 export const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
+/** The elements that fit a selector. @returns {HTMLElement[]} */
+export const all = (node, selector) => [...node.querySelectorAll(selector)];
+
+/** The element inside a node that has the focus, or null. @returns {HTMLElement | null} */
+export const focusIn = (node) =>
+  node.contains(document.activeElement)
+    ? /** @type {HTMLElement} */ (document.activeElement)
+    : null;
+
 /** Calls fn whenever `state()` has become another with the classes of the page. */
 export function onPage(state, fn) {
   let was = state();

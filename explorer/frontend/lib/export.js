@@ -85,9 +85,13 @@ const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
  */
 export function npy(array) {
   const types = { Float32Array: "<f4", Float64Array: "<f8", Int32Array: "<i4", Uint8Array: "|u1" };
-  let [shape, data, kind] = [array.shape, array.data, null];
+  /** @type {{shape?: number[], data?: any}} */
+  const given = typeof array === "string" || Array.isArray(array) ? {} : array;
+  let { shape, data } = given;
+  let kind = null;
   if (!shape) {
-    const texts = [array].flat().map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
+    const texts = /** @type {string[]} */ ([array].flat())
+      .map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
     const width = Math.max(1, ...texts.map((text) => text.length));
     data = new Uint32Array(texts.length * width);
     texts.forEach((text, i) => data.set(text, i * width));
@@ -146,7 +150,9 @@ export function zip(files) {
     2,
     0,
   ]);
-  return new Blob([...parts, ...central, end], { type: "application/zip" });
+  /** @type {any[]} */
+  const all = [...parts, ...central, end];
+  return new Blob(all, { type: "application/zip" });
 }
 
 /** Named arrays as numpy.load reads them, without pickle; `lab_and_paper` among them says where they come from. */

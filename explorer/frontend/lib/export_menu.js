@@ -29,7 +29,7 @@ const AROUND = 150; // px that sentence and margins of an embedded picture take
 
 /**
  * @param {() => any} stand the board that draws it
- * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any}} what
+ * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any, plotly?: string}} what
  * @param {() => any} value what is drawn
  */
 export function taking(stand, what, value) {
@@ -100,7 +100,7 @@ export function taking(stand, what, value) {
       node.hidden = Boolean(linkRefusal());
     }
     if (stand()?.run) beside.href = compared();
-    const { marks = [] } = what.root.querySelector("canvas") ?? {};
+    const { marks = [] } = /** @type {any} */ (what.root.querySelector("canvas")) ?? {};
     menu.querySelector("[data-kind=JSON]").hidden = !plotsIn(marks).length;
   }
   const files = exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])), {

@@ -19,7 +19,7 @@ const LOST = {
  *
  * @param {{root: HTMLElement, key: string, title: {en: string, zh: string}, head?: Node[], body: Node[], props: {value:
  * any}, watch: Function,
- *   emit: {ask: (detail: {run: string, wish: any}) => void}, wish?: () => any, opens?: () => void, draw: (value: any)
+ *   emit: {ask: (detail: {run: string, wish: any}) => void}, wish?: () => any, opens?: () => void, says?: () => string, draw: (value: any)
  *   => void, keep?: number}} how
  *   head: what stands above the answer, and above a refusal too. body: what stands in the open panel. wish: what is
  *   asked beside the run (JSON), null by default; undefined while it is not known yet.

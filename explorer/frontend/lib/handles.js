@@ -1,6 +1,6 @@
 // Handles in a picture: sliders that are dragged or moved by keys, and that rest before anything is asked.
 
-import { el } from "./dom.js";
+import { all, el } from "./dom.js";
 import { plain } from "./keys.js";
 
 const REST = 450; // ms after the last key until the hand is taken to rest
@@ -79,7 +79,7 @@ export function handlesOf(paper, { spot, home, still, move, rest }) {
     /** list: as `Pen.handle` takes them; the same names keep their focus. */
     place(list) {
       const kept = new Map(
-        [...paper.querySelectorAll(".tfe-stage-handle")].map((node) => [node.dataset.name, node]),
+        all(paper, ".tfe-stage-handle").map((node) => [node.dataset.name, node]),
       );
       for (const how of list) {
         const node = kept.get(how.name) ?? grip(how.name);

@@ -1,7 +1,7 @@
 // The knobs of “What changes if …”: a slider over given numbers, heads that are silenced, and attention spans that are
 // forced. Each belongs to a field of the request and stands where the request says.
 
-import { el, segmented } from "./dom.js";
+import { all, el, segmented } from "./dom.js";
 import { t } from "./lang.js";
 
 const TEXT = {
@@ -302,7 +302,9 @@ function spans(knob, { ask, shut, looked, scope }) {
           { key: "head", label: t(TEXT.head, { layer: layer + 1, head: head + 1 }) },
         ],
       });
-      for (const button of choice.node.children) button.disabled = shut(knob);
+      for (const button of all(choice.node, "button")) {
+        button.toggleAttribute("disabled", Boolean(shut(knob)));
+      }
       const z = forced();
       told = z === undefined || stops.includes(z) ? null : spelled(z);
       one.input.value = String(z === undefined ? free : nearest(stops, z));

@@ -14,6 +14,7 @@ function first() {
   return asked.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
 
+/** @type {"en" | "zh"} */
 let now = first();
 const stamp = () => document.documentElement.setAttribute("lang", now === "zh" ? "zh-CN" : "en");
 stamp();

@@ -76,7 +76,7 @@ function linesOf(panels, pen, most) {
  *   side: rows and columns. row, column: of its first pixel. most: the largest value of the scale. share: of the
  *   room, 1 for most. ground: false for marks without a halo
  * @param {{width: number, tall: number, big: boolean, narrow: boolean}} pen
- * @param {{most: number}} how most: panels of a line
+ * @param {{most?: number}} how most: panels of a line
  */
 export function figureOf(panels, pen, { most = panels.length } = {}) {
   const size = pen.big ? 20 : 12;

@@ -1,7 +1,7 @@
 // An answer of pieces that a network produced, each linked with its row of the attention in view; below it all
 // hypotheses of a beam.
 
-import { el } from "./dom.js";
+import { el, focusIn } from "./dom.js";
 import { plain } from "./keys.js";
 import { t } from "./lang.js";
 import { number } from "./signs.js";
@@ -47,9 +47,7 @@ export function piecesOf({ pick }) {
   let growing = false;
 
   function paintLine({ pieces, space, language }) {
-    const had = line.contains(document.activeElement)
-      ? document.activeElement.dataset.row
-      : undefined;
+    const had = focusIn(line)?.dataset.row;
     line.lang = language;
     line.setAttribute("aria-label", t(TEXT.pieces));
     line.replaceChildren(

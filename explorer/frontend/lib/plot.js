@@ -169,6 +169,9 @@ export function plot(node, address, { early = false } = {}) {
   let last = {}; // what stands
   let job = Promise.resolve();
 
+  /** What Plotly keeps on its node. */
+  const kept = () => /** @type {any} */ (node)._fullLayout?._size;
+
   const react = async () => {
     if (!bound) await (early ? afterPage() : near(node));
     library ??= await plotly(address);
@@ -213,7 +216,7 @@ export function plot(node, address, { early = false } = {}) {
   return {
     draw,
     /** Room around the axes as it stands, labels included: {l, r, t, b} in px, or null before the first picture. */
-    margins: () => (node._fullLayout?._size ? { ...node._fullLayout._size } : null),
+    margins: () => (kept() ? { ...kept() } : null),
     /** A picture of the figure as it stands, or of another one. @returns {Promise<string>} a data address */
     async image(other, how) {
       library ??= await plotly(address);

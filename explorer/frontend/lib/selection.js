@@ -69,7 +69,11 @@ function sceneOf({ figure, pick }) {
   };
 }
 
-/** A picture is what its module exports, and what that has in common with others; it reads values with their arrays. */
+/**
+ * A picture is what its module exports, and what that has in common with others; it reads values with their arrays.
+ * @param {any} module
+ * @returns {any}
+ */
 export function pictureOf({ common = {}, TEXT = {}, ...own }) {
   const picture = {
     ...common,

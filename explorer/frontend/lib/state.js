@@ -123,7 +123,7 @@ export function judge(keys, query) {
 
 /** For `judge`: is a head, "2.3" counted from 1, there? What is no pair of numbers names no head ("mean"). */
 export const headIn = (layers, heads) => (text) => {
-  const [, layer, head] = /^(\d+)\.(\d+)$/.exec(text) ?? [null, 1, 1];
+  const [layer, head] = (/^(\d+)\.(\d+)$/.exec(text)?.slice(1) ?? [1, 1]).map(Number);
   return (/^[a-z]+$/.test(text) || text.includes(".")) && layer >= 1 && layer <= layers &&
     head >= 1 && head <= heads;
 };

@@ -8,7 +8,9 @@ import { install } from "./wire.js";
 install();
 
 const canonical = (query) => new URLSearchParams(query).toString();
-const listed = document.querySelector('meta[name="tfe-stored"]')?.content;
+/** @type {HTMLMetaElement | null} */
+const meta = document.querySelector('meta[name="tfe-stored"]');
+const listed = meta?.content;
 const addresses = new Map(
   Object.entries(listed ? JSON.parse(listed) : {})
     .map(([query, address]) => [canonical(query), address]),

@@ -151,7 +151,9 @@ async function stream(pass, request) {
 export function install() {
   const pass = window.fetch.bind(window);
   window.fetch = (asked, how) => {
-    const [, what] = /\/gradio_api\/queue\/(join|data)\b/.exec(asked?.url ?? asked) ?? [];
+    const [, what] = /\/gradio_api\/queue\/(join|data)\b/.exec(
+      asked instanceof Request ? asked.url : String(asked),
+    ) ?? [];
     if (what === "join" && typeof how?.body === "string") return join(pass, asked, how);
     if (what === "data" && asked instanceof Request) return stream(pass, asked);
     return pass(asked, how);

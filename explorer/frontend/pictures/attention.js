@@ -83,7 +83,7 @@ function held(run, it, get) {
 
 const stepAt = (it, get) => (steps(it) ? whole(get("step"), 1e7) : null);
 
-export function bounds(run, look, get = () => null) {
+export function bounds(run, look, get = (_key) => null) {
   const made = {
     kind: { names: [...run.kinds.keys()], pick: run.pick.kind },
     stat: { names: ["head", ...STATS] },

@@ -14,6 +14,7 @@ export const nameOf = (run, kind) => t(run.names[kind]);
 /** Left, top, right and bottom of a box given by its middle and size. */
 export const cornersOf = ([x, y, w, h]) => [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
 
+/** @param {number[]} corners */
 const area = ([left, top, right, bottom]) => Math.max(0, right - left) * Math.max(0, bottom - top);
 
 /** IoU and GIoU of two boxes given by their middles and sizes. */

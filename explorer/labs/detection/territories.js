@@ -58,7 +58,9 @@ function summed(dots, query) {
 
 export function figure(run, look, pen) {
   const chosen = look.query;
-  const order = run.dots.toSorted((a, b) => (a.query === chosen) - (b.query === chosen));
+  const order = run.dots.toSorted((a, b) =>
+    Number(a.query === chosen) - Number(b.query === chosen)
+  );
   const isMine = ({ query }) => chosen === null || query === chosen;
   const shapes = [];
   if (chosen !== null && run.sums[chosen].count) {

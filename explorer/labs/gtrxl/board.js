@@ -74,7 +74,7 @@ export function boardOf({ length, above, below }, { x, font, width, hidden = fal
     y1: EDGE,
     line: { color: "var(--query)", width: 2, dash: "dot" },
   };
-  const exits = [["A", 1], ["B", -1]].map(([lamp, y]) => ({
+  const exits = [{ lamp: "A", y: 1 }, { lamp: "B", y: -1 }].map(({ lamp, y }) => ({
     x: length,
     y: 1.52 * y,
     text: lamp,

@@ -150,7 +150,7 @@ export function figure(run, look, pen) {
   const share = pen.tall ? 0.5 : ABOVE / room; // of the corridor
   const under = pen.narrow || pen.tall ? 0.4 : 1 - share - BETWEEN / room;
   const low = pen.narrow ? [[0.26, 1 - share - 0.08], [0, 0.14]] : [[0, under], [0, under]];
-  const bars = policy(run, step, font);
+  const bars = policy(run, step);
   const data = [board.data[0], path, board.data[1], walkerAt(x, 0, size, "var(--query)"), bars];
   const layout = {
     height,

@@ -17,40 +17,16 @@ const TEXT = {
 // Where the keys of a computer keyboard lie, from a C on: two rows like those of a piano. P is left out: it projects
 // the page.
 const ROWS = [
-  [0, [
-    "KeyZ",
-    "KeyS",
-    "KeyX",
-    "KeyD",
-    "KeyC",
-    "KeyV",
-    "KeyG",
-    "KeyB",
-    "KeyH",
-    "KeyN",
-    "KeyJ",
-    "KeyM",
-  ]],
-  [12, [
-    "KeyQ",
-    "Digit2",
-    "KeyW",
-    "Digit3",
-    "KeyE",
-    "KeyR",
-    "Digit5",
-    "KeyT",
-    "Digit6",
-    "KeyY",
-    "Digit7",
-    "KeyU",
-    "KeyI",
-    "Digit9",
-    "KeyO",
-    "Digit0",
-  ]],
-];
-const OFFSETS = new Map(ROWS.flatMap(([from, codes]) => codes.map((code, i) => [code, from + i])));
+  { from: 0, keys: "KeyZ KeyS KeyX KeyD KeyC KeyV KeyG KeyB KeyH KeyN KeyJ KeyM" },
+  {
+    from: 12,
+    keys: "KeyQ Digit2 KeyW Digit3 KeyE KeyR Digit5 KeyT Digit6 KeyY Digit7 KeyU KeyI Digit9 KeyO" +
+      " Digit0",
+  },
+].map(({ from, keys }) => ({ from, codes: keys.split(" ") }));
+const OFFSETS = new Map(
+  ROWS.flatMap(({ from, codes }) => codes.map((code, i) => [code, from + i])),
+);
 const BLACK = new Set([1, 3, 6, 8, 10]);
 const isBlack = (pitch) => BLACK.has(pitch % 12);
 const SLIM = 0.62; // width of a black key, in white ones
@@ -111,6 +87,7 @@ export function keyboard({ onPress, onRelease, onUndo }) {
 
   // ── fingers and mouse ──
   const under = (event) => {
+    /** @type {HTMLElement | null | undefined} */
     const key = document.elementFromPoint(event.clientX, event.clientY)?.closest(".tfe-motif-key");
     return key && board.contains(key) ? Number(key.dataset.pitch) : null;
   };

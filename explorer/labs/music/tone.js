@@ -23,10 +23,9 @@ export function tone(pitch) {
   envelope.gain.setTargetAtTime(LOUD / 30, now + ATTACK, FALL / 3);
   envelope.connect(context.destination);
   const frequency = 440 * 2 ** ((pitch - 69) / 12);
-  const voices = [
-    ["triangle", 1, 1],
-    ["sine", 2, 0.25],
-  ].map(([type, times, share]) => {
+  /** @type {[OscillatorType, number, number][]} */
+  const kinds = [["triangle", 1, 1], ["sine", 2, 0.25]];
+  const voices = kinds.map(([type, times, share]) => {
     const voice = context.createOscillator();
     const level = context.createGain();
     voice.type = type;

@@ -79,6 +79,7 @@ export function figure(run, look, pen) {
     yaxis: { ...axes.y, scaleanchor: "x", constrain: "domain" },
     shapes: [],
   };
+  /** @type {any[]} */
   const data = [grey(strip(10, (at) => run.frames.slice(look.frame - 1, at)))];
   ROWS.forEach((keys, at) => {
     const [row, last] = [at + 1, at === 2];

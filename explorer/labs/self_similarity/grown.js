@@ -75,6 +75,7 @@ const countOf = (run, look) =>
 export function figure(run, look, pen) {
   const at = look.at !== null && isThere(run, look, look.at) ? look.at : null;
   const there = look.fill === FRAMES ? null : (pixel) => isThere(run, look, pixel);
+  /** @type {(place: number[], role: string) => any[]} */
   const around = ([row, column], role) => {
     const [half, window] = [run.window >> 1, run.window];
     const whole = markOf(row - half, column - half, role, window, window, "dot");

@@ -102,7 +102,8 @@ const pairsOf = (rows) =>
     .sort((one, other) => other[2] - one[2]);
 
 export function sentence(run, look) {
-  const told = [["part", TEXT.two], ["bar", TEXT.both]].flatMap(([key, text]) => {
+  const told = ["part", "bar"].flatMap((key) => {
+    const text = key === "part" ? TEXT.two : TEXT.both;
     const [a, b] = look[key];
     return parts(text, {
       a: { text: String(a + 1), role: "query" },

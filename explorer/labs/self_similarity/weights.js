@@ -36,7 +36,11 @@ function over({ data, rows, columns }, [row, column], [other, across], f) {
 
 const half = SIDE >> 1;
 
-/** The pixels within `reach` of a pixel that are in the picture: [index in the window, row, column]. */
+/**
+ * The pixels within `reach` of a pixel that are in the picture: [index in the window, row, column].
+ * @param {{rows: number, columns: number}} picture
+ * @param {number[]} pixel its row and column
+ */
 export function neighbours({ rows, columns }, [row, column], reach = REACH) {
   const found = [];
   for (let r = Math.max(0, row - reach); r <= Math.min(rows - 1, row + reach); r += 1) {
@@ -93,7 +97,8 @@ export function dots(picture, pixel, { h, bias }) {
  * the weights of the pixel there; the length over its channels, and all of them add up to 1.
  * @param {{h: number, sigma: number, readout: {data: Float32Array, shape: number[]}}} how readout: (channel, 3, 3)
  */
-export function block(picture, pixel, { readout: { data, shape }, ...how }) {
+export function block(picture, pixel, how) {
+  const { data, shape } = how.readout;
   const sums = Array.from({ length: shape[0] }, emptyWindow);
   for (let tap = 0; tap < 9; tap += 1) {
     const [down, right] = [Math.floor(tap / 3) - 1, (tap % 3) - 1];

@@ -122,7 +122,7 @@ export function wavOf(samples, rate) {
 
 let playing = null; // one span is heard at a time
 
-/** Plays a part of a sound. */
+/** Plays a part of a sound. @type {(samples: Float32Array, rate: number, span: number[]) => Promise<void>} */
 export function playSpan(samples, rate, [from, to]) {
   playing?.pause();
   const address = URL.createObjectURL(wavOf(samples.subarray(from, to), rate));

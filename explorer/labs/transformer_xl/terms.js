@@ -214,7 +214,11 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
     Math.max(cw, font * 0.7) / 2,
     Math.max(ch, font * 0.7) / 2,
   ];
-  for (const [grow, colour, width] of [[2, "panel", big ? 7 : 5], [1, "key", big ? 4 : 2.5]]) {
+  const rings = [
+    { grow: 2, colour: "panel", width: big ? 7 : 5 },
+    { grow: 1, colour: "key", width: big ? 4 : 2.5 },
+  ];
+  for (const { grow, colour, width } of rings) {
     pen.rect({ x0: mx - rw - grow, x1: mx + rw + grow, y0: my - rh - grow, y1: my + rh + grow }, {
       line: colour,
       width,

@@ -152,7 +152,7 @@ export const TEXT = {
   },
 };
 
-const searchOf = ({ beam, endless }) => `${beam}${endless ? ".endless" : ""}`;
+const searchOf = ({ beam, endless = false }) => `${beam}${endless ? ".endless" : ""}`;
 
 export function read(value, { away = false }) {
   return { ...value, away, tree: tree(value) };
@@ -272,7 +272,7 @@ export function scene(run, look, pen) {
     const [x0, x1, y0, y1] = [x(run.parent[node]) + box, x(node), y(run.parent[node]), y(node)];
     pen.path(`M${x0},${y0}C${(x0 + x1) / 2},${y0} ${(x0 + x1) / 2},${y1} ${x1},${y1}`, how);
   };
-  const lines = nodes.slice(1).sort((a, b) => gone(b) - gone(a));
+  const lines = nodes.slice(1).sort((a, b) => Number(gone(b)) - Number(gone(a)));
   for (const node of lines) {
     edge(node, {
       line: front.has(node) ? "out" : "ink2",

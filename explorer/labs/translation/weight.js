@@ -587,7 +587,7 @@ export const looks = {
 };
 export const hears = "looked";
 
-/** Without a lock the last cell stays. */
+/** Without a lock the last cell stays. @type {(look: any) => any} */
 export const heard = ({ row, col, ...of }) => ({
   kind: of.kind,
   head: head(of),
