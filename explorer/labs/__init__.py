@@ -11,6 +11,7 @@ NAMES = (
     "rnn_attention",
     "cost",
     "translation",
+    "twins",
     "nonautoregressive",
     "image_transformer",
     "sagan",

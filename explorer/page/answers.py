@@ -234,11 +234,12 @@ async def _stream_comparison(
     about: as in `change_panel.show_unchanged`.
     """
     plain = program.remove_changes(request)
-    # this run measures both sides itself: two runs would differ by more than the change
-    live = getattr(request, "live", False)
-    results: list[Any] = [after] if live else []
+    # this run measures both sides itself: two runs would differ by more than the change, or cost
+    # twice as much
+    both = getattr(request, "live", False) or getattr(request, "holds_both", False)
+    results: list[Any] = [after] if both else []
     calls: list[tuple[Function, Callable[[], Any]]] = (
-        [] if live else [(program.explain, lambda: plain)]
+        [] if both else [(program.explain, lambda: plain)]
     )
     if changing.measure is not None:
         calls += [
