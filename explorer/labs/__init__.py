@@ -13,6 +13,7 @@ NAMES = (
     "rnn_attention",
     "cost",
     "translation",
+    "twins",
     "nonautoregressive",
     "image_transformer",
     "sagan",

@@ -20,7 +20,7 @@ from explorer.contract.controls import Value
 from explorer.contract.lab import Text
 from explorer.engine import Answer, Engine, QueuePlace
 from explorer.page.drawings import drawings
-from explorer.page.runs import ResultOrigin, is_live
+from explorer.page.runs import ResultOrigin, holds_both, is_live
 from explorer.page.type_variables import R, S, T, V
 from explorer.page.views import Found, OpeningEvent
 from explorer.values.packing import convert_to_json
@@ -122,13 +122,13 @@ def _start_run_before(
     """Start the run of a request without its changes; return None where it has none.
 
     The engine gets it together with the request itself, so that both share a batch. A run that is
-    measured live is not started: it measures both sides itself, because two runs would differ by
-    more than the change.
+    measured live is not started, nor one that holds both sides: two runs would differ by more than
+    the change, or cost twice as much.
     """
     # A changed control of another task counts as no change.
     if program.change is None or program.describe_changes(request) is None:
         return None
-    if is_live(request):
+    if is_live(request) or holds_both(request):
         return None
     plain = program.remove_changes(request)
     return _start_task(engine.ask(program.explain, plain, session, since))
@@ -188,7 +188,7 @@ async def _answer_request(
     except InputError as error:
         yield {"change": change_panel.show_refusal(error.text)}
     except Exception:
-        logger.exception("a change could not be values")
+        logger.exception("a change could not be drawn")
         yield {"change": change_panel.show_refusal(labels.DEFECT)}
 
 

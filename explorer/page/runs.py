@@ -66,6 +66,20 @@ def is_live(request: object) -> bool:
     return isinstance(request, Timed) and bool(request.live)
 
 
+@runtime_checkable
+class Paired(Protocol):
+    """A request whose run may hold both sides of its change."""
+
+    @property
+    def holds_both(self) -> bool:
+        """Whether it does, so that no second run is needed for the comparison."""
+
+
+def holds_both(request: object) -> bool:
+    """Return whether the run of a request holds both sides of its change."""
+    return isinstance(request, Paired) and bool(request.holds_both)
+
+
 def mark_as_stored(drawn: Mapping[str, Any]) -> dict[str, Any]:
     """Return the widgets' drawings of a finished run, by their names, for later use: each that
     names its source says that it is stored."""

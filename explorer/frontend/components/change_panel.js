@@ -139,7 +139,7 @@ export function mount(root, props, _emit, watch) {
   const knobs = [...new Set(props.controls.map(shownFor))].flatMap((key, at) => {
     const group = props.controls.filter((control) => shownFor(control) === key); // they stand there together
     const rich = riches(group.filter((control) => kindOf(control) in RICH), at);
-    const plain = { switch: toggle, choice: toggle, items };
+    const plain = { switch: toggle, choice: toggle, items, select: menu };
     return group.map((control) =>
       Object.assign(rich.get(control) ?? (plain[control.kind] ?? numbered)(control), { control })
     );
@@ -361,6 +361,32 @@ export function mount(root, props, _emit, watch) {
         for (const button of all(pick.node, "button")) {
           button.toggleAttribute("disabled", Boolean(off));
         }
+      },
+    };
+  }
+
+  /** One of some, in a menu. */
+  function menu(control) {
+    const names = new Map(control.names);
+    const label = el("span", { class: "tfe-label" });
+    const input = el("select", {
+      class: "tfe-select",
+      onchange: () => ask({ [control.field]: control.values[input.selectedIndex] }),
+    });
+    const node = el(
+      "label",
+      { class: "tfe-change-told", "data-knob": control.field },
+      label,
+      input,
+    );
+    return {
+      nodes: [node],
+      draw(off) {
+        label.textContent = t(control.label);
+        const said = control.values.map((key) => t(names.get(key)) || key);
+        input.replaceChildren(...said.map((text) => el("option", { text })));
+        input.selectedIndex = control.values.indexOf(fields[control.field] ?? control.default);
+        input.disabled = off;
       },
     };
   }

@@ -111,9 +111,8 @@ export async function mount(root, props, emit, watch) {
     run,
     here: (control) => fits(control, { ...settings.values(), ...chosen() }),
   });
-  const inView = lines.some(({ control }) =>
-    ["passage", "drawing", "motif", "scene"].includes(control.kind)
-  ); // the answer stands in a view
+  const inView = !lines.length ||
+    lines.some(({ control }) => ["passage", "drawing", "motif", "scene"].includes(control.kind)); // the answer stands in a view
   const broad = lines.every(({ control }) => control.kind === "drawing") &&
     new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
   // What is chosen in a picture, as the words that are hidden, stands in no control: it stays as the run in view has
