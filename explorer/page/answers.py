@@ -188,7 +188,7 @@ async def _answer_request(
     except InputError as error:
         yield {"change": change_panel.show_refusal(error.text)}
     except Exception:
-        logger.exception("a change could not be values")
+        logger.exception("a change could not be drawn")
         yield {"change": change_panel.show_refusal(labels.DEFECT)}
 
 
