@@ -1,4 +1,4 @@
-"""Small print at the foot of a page: remarks on its numbers, one a line."""
+"""Notes at the foot of a page: remarks on its numbers, one a line."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 import gradio as gr
 
 from explorer.components.base import place_widget
+from explorer.contract import shared_texts as shared
 
 Text = Mapping[str, str]
 
 
-def place_notes(
-    remarks: Sequence[Text], *, label: Text, links: Mapping[str, Text] | None = None
-) -> gr.HTML:
+def place_notes(remarks: Sequence[Text], *, links: Mapping[str, Text] | None = None) -> gr.HTML:
     """Place the remarks.
 
-    label: their name for screen readers.
     links: further places of this site, by address.
     """
     leading = [{"href": address, **text} for address, text in (links or {}).items()]
-    return place_widget("notes", remarks=[*map(dict, remarks), *leading], words=dict(label))
+    return place_widget("notes", remarks=[*map(dict, remarks), *leading], words=dict(shared.NOTES))

@@ -114,6 +114,11 @@ def name_part(en: str, zh: str, panel: str, **view: str) -> Part:
     return Part({"en": en, "zh": zh}, panel, view)
 
 
+def name_shared_part(name: Text, panel: str, **view: str) -> Part:
+    """Return a part of a network by a shared text (explorer/contract/shared_texts.py)."""
+    return Part(name, panel, view)
+
+
 def read_steps(slug: str, make: Callable[[], tuple[GuidedStep, ...]]) -> tuple[GuidedStep, ...]:
     """Return the guided steps that `make` makes, or none where a file that they speak of cannot be
     read. The lab is then closed."""

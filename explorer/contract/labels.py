@@ -21,6 +21,12 @@ def text(en: str, zh: str) -> Text:
 
 _ = text
 
+# Shared with the labs (shared_texts.py).
+HEAD: Final = _("head", "头")
+MODEL: Final = _("model", "模型")
+RUN: Final = _("Run", "运行")
+STEP: Final = _("step", "步")
+
 SITE: Final[Texts] = {
     "name": _("Transformer family explorer", "Transformer 家族探索"),
     "short": _("Transformer family", "Transformer 家族"),
@@ -94,8 +100,8 @@ GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = (
     (_("click", "点击"), _("lock", "锁定")),
     (_("shift-click", "shift-点击"), _("add", "追加")),
     (_("Esc", "Esc"), _("reset", "复位")),
-    (_("←→", "←→"), _("step", "步")),
-    (_("↑↓", "↑↓"), _("head", "头")),
+    (_("←→", "←→"), STEP),
+    (_("↑↓", "↑↓"), HEAD),
     (_("Space", "空格"), _("play", "播放")),
     (_("B", "B"), _("before", "之前")),
     (_("P", "P"), _("project", "投影")),
@@ -245,7 +251,7 @@ COMPARE: Final[Texts] = {
     "reading": _("Reading", "阅读"),
     "passes": _("Pieces in time", "词片与时间"),
     "own": _("Your own text", "您自己的文字"),
-    "run": _("Run", "运行"),
+    "run": RUN,
     "open": _("Open lab", "打开实验"),
     "swap": _("Swap sides", "左右互换"),
     "difference": _("Difference", "差值"),
@@ -308,7 +314,7 @@ PRESENTER: Final[Texts] = {
 
 # The texts on every lab's card, and the message of every page after an error.
 CARD: Final[Texts] = {
-    "model": _("model", "模型"),
+    "model": MODEL,
     "parameters": _("parameters", "参数"),
     "data": _("data", "数据"),
     "trained": _("trained in", "训练用时"),

@@ -14,13 +14,14 @@ from typing import Any
 from explorer.components import figure
 from explorer.components.card import TitleFigure
 from explorer.contract import labels
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text, join_parts
 from explorer.figures.curves import Curve
 from explorer.page.curves import draw_curve_figure
 from models.checkpoints import folders
 from models.explaining.errors import reading_file
 
-NAMED: Text = {"en": "{name} {value}", "zh": "{name} {value}"}
+NAMED: Text = shared.NAME_AND_VALUE
 READ: Text = {
     "en": (
         "Read in windows of {window} characters that overlap by half, the second half"

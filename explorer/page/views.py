@@ -191,7 +191,7 @@ def view_notes(
     """
     return View(
         "notes",
-        lambda _value: place_notes(texts.NOTES, label=texts.NOTES_LABEL, links=links),
+        lambda _value: place_notes(texts.NOTES, links=links),
         at=at,
         task=task,
     )

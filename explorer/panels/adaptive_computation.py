@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components import change_panel, input_bar
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Control, Kind, Value, spell_query
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.contract.labels import text as _
@@ -22,7 +23,7 @@ from models.adaptive_computation.records import MeasuredSample, Thinking
 # The knobs, and their changes in words.
 HALTS: Final = _("ε, halts at 1 − ε", "ε，累计到 1 − ε 即停")
 BIAS: Final = _("halting bias", "停止偏置")
-OFF, ON = _("off", "关"), _("on", "开")
+OFF, ON = shared.SWITCHED_OFF, shared.SWITCHED_ON
 IDLE: Final = _("no effect while the number is forced", "次数被强制时不起作用")
 FORCED_TO: Final = _("exactly {count} for every {place}", "每个{place}恰好 {count}")
 AT_EPSILON: Final = _("ε = {epsilon}", "ε = {epsilon}")
@@ -45,15 +46,15 @@ SURE_MEANS: Final = _(
 POINTS: Final = _("points of accuracy, held out", "个百分点：留出数据的准确率")
 OWN: Final = _("this input", "这个输入")
 HELD_OUT: Final = _("{sample} held-out inputs", "{sample} 个留出的输入")
-ANSWER: Final = _("answer", "回答")
+ANSWER: Final = shared.ANSWER
 COST: Final = _("ponder cost N + R", "思考代价 N + R")
 ACCURACY: Final = _("accuracy, %", "准确率，%")
 TIME: Final = _("time, ms", "用时，毫秒")
 VERDICTS: Final[Mapping[str, Text]] = {
-    "same": _("the same", "相同"),
-    "other": _("another", "不同"),
-    "lost": _("now wrong", "变错了"),
-    "won": _("now right", "变对了"),
+    "same": shared.THE_SAME,
+    "other": shared.ANOTHER,
+    "lost": shared.NOW_WRONG,
+    "won": shared.NOW_RIGHT,
 }
 WITH: Final = _("With {changes}", "{changes}")
 OTHER: Final = _("“{before}” becomes “⟦o:{after}⟧”", "“{before}”变成“⟦o:{after}⟧”")

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from explorer.components import figure
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text
 from explorer.contract.labels import text as _
 from explorer.figures import depth
@@ -29,8 +30,8 @@ PEAK: Final = _(
 OWN: Final = _("Yours, {level}: {mine}.", "您的输入（{level}）：{mine}。")
 BAND: Final = _("mean ± one standard deviation", "均值 ± 一个标准差")
 COLUMNS: Final = (
-    _("mean N + R", "N + R 均值"),
-    _("standard deviation", "标准差"),
+    shared.MEAN_N_R,
+    shared.STANDARD_DEVIATION,
     _("right", "答对的比例"),
     _("inputs", "输入数"),
 )

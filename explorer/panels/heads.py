@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Control, Value
 from explorer.contract.lab import Thumbnail
 from explorer.contract.labels import Text, fill_text
@@ -19,7 +20,7 @@ MOST = 3  # heads that are named in a sentence
 
 
 LABEL: Final = _("silenced heads", "关掉的头")
-HEAD: Final = _("head {name} of {model}", "{model}的头 {name} ")
+HEAD: Final = shared.HEAD_OF_MODEL
 HEADS: Final = _("{n} heads", " {n} 个头")
 WITHOUT: Final = _("without {heads}", "关掉{heads}")
 

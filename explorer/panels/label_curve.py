@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from statistics import mean, stdev
 from typing import Any, Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Value
 from explorer.contract.labels import CARD, Text, fill_text, join_parts, join_sentences
 from explorer.contract.labels import text as _
@@ -16,7 +17,7 @@ from explorer.page.curves import draw_curve_figure
 from models.checkpoints import folders
 from models.data.corpus import CURVE, FROZEN, WAYS
 
-TITLE: Final = _("What is pre-training worth?", "预训练值多少？")
+TITLE: Final = shared.WHAT_IS_PRE_TRAINING_WORTH
 UNITS: Final = _(
     "stored: share of {n} test sentences classified correctly, mean; labels were drawn up to"
     " {subsets} times",
@@ -25,7 +26,7 @@ UNITS: Final = _(
 SAYS: Final = _("With {labels} labels: {each}.", "用 {labels} 个标签：{each}。")
 LABELS: Final = _("labels", "标签")
 RIGHT: Final = _("classified correctly", "判断正确")
-SPREAD: Final = _("standard deviation", "标准差")
+SPREAD: Final = shared.STANDARD_DEVIATION
 SUBSETS: Final = _("subsets", "组数")
 BEGINNINGS: Final[Mapping[str, Text]] = {
     "pretrained": _("pre-trained", "预训练过"),

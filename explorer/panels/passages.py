@@ -10,6 +10,7 @@ import numpy as np
 
 from explorer.components import input_bar
 from explorer.contract import controls, labels
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Control, ShippedText, Value
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
@@ -21,18 +22,18 @@ from models.explaining.shared_records import LIMIT
 LABEL: Final = _("Text", "文本")
 PLACEHOLDER: Final = _("Type or paste a text, or choose a page.", "输入或粘贴文本，或选择一页。")
 RUN: Final = _("Read, then write", "读完接着写")
-LENGTH: Final = _("write", "续写")
+LENGTH: Final = shared.WRITE
 CHARACTERS: Final = _("{n} characters", "{n} 个字符")
 LENGTH_HINT: Final = _(
     "How many characters the model writes after the text", "模型在文本之后写多少个字符"
 )
-TEMPERATURE: Final = _("temperature", "温度")
+TEMPERATURE: Final = shared.TEMPERATURE
 TEMPERATURE_HINT: Final = _(
     "Temperature {value}: 1 is the model's own distribution, less plays safe, more dares, 0 takes"
     " the likeliest character every time",
     "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆，0 每次取最可能的字符",
 )
-SEED: Final = _("seed", "种子")
+SEED: Final = shared.SEED
 SEED_HINT: Final = _(
     "Seed of all draws: the same seed writes the same text",
     "所有抽样的种子：同一种子写出同样的文本",

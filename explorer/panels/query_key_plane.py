@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from explorer.components import figure
 from explorer.components.folded import Question, parse_head
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Value
 from explorer.contract.labels import Text, capitalise, fill_text, format_two_digits
 from explorer.contract.labels import text as _
@@ -56,7 +57,7 @@ MARKS: Final = (
 COLOUR: Final = _("coloured by", "着色依据")
 BY: Final = {
     "kind": _("query or key", "查询或键"),
-    "position": _("position", "位置"),
+    "position": shared.POSITION,
     "class": _("word class", "词类"),
 }
 PLACED: Final = _(
@@ -70,8 +71,8 @@ CLASSED: Final = _(
 # The classes that are told apart: the name of each, and its UD tags. A tag in none of them belongs
 # to the last class.
 CLASSES: Final = (
-    (_("noun", "名词"), ("NOUN", "PROPN")),
-    (_("verb", "动词"), ("VERB", "AUX")),
+    (shared.NOUN, ("NOUN", "PROPN")),
+    (shared.VERB, ("VERB", "AUX")),
     (_("adjective, adverb", "形容词、副词"), ("ADJ", "ADV")),
     (_("article, pronoun, number", "冠词、代词、数词"), ("DET", "PRON", "NUM")),
     (_("preposition, conjunction", "介词、连词"), ("ADP", "PART", "SCONJ", "CCONJ")),
@@ -81,13 +82,13 @@ CLASSES: Final = (
 COLOURS: Final = (*(f"var(--cat-{n})" for n in (1, 2, 3, 6, 7)), "var(--ink)")
 COLUMNS: Final = (
     _("what", "类别"),
-    _("piece", "词片"),
-    _("position", "位置"),
-    _("text", "文本"),
+    shared.PIECE,
+    shared.POSITION,
+    shared.TEXT,
     _("x", "x"),
     _("y", "y"),
 )
-SIDES: Final = (_("key", "键"), _("query", "查询"))
+SIDES: Final = (shared.KEY, shared.QUERY)
 
 
 def find_chosen_head(

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from explorer.components import input_bar
 from explorer.contract import labels
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Item, Value
 from explorer.contract.labels import Text, fill_text, join_parts
 from explorer.contract.labels import text as _
@@ -17,7 +18,7 @@ from models.explaining.shared_records import LIMIT, Familiarity, Retranslated
 
 Words = tuple[Sequence[str], Sequence[bool]]  # pieces, and where a space stands before them
 
-ENGLISH: Final = _("English", "英文")
+ENGLISH: Final = shared.ENGLISH
 GERMAN: Final = _("German", "德文")
 RARE: Final = _(
     "Pieces of your sentence that this network never saw: {unknown}. It reads them as unknown, so"

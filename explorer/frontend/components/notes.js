@@ -1,4 +1,4 @@
-// Small print at the foot of a page.
+// Notes at the foot of a page.
 
 import { el } from "../lib/dom.js";
 import { onLang, t } from "../lib/lang.js";

@@ -3,7 +3,8 @@ in texts.py."""
 
 from __future__ import annotations
 
-from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.labs.act_rnn import about, texts, views
 from explorer.labs.act_rnn.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
@@ -29,7 +30,7 @@ LAB: Lab[Request, Explanation] = Lab(
         name_part("the input", "输入", "ask"),
         name_part("one cell, again", "同一单元反复", "ponder"),
         name_part("halting unit", "停止单元", "change"),
-        name_part("the answer", "回答", "difficulty"),
+        name_shared_part(shared.THE_ANSWER, "difficulty"),
     ),
     request=Request,
     explain=EXPLAIN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -27,7 +28,7 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("What the network is asked", "问网络什么")
-TASK: Final = _("Task", "任务")
+TASK: Final = shared.TASK
 SUM: Final = _("A sum", "加法")
 SUM_PROMPT: Final = _("Two numbers to add", "两个相加的数")
 SUM_HINT: Final = _(
@@ -48,7 +49,7 @@ EXAMPLES: Final[tuple[Text, ...]] = (
     _("Sixteen bits", "十六个比特"),
 )
 
-INPUT: Final = _("input", "输入")
+INPUT: Final = shared.INPUT
 ONE_UPDATE: Final = _("{n} update", "{n} 次更新")
 UPDATES: Final = _("{n} updates", "{n} 次更新")
 NO_SIGNAL: Final = _("no mark on the first update", "不标明第一次更新")
@@ -72,8 +73,8 @@ DIFFICULTY: Final[Mapping[str, tuple[Text, Text, Text]]] = {
     "parity": (_("bits", "比特数"), _("{n} bit", "{n} 个比特"), _("{n} bits", "{n} 个比特")),
     "addition": (
         _("carries", "进位次数"),
-        _("{n} carry", "{n} 次进位"),
-        _("{n} carries", "{n} 次进位"),
+        shared.ONE_CARRY,
+        shared.CARRIES,
     ),
 }
 MEASURED: Final[Mapping[str, Text]] = {
@@ -106,18 +107,17 @@ NOTES: Final[tuple[Text, ...]] = (
         "“没有 ACT”是同样宽度的网络，每个输入只更新一次状态，训练所用的输入一样多。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
-GENERATED: Final = _("generated", "生成")
+GENERATED: Final = shared.GENERATED
 EACH_TASK: Final = _("parity · addition", "奇偶 · 加法")
-RIGHT: Final = _("right, {split}", "答对，{split}")
+RIGHT: Final = shared.RIGHT_ON_SPLIT
 RIGHT_ONE: Final[Mapping[str, Text]] = {
     "parity": _("parity {value}", "奇偶 {value}"),
     "addition": _("digits {value}", "数位 {value}"),
 }
 WITHOUT_IT: Final = _("without ACT {values}", "没有 ACT：{values}")
-LICENCE: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成程序与这些权重")
+LICENCE: Final = shared.APACHE_2_0_THE_GENERATOR_AND
 UNPUBLISHED: Final = _(
     "Graves (2016) shows error curves for parity and addition, and no table: there is no"
     " published figure to compare with.",
@@ -127,14 +127,14 @@ UNPUBLISHED: Final = _(
 VARIANTS: Final[Mapping[str, Text]] = {
     "parity": _("parity", "奇偶"),
     "parity_without": _("parity, without ACT", "奇偶，没有 ACT"),
-    "addition": _("addition", "加法"),
+    "addition": shared.ADDITION,
     "addition_without": _("addition, without ACT", "加法，没有 ACT"),
 }
 CURVE_UNITS: Final = _(
     "wrong answers on held-out inputs, lower is better", "留出输入上答错的比例，越低越好"
 )
 CURVE_SAYS: Final = _("Wrong at the end: {figures}.", "训练结束时答错：{figures}。")
-TRAINED: Final = _("% of the training", "训练进度（%）")
+TRAINED: Final = shared.PERCENT_OF_TRAINING
 WRONG: Final = _("% wrong, held out", "留出输入答错（%）")
 CURVE_AXES: Final = (TRAINED, WRONG)
 

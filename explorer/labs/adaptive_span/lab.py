@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.labs.adaptive_span import about, change, panels, texts, views
 from explorer.labs.adaptive_span.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
@@ -27,10 +28,10 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
     changed="cost",
     texts=texts,
     network=(
-        name_part("the text", "文本", "ask"),
+        name_shared_part(shared.THE_TEXT, "ask"),
         name_part("soft mask", "软掩码", "masks"),
-        name_part("attention", "注意力", "attention"),
-        name_part("next character", "下一个字符", "reading"),
+        name_shared_part(shared.ATTENTION, "attention"),
+        name_shared_part(shared.NEXT_CHARACTER, "reading"),
     ),
     request=Request,
     explain=GENERATE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -33,7 +34,7 @@ MASKS: Final = {
     "empty": _("Nothing has been read yet.", "还没有读入文本。"),
 }
 REGION: Final = _("What the model reads", "模型读什么")
-MODEL_CHOICE: Final = _("spans", "跨度")
+MODEL_CHOICE: Final = shared.SPANS
 SPANS: Final = _("attention span of", "注意力跨度：")
 # Our examples: a description of each, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
@@ -42,7 +43,7 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
             "Captain Wentworth’s letter, from a novel unseen in training",
             "温特沃斯上校的信，选自训练时没见过的小说",
         ),
-        _("The letter", "那封信"),
+        shared.THE_LETTER,
     ),
     (
         _(
@@ -59,18 +60,14 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
         _("Span by token", "跨度随词元"),
     ),
     (
-        _("One sentence, and 400 characters written after it", "一句话，接着写 400 个字符"),
-        _("One sentence", "一句话"),
+        shared.ONE_SENTENCE_AND_400_CHARACTERS_WRITTEN,
+        shared.ONE_SENTENCE,
     ),
 )
 SOURCES: Final[Mapping[str, Text]] = {
-    "letter": _(
-        "Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"
-    ),
+    "letter": shared.JANE_AUSTEN_PERSUASION_1818_CHAPTER_23,
     "lyme": _("Jane Austen, Persuasion (1818), chapter 12", "简·奥斯汀《劝导》（1818），第 12 章"),
-    "kellynch": _(
-        "Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"
-    ),
+    "kellynch": shared.JANE_AUSTEN_PERSUASION_1818_CHAPTER_1,
 }
 
 NAMES: Final[Mapping[str, Text]] = {
@@ -83,12 +80,12 @@ ABOUT: Final[Mapping[str, Text]] = {
     "fixed": _("every head looks back all the way", "每个头都看到最远"),
     "dynamic": _("z computed from the character read", "z 由读到的字符算出"),
 }
-WRITES: Final = _("reads, and writes on", "读，并接着写")
+WRITES: Final = shared.READS_AND_WRITES_ON
 READS: Final = _("reads the same text", "读同样的文字")
 READS_ALONG: Final = _("reads what “{name}” wrote", "读“{name}”写下的文字")
 BRIEF: Final[Mapping[str, Text]] = {
     "adaptive": _("adaptive", "自适应"),
-    "fixed": _("full span", "全跨度"),
+    "fixed": shared.FULL_SPAN,
     "dynamic": _("by token", "随词元"),
 }
 # The changes of a request in words. Layers and heads are counted from 1.
@@ -120,22 +117,20 @@ KIND: Final[Mapping[str, Text]] = {
     "before": _("before the mask", "掩码之前"),
 }
 ROLES: Final = (
-    _("predicted character", "要预测的字符"),
-    _("character that was read", "读过的字符"),
+    shared.PREDICTED_CHARACTER,
+    shared.CHARACTER_THAT_WAS_READ,
 )
 QUESTIONS: Final[Mapping[str, Text]] = {
     "after": _("Where does each head look, within its span?", "每个头在自己的跨度内看向哪里？"),
     "before": _("Where would it look if its span had no end?", "如果跨度没有尽头，它会看向哪里？"),
 }
 JOBS: Final[Mapping[str, Text]] = {
-    "written": _("last character", "刚读的字符"),
-    "before": _("the character before it", "再前一个字符"),
+    "written": shared.LAST_CHARACTER,
+    "before": shared.THE_CHARACTER_BEFORE_IT,
     "far": _("looks far", "看得远"),
 }
 START: Final = "⏎"  # stands before the first character: a new line
-NO_ATTENTION: Final = _(
-    "Read a text to see where each head looks.", "读一段文本，看每个头看向哪里。"
-)
+NO_ATTENTION: Final = shared.READ_A_TEXT_TO_SEE_WHERE
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
@@ -161,13 +156,12 @@ NOTES: Final[tuple[Text, ...]] = (
         "写作时，每个头只保留其跨度与斜坡之内的键与值；更远的立即忘掉。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card and the measurements.
-DATA: Final = _("17 books, 2 held out", "17 本书，另留出 2 本")
-BOOKS: Final = _("public domain", "公有领域")
-METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
-RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
+DATA: Final = shared.OF_17_BOOKS_2_HELD_OUT
+BOOKS: Final = shared.PUBLIC_DOMAIN
+METRIC: Final = shared.BITS_PER_CHARACTER_ON_SPLIT
+RUNG_VALUE: Final = shared.NAME_AND_VALUE
 STANDING: Final = _("What does a short span cost?", "短跨度的代价是多少？")
 STANDING_UNITS: Final = _(
     "bits per character of the held-out book, lower is better", "留出的书每字符比特数，越低越好"
@@ -189,17 +183,13 @@ IN_PRINT: Final = _(
     " mean span of 314 where S = 8,192.",
     "论文中，学习跨度的模型与固定跨度的一样好或更好，S = 8,192 时平均跨度为 314。",
 )
-MODEL: Final = _("model", "模型")
-BITS: Final = _("bits per character", "每字符比特数")
+MODEL: Final = shared.MODEL
+BITS: Final = shared.BITS_PER_CHARACTER
 SPAN: Final = _("mean span, characters", "平均跨度（字符）")
 SHARE: Final = _("share of S, %", "占 S 的比例，%")
-CURVE_UNITS: Final = _(
-    "bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好"
-)
-CURVE_SAYS: Final = _(
-    "At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。"
-)
-SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+CURVE_UNITS: Final = shared.BITS_PER_CHARACTER_OF_A_HELD
+CURVE_SAYS: Final = shared.AT_THE_END_OF_TRAINING_BITS
+SEEN: Final = shared.CHARACTERS_READ_MILLIONS
 CURVE_AXES: Final = (SEEN, BITS)
 
 # The guided steps: (key, title, text). Their inputs and views stand in views.py.
@@ -210,7 +200,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "short": _("Force all spans short", "强行缩短所有跨度"),
     "long": _("Force all spans long", "强行放长所有跨度"),
     "token": _("A span for each token", "每个词元一个跨度"),
-    "saving": _("What it saves", "省下了什么"),
+    "saving": shared.WHAT_IT_SAVES,
 }
 STEPS: Final[Mapping[str, Text]] = {
     "differ": _(

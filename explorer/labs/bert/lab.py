@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.contract.labels import quote_text
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.bert import about, texts, views
@@ -43,10 +44,10 @@ LAB: Lab[Request, Explanation] = Lab(
     changed="reading",
     texts=texts,
     network=(
-        name_part("the sentence", "句子", "ask"),
-        name_part("attention", "注意力", "attention"),
+        name_shared_part(shared.THE_SENTENCE, "ask"),
+        name_shared_part(shared.ATTENTION, "attention"),
         name_part("heads", "注意力头", "finder"),
-        name_part("hidden words", "遮住的词", "arrows"),
+        name_shared_part(shared.HIDDEN_WORDS, "arrows"),
         name_part("the sentence's vector", "句子向量", "similarity"),
     ),
     request=Request,

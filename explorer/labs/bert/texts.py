@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -29,17 +30,17 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("Sentence with hidden words", "带有遮住词的句子")
-SENTENCE: Final = _("English", "英文")
+SENTENCE: Final = shared.ENGLISH
 LIMIT: Final = _("up to {n} pieces", "最多 {n} 个词片")
 RUN: Final = _("Guess", "猜")
 OTHER: Final = _("a second sentence, to compare meanings", "第二个句子，用来比较意思")
-VARIANT: Final = _("Network", "网络")
+VARIANT: Final = shared.NETWORK_TITLE
 NAMES: Final[Mapping[str, Text]] = {
     "mlm": _("our network", "本实验的网络"),
     "minilm": _("MiniLM", "MiniLM"),
 }
 OFFERS: Final[Mapping[str, Text]] = {
-    "mlm": _("hidden words", "遮住的词"),
+    "mlm": shared.HIDDEN_WORDS,
     "minilm": _("MiniLM, a real encoder", "真正的编码器 MiniLM"),
 }
 WAY: Final = _("Hiding", "怎样遮")
@@ -49,7 +50,7 @@ WAYS: Final[Mapping[str, Text]] = {
 }
 SEED: Final = _("draw", "抽取")
 SEED_HINT: Final = _("which pieces one pass of training hides", "训练的一遍遮住哪些词片")
-HEAD: Final = _("head {name} of {model}", "{model}的头 {name} ")
+HEAD: Final = shared.HEAD_OF_MODEL
 
 # ---- changes ----
 HIDDEN: Final = _("hidden words, counted from 0", "遮住的词，从 0 数起")
@@ -63,8 +64,8 @@ SIDE_SAYS: Final[Mapping[str, Text]] = {
     "left": _("the right side blanked", "遮挡右边"),
     "right": _("the left side blanked", "遮挡左边"),
 }
-POSITIONS: Final = _("positions", "位置")
-ON_OFF: Final = {True: _("added to the words", "加到词上"), False: _("left out", "去掉")}
+POSITIONS: Final = shared.POSITIONS
+ON_OFF: Final = {True: _("added to the words", "加到词上"), False: shared.LEFT_OUT}
 NO_POSITIONS: Final = _("the positions left out", "去掉位置")
 NUMBER: Final = _("mean log-probability of the hidden pieces", "遮住词片的平均对数概率")
 MOVES: Final = _(
@@ -110,8 +111,8 @@ TURNS_NOT: Final = _(
 AT: Final = _("position {at}", "位置 {at}")
 TRUTH: Final = _("p of “{piece}”", "“{piece}”的概率")
 GUESS: Final = _("best guess", "最可能的猜测")
-SAME: Final = _("the same", "相同")
-OTHER_ONE: Final = _("another", "不同")
+SAME: Final = shared.THE_SAME
+OTHER_ONE: Final = shared.ANOTHER
 
 RARE: Final = _(
     "The networks have never seen {unknown} of the pieces in your sentence. They read them as"
@@ -158,13 +159,13 @@ PATTERN: Final[Mapping[str, Text]] = {
 }
 # For each relation: the dependent word, and the word it depends on.
 RELATION: Final[Mapping[str, tuple[Text, Text]]] = {
-    "det": (_("determiner", "限定词"), _("noun", "名词")),
-    "amod": (_("adjective", "形容词"), _("noun", "名词")),
-    "nsubj": (_("subject", "主语"), _("verb", "动词")),
-    "obj": (_("object", "宾语"), _("verb", "动词")),
-    "case": (_("preposition", "介词"), _("noun", "名词")),
-    "nmod:poss": (_("possessive", "所有格"), _("noun", "名词")),
-    "aux": (_("auxiliary", "助动词"), _("verb", "动词")),
+    "det": (_("determiner", "限定词"), shared.NOUN),
+    "amod": (_("adjective", "形容词"), shared.NOUN),
+    "nsubj": (_("subject", "主语"), shared.VERB),
+    "obj": (_("object", "宾语"), shared.VERB),
+    "case": (_("preposition", "介词"), shared.NOUN),
+    "nmod:poss": (_("possessive", "所有格"), shared.NOUN),
+    "aux": (_("auxiliary", "助动词"), shared.VERB),
     "mark": (_("conjunction", "连词"), _("clause", "从句")),
     "cop": (_("copula", "系词"), _("predicate", "谓词")),
     "advmod": (_("adverb", "副词"), _("what it modifies", "所修饰的词")),
@@ -177,7 +178,7 @@ SINK_UNITS: Final = _(
     "mean weight that goes to [CLS], by layer of MiniLM", "MiniLM 各层落在 [CLS] 上的平均权重"
 )
 SINK_AXES: Final = {"en": ("layer", "weight on [CLS]"), "zh": ("层", "[CLS] 上的权重")}
-SINK_WEIGHT: Final = _("attention", "注意力")
+SINK_WEIGHT: Final = shared.ATTENTION
 SINK_NORM: Final = _("attention × value norm", "注意力 × 值的范数")
 SINK_SAYS: Final = _(
     "{mean} of all weight rests on [CLS], most in head {head}: {most}. Times the norm of its value"
@@ -190,7 +191,7 @@ SINK_SAYS_ALSO: Final = _(
     " it is {norm}.",
     "全部权重的 {mean} 落在 [CLS] 上，最多的是头 {head}：{most}。乘以值的范数后为 {norm}。",
 )
-SINK_COLUMNS: Final = (_("layer", "层"), SINK_WEIGHT, SINK_NORM)
+SINK_COLUMNS: Final = (shared.LAYER, SINK_WEIGHT, SINK_NORM)
 
 SIMILAR: Final = _("How alike are two sentences?", "两个句子有多像？")
 SIMILAR_UNITS: Final = _(
@@ -210,12 +211,11 @@ FIRST: Final = _("first", "第一句")
 SECOND: Final = _("second", "第二句")
 SIMILAR_COLUMNS: Final = (
     _("sentence", "句子"),
-    _("position", "位置"),
-    _("piece", "词片"),
+    shared.POSITION,
+    shared.PIECE,
     _("contribution", "贡献"),
 )
 
-NOTES_LABEL: Final = _("Notes", "说明")
 NOTES: Final[tuple[Text, ...]] = (
     _(
         "This lab has two networks: a small one, trained here to find hidden words, and MiniLM,"

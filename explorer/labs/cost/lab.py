@@ -9,8 +9,9 @@ from functools import partial
 from typing import TypeAlias
 
 from explorer.components.figure import place_run_figure
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Value
-from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import describe_change
 from explorer.labs.cost.exercises import EXERCISES
@@ -59,7 +60,7 @@ LAB: Lab[Request, Explanation, Explanation, Point] = Lab(
     texts=texts,
     network=(
         name_part("length and width", "长度与宽度", "ask"),
-        name_part("path", "路径", "far"),
+        name_shared_part(shared.PATH, "far"),
         name_part("operations", "运算", "paper"),
         name_part("time", "时间", "clock"),
         name_part("scores", "分数", "scores"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -34,7 +35,7 @@ LICENCE: Final = (
 )
 
 REGION: Final = _("What is measured", "测量什么")
-RUN: Final = _("Run", "运行")
+RUN: Final = shared.RUN
 TASK: Final = _("Experiment", "实验")
 TASKS: Final[Mapping[str, Text]] = {
     "clock": _("Cost of a layer", "一层的开销"),
@@ -46,14 +47,14 @@ WIDTH: Final = _("width d", "宽度 d")
 KERNEL: Final = _("kernel k", "卷积核 k")
 FILTER_SIZE: Final = _("filter K × K", "滤波器 K × K")
 D_K: Final = _("size of a key d_k", "键的维数 d_k")
-SEED: Final = _("seed", "种子")
+SEED: Final = shared.SEED
 SEED_HINT: Final = _("All that is random is drawn from this number.", "所有随机数都由它产生。")
-PICTURE: Final = _("Picture", "图片")
+PICTURE: Final = shared.PICTURE_TITLE
 PICTURES: Final[tuple[Text, ...]] = (
     _("ankle boot", "短靴"),
     _("pullover", "套头衫"),
     _("sandal", "凉鞋"),
-    _("trousers", "裤子"),
+    shared.TROUSERS,
     _("trousers, wide", "宽松裤子"),
 )
 FILTER: Final = _("filter", "滤波器")
@@ -81,7 +82,7 @@ KNOBS: Final[Mapping[str, Text]] = {
 }
 YES: Final = _("yes", "是")
 NO: Final = _("no: the L × L map is stored in memory", "否：L × L 的权重图放在内存里")
-NONE: Final = _("none", "无")
+NONE: Final = shared.NONE
 POWERS: Final[Mapping[float, Text]] = {
     0.0: _("0: not divided", "0：不除"),
     0.25: _("¼", "¼"),
@@ -100,7 +101,7 @@ SAYS: Final[Mapping[str, Text]] = {
 }
 
 LAYERS: Final[Mapping[str, Text]] = {
-    "attention": _("self-attention", "自注意力"),
+    "attention": shared.SELF_ATTENTION,
     "recurrence": _("recurrence", "循环"),
     "convolution": _("convolution", "卷积"),
     "restricted": _("restricted", "受限注意力"),
@@ -144,7 +145,7 @@ NOTHING: Final = _("Stopped before the first point.", "在第一个点之前停�
 LEFT: Final = _("Not reached in {seconds} s: {names}.", "{seconds} 秒内未能测到：{names}。")
 LEFT_ONE: Final = _("{name} at L = {length}", "L = {length} 的{name}")
 PROGRESS: Final = _("live · point {n} of {of}", "实时 · 第 {n} 个点，共 {of} 个")
-LAYER: Final = _("layer", "层")
+LAYER: Final = shared.LAYER
 LENGTH_COLUMN: Final = _("L, positions", "L，位置")
 TIME_COLUMN: Final = _("ms", "毫秒")
 RUNS_COLUMN: Final = _("runs", "运行次数")
@@ -169,7 +170,7 @@ FAR_SAYS: Final = _(
     " {attention} 步。",
 )
 OPERATIONS: Final = _("operations", "运算次数")
-PATH: Final = _("path", "路径")
+PATH: Final = shared.PATH
 STEPS_COLUMN: Final = _("waits", "先后")
 FORMULA: Final = _("formula", "公式")
 LONGEST: Final = _("longest path, layers or steps", "最长路径，层或步")
@@ -185,7 +186,7 @@ PAPER_SAYS: Final = _(
 
 # The family.
 KINDS: Final[Mapping[str, Text]] = {
-    "additive": _("additive", "加性"),
+    "additive": shared.ADDITIVE,
     "direct": _("relative, direct", "相对，直接计算"),
     "explicit": _("plain, stores the map", "普通，存权重图"),
     "fused": _("fused", "融合"),
@@ -216,7 +217,7 @@ FAMILY_SAYS: Final[Mapping[str, Text]] = {
         " 的几种中，{winner}所需最少。",
     ),
 }
-KIND: Final = _("attention", "注意力")
+KIND: Final = shared.ATTENTION
 MB_COLUMN: Final = _("MB", "MB")
 
 # The softmax over scores.
@@ -258,8 +259,8 @@ ROWS_SAYS: Final = _(
     " row sums to 1.",
     "不除时，一行中最大的权重平均为 {plain}；{divided}时为 {asked}。每行之和为 1。",
 )
-QUERY: Final = _("query", "查询")
-KEY: Final = _("key", "键")
+QUERY: Final = shared.QUERY
+KEY: Final = shared.KEY
 LARGEST: Final = _("largest weight", "最大权重")
 LARGEST_OF: Final = _("largest weight, {how}", "最大权重，{how}")
 SCORES: Final = _("How far do the scores spread?", "分数分散多远？")
@@ -268,7 +269,7 @@ SCORE: Final = _("score", "分数")
 SHARE: Final = _("share of the pairs", "所占比例")
 DOT: Final = _("dot product q · k", "点积 q · k")
 ADDITIVE: Final = _("additive vᵀ tanh(W q + U k)", "加性 vᵀ tanh(W q + U k)")
-SPREAD: Final = _("standard deviation", "标准差")
+SPREAD: Final = shared.STANDARD_DEVIATION
 SCORES_SAYS: Final = _(
     "At d_k = {d_k} dot products spread by {dot}, about √d_k = {root}, additive scores by"
     " {additive}; divided by √d_k by {dot_divided} and {additive_divided}. At L = {length} the"
@@ -293,7 +294,7 @@ FILTERED_SAYS: Final = _(
     " filter's own results reach {most}.",
     "锐度 α = {alpha} 的 {n} 个头与 {k} × {k} 滤波器最多相差 {error}；滤波器的结果最大为 {most}。",
 )
-HEAD: Final = _("head", "头")
+HEAD: Final = shared.HEAD
 PIXEL: Final = _("row, column", "行，列")
 MAPS: Final = _("Where does each head look?", "每个头看哪里？")
 MAPS_UNITS: Final = _("weights around one pixel; α = {alpha}", "一个像素周围的权重；α = {alpha}")
@@ -327,8 +328,8 @@ REACH_SAYS: Final = _(
 )
 REACHES: Final[tuple[Text, ...]] = (
     _("convolution", "卷积"),
-    _("attention", "注意力"),
-    _("relative attention", "相对注意力"),
+    shared.ATTENTION,
+    shared.RELATIVE_ATTENTION,
 )
 CONTENT: Final = _("content {n}", "内容 {n}")
 DISTANCE: Final = _("distance δ", "距离 δ")
@@ -394,7 +395,6 @@ NOTES: Final[tuple[Text, ...]] = (
         "图片四周补 K // 2 行列的零，头也可以看它们。头用 float64 计算。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
 THREADS: Final = _("threads", "线程")

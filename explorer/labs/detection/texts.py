@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -31,7 +32,7 @@ REGION: Final = _("The scene that the network sees", "网络看到的场景")
 COMPOSE: Final = _("Scene", "场景")
 NAMES: Final[tuple[Text, ...]] = (
     *(_(f"digit {digit}", f"数字 {digit}") for digit in (0, 2, 3, 4, 7)),
-    _("trousers", "裤子"),
+    shared.TROUSERS,
     _("pullover", "套衫"),
     _("dress", "连衣裙"),
     _("bag", "包"),
@@ -45,7 +46,7 @@ EXAMPLES: Final[tuple[Text, ...]] = (
 )
 
 # The change panel.
-ON_OFF: Final = {True: _("on", "开"), False: _("off", "关")}
+ON_OFF: Final = {True: shared.SWITCHED_ON, False: shared.SWITCHED_OFF}
 AGREE: Final = _("queries see each other", "查询互相看见")
 ALONE: Final = _("queries that do not see each other", "查询互相看不见")
 DEPTH: Final = _("decoder layers", "解码器层数")
@@ -134,7 +135,6 @@ NOTES: Final[tuple[Text, ...]] = (
         "每张小图按自身的最大权重着色；权重数值见卡片。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
 GENERATED: Final = _("composed", "拼成")
@@ -154,7 +154,7 @@ CURVE_UNITS: Final = _(
 )
 CURVE_SAYS: Final = _("1 − AP50 at the end: {figures}.", "训练结束时 1 − AP50：{figures}。")
 CURVE_AXES: Final = (
-    _("training steps", "训练步数"),
+    shared.TRAINING_STEPS,
     _("1 − AP50, validation", "1 − AP50，验证集"),
 )
 

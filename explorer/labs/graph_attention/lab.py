@@ -3,7 +3,8 @@ texts.py."""
 
 from __future__ import annotations
 
-from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.labs.graph_attention import about, texts, views
 from explorer.labs.graph_attention.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
@@ -27,7 +28,7 @@ LAB: Lab[Request, Explanation] = Lab(
         name_part("attention over neighbours", "邻居上的注意力", "neighbours"),
         name_part("ranking of keys", "键的排序", "ranking"),
         name_part("bias by distance", "距离偏置", "bias"),
-        name_part("the answer", "回答", "change"),
+        name_shared_part(shared.THE_ANSWER, "change"),
     ),
     request=Request,
     explain=EXPLAIN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -31,7 +32,7 @@ SPOKEN: Final = _(
 
 # The input bar.
 REGION: Final = _("Which graph the network reads", "网络读哪张图")
-TASK: Final = _("Task", "任务")
+TASK: Final = shared.TASK
 TASKS: Final[Mapping[str, Text]] = {
     "cora": _("Cora: papers", "Cora：论文"),
     "dictionary": _("A dictionary", "字典"),
@@ -44,7 +45,7 @@ MODELS: Final[Mapping[str, Text]] = {
     "gatv2": _("GATv2", "GATv2"),
     "dot": _("dot product", "点积"),
 }
-NETWORK: Final = _("Transformer", "Transformer")
+NETWORK: Final = shared.TRANSFORMER
 NETWORKS: Final[Mapping[str, Text]] = {
     "bias": _("bias by distance", "有距离偏置"),
     "blind": _("no bias", "无偏置"),
@@ -54,12 +55,12 @@ NODE: Final = _("Node", "节点")
 SHAPE: Final = _("Graph", "图")
 SHAPES: Final[Mapping[str, Text]] = {
     "tree": _("tree and 3 edges", "树加 3 条边"),
-    "path": _("path", "路径"),
+    "path": shared.PATH,
     "ring": _("ring", "环"),
     "own": _("your own", "您自己的"),
 }
 NODES: Final = _("Number of nodes", "节点数")
-SEED: Final = _("Seed", "随机种子")
+SEED: Final = shared.SEED_TITLE
 GRAPH: Final = _("Edges, a matrix of 0 and 1, or GraphML", "边列表、0/1 矩阵或 GraphML")
 GRAPH_HINT: Final = _(
     "One edge a line, “a, b”; “a: words” describes a node. Up to {nodes} nodes, {edges} edges.",
@@ -85,10 +86,10 @@ CUT: Final = _("cut the edge to", "切断通往以下节点的边")
 CUT_TO: Final = _("the edge to {nodes} cut", "切断通往 {nodes} 的边")
 JOIN: Final = _("join node number", "连接节点编号")
 JOINED: Final = _("node {node} joined", "连接节点 {node}")
-NOTHING: Final = _("none", "无")
+NOTHING: Final = shared.NONE
 BIAS: Final = _("bias by distance, times", "距离偏置乘以")
 BIASED: Final = _("the bias times {factor}", "偏置乘以 {factor}")
-HEAD: Final = _("head {name}", "头 {name} ")
+HEAD: Final = shared.HEAD_NAME
 
 # The answer.
 SURE: Final = _("probability {p}", "概率 {p}")
@@ -111,7 +112,7 @@ POINTS: Final = _("points: probability of the right answer, here", "个百分点
 ENTROPY: Final = _("entropy of α", "α 的熵")
 HERE: Final = _("this node", "这个节点")
 HELD_OUT: Final = _("{n} held-out nodes", "{n} 个留出的节点")
-ANSWER: Final = _("answer", "回答")
+ANSWER: Final = shared.ANSWER
 CHANCE: Final = _("right answer, %", "正确答案，%")
 RIGHT: Final = _("right, %", "答对，%")
 FLIPS: Final = _("changed, %", "改变的，%")
@@ -132,10 +133,10 @@ OWN_STAYS: Final = _(
     "With {what}, the entropy of α stays {before}.", "{what}之后，α 的熵仍为 {before}。"
 )
 VERDICTS: Final[Mapping[str, Text]] = {
-    "same": _("the same", "相同"),
-    "other": _("another", "不同"),
-    "lost": _("now wrong", "变错了"),
-    "won": _("now right", "变对了"),
+    "same": shared.THE_SAME,
+    "other": shared.ANOTHER,
+    "lost": shared.NOW_WRONG,
+    "won": shared.NOW_RIGHT,
 }
 
 # The views.
@@ -182,11 +183,10 @@ NOTES: Final[tuple[Text, ...]] = (
         " Transformer 的相对位置，音乐实验讲的正是它。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
 DATA: Final = _("and generated graphs", "以及生成的图")
-RIGHT_ON: Final = _("right, {split}", "答对，{split}")
+RIGHT_ON: Final = shared.RIGHT_ON_SPLIT
 WITHOUT: Final = _(
     "uniform α {value} · published {published}", "均匀 α：{value} · 发表值 {published}"
 )
@@ -206,7 +206,7 @@ CURVE_UNITS: Final = _(
     "held-out loss in nats, lower is better", "留出输入上的损失（奈特），越低越好"
 )
 CURVE_SAYS: Final = _("Loss at the end: {figures}.", "训练结束时的损失：{figures}。")
-CURVE_AXES: Final = (_("% of the training", "训练进度（%）"), _("loss, nats", "损失（奈特）"))
+CURVE_AXES: Final = (shared.PERCENT_OF_TRAINING, _("loss, nats", "损失（奈特）"))
 
 # The guided steps: (key, title, text). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

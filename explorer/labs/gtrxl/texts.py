@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -35,13 +36,13 @@ NETWORKS: Final[Mapping[str, Text]] = {
     "gtrxl": _("GTrXL, gated", "GTrXL（有门）"),
     "trxl": _("TrXL, norm after the sum", "TrXL（求和后归一化）"),
     "trxl_i": _("TrXL-I, norm on the input", "TrXL-I（对输入归一化）"),
-    "lstm": _("LSTM", "LSTM"),
+    "lstm": shared.LSTM,
 }
 BRIEF: Final[Mapping[str, Text]] = {
     "gtrxl": _("GTrXL", "GTrXL（有门）"),
     "trxl": _("TrXL", "TrXL（后归一化）"),
     "trxl_i": _("TrXL-I", "TrXL-I（前归一化）"),
-    "lstm": _("LSTM", "LSTM"),
+    "lstm": shared.LSTM,
 }
 LENGTH: Final = _("Length N", "长度 N")
 LAMP: Final = _("Lamp above the start", "起点上方的灯")
@@ -56,7 +57,7 @@ BELOW_HINT: Final = _(
     "A, B or a dot for each cell from the start on; empty: drawn by the seed.",
     "从起点起每格一个 A、B 或点；留空则由种子抽取。",
 )
-SEED: Final = _("Seed", "随机种子")
+SEED: Final = shared.SEED_TITLE
 SAMPLED: Final = _("Moves", "走法")
 SAMPLED_NAMES: Final[Mapping[bool, Text]] = {
     False: _("the likeliest", "取最可能的"),
@@ -69,9 +70,9 @@ COVERED_NAMES: Final[Mapping[bool, Text]] = {
 }
 COVERED_SAYS: Final = _("with the lamp covered", "盖住灯")
 MEMORY: Final = _("memory, k steps", "记忆 k 步")
-WHOLE: Final = _("all", "全部")
+WHOLE: Final = shared.ALL
 MEMORY_SAYS: Final = _("with {n} steps of memory", "记忆 {n} 步")
-HEAD: Final = _("head {name} of {model}", "{model}的头 {name} ")
+HEAD: Final = shared.HEAD_OF_MODEL
 FORCED: Final = _("gates that are forced", "强制的门")
 FORCED_SAYS: Final = _("with {n} gates forced", "强制 {n} 个门")
 PLACES: Final[Mapping[str, Text]] = {
@@ -96,7 +97,7 @@ TURNS: Final[Mapping[str, Text]] = {
     "": _("no turn", "没有转"),
 }
 GIVEN: Final = "N = {n}, {cue}"
-STEPS_TAKEN: Final = _("{n} steps", "{n} 步")
+STEPS_TAKEN: Final = shared.STEP_COUNT
 STEPS_MEAN: Final = _("Moves until the turn, or until 3N + 8", "到转弯为止，或到 3N + 8 为止的步数")
 SURE: Final = _("π of the last move {p}", "最后一步的 π {p}")
 SURE_MEANS: Final = _(
@@ -219,10 +220,9 @@ NOTES: Final[tuple[Text, ...]] = (
         "论文用 V-MPO 训练；我们用 PPO，读起来更短。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
-DATA: Final = _("generated", "生成")
+DATA: Final = shared.GENERATED
 SIZE: Final = _("the gated agent", "有门的智能体")
 FIGURE: Final = _("right turns, {split}", "转对，{split}")
 FIGURE_NOTE: Final = _(
@@ -234,12 +234,12 @@ UNPUBLISHED: Final = _(
     "Parisotto 等（2019）报告的是 DMLab-30，不是这种走廊：按人类水平归一的平均分，GTrXL 117.6，"
     "TrXL-I 107.0，LSTM 99.3，TrXL 5.0。",
 )
-LICENCE: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成程序与这些权重")
+LICENCE: Final = shared.APACHE_2_0_THE_GENERATOR_AND
 CURVE_UNITS: Final = _(
     "right turns among the episodes of a segment, %, higher is better",
     "每段各回合里转对的比例（%），越高越好",
 )
-CURVE_SAYS: Final = _("At the end: {figures}.", "训练结束时：{figures}。")
+CURVE_SAYS: Final = shared.AT_THE_END
 CURVE_AXES: Final = (_("thousand steps", "千步"), _("right turns, %", "转对（%）"))
 LEARNED_AT: Final = _("{name} at {rate}", "{name}，学习率 {rate}")
 

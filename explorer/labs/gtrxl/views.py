@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.components import change_panel, input_bar
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Control, Value, spell_query, spell_value
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text, write_change_sentence
@@ -272,8 +273,8 @@ def draw_difference(
     (was, now), (held_was, held_now) = explanations, measured
     held = fill_text(texts.CORRIDORS, n=held_was.sample, length=request.length)
     kind = "same" if was.turn == now.turn else "won" if now.right else "lost"
-    verdicts = {"same": _("the same", "相同"), "won": _("now right", "变对了")}
-    verdict = verdicts.get(kind, _("now wrong", "变错了"))
+    verdicts = {"same": shared.THE_SAME, "won": shared.NOW_RIGHT}
+    verdict = verdicts.get(kind, shared.NOW_WRONG)
     before, after = texts.TURNS[was.turn], texts.TURNS[now.turn]
     return change_panel.Difference(
         change_panel.ChangedNumber(

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.contract import shared_texts as shared
 from explorer.values.packing import Packed, convert_to_json, pack_raw
 from models.image_transformer.records import Array, Levels, Made, Step
 
@@ -28,16 +29,16 @@ BITS = 2048  # steps of 16 bits for one bit of surprise: a value may cost up to 
 WORST = 9.0  # bits where the surprise scale ends
 
 LABELS: Mapping[str, Text] = {
-    "local_1d": {"en": "Local 1D", "zh": "局部 1D"},
-    "local_2d": {"en": "Local 2D", "zh": "局部 2D"},
+    "local_1d": shared.LOCAL_1D,
+    "local_2d": shared.LOCAL_2D,
     "pixelcnn": {"en": "PixelCNN", "zh": "PixelCNN"},
-    "colour": {"en": "Local 1D", "zh": "局部 1D"},
+    "colour": shared.LOCAL_1D,
 }
 SHORT: Mapping[str, Text] = {
-    "local_1d": {"en": "1D", "zh": "1D"},
-    "local_2d": {"en": "2D", "zh": "2D"},
+    "local_1d": shared.ONE_DIMENSION,
+    "local_2d": shared.TWO_DIMENSIONS,
     "pixelcnn": {"en": "PixelCNN", "zh": "PixelCNN"},
-    "colour": {"en": "1D", "zh": "1D"},
+    "colour": shared.ONE_DIMENSION,
 }
 
 

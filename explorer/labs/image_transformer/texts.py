@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -27,13 +28,13 @@ SPOKEN: Final = _(
 # The input bar.
 REGION: Final = _("What the models draw", "画什么图")
 RUN: Final = _("Generate", "生成")
-MAKE: Final = _("make", "生成")
+MAKE: Final = shared.MAKE
 MODES: Final[Mapping[str, Text]] = {
     "generate": _("a class", "一个类别"),
     "complete": _("the rest of mine", "补完我的图"),
     "enlarge": _("larger", "放大"),
 }
-PICTURE: Final = _("Picture", "图片")
+PICTURE: Final = shared.PICTURE_TITLE
 KIND: Final = _("class", "类别")
 UNTOLD: Final = _("not told", "不告知")
 KEPT: Final = _("rows kept", "保留行数")
@@ -41,31 +42,31 @@ TEMPERATURE_HINT: Final = _(
     "Temperature {value}: 1 is the model's own distribution, less plays safe, more dares",
     "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆",
 )
-TOP_K: Final = _("top-k", "前 k 个")
+TOP_K: Final = shared.TOP_K
 TOP_K_HINT: Final = _(
     "How many of the likeliest grey levels each pixel is drawn from",
     "每个像素从最可能的多少个灰度中抽取",
 )
-ALL: Final = _("all", "全部")
+ALL: Final = shared.ALL
 SEED_HINT: Final = _(
     "Seed of all draws: the same seed makes the same picture",
     "所有抽样的种子：同一种子得到同一张图",
 )
 COUNT: Final = _("pictures", "张数")
-AT_PIXEL: Final = _("live · pixel {at} of {of}", "实时 · 第 {at} / {of} 像素")
+AT_PIXEL: Final = shared.LIVE_PIXEL_OF
 
 # Classes of the grey training pictures, and of the coloured ones.
 KINDS: Final[tuple[Text, ...]] = (
-    _("T-shirt", "T 恤"),
-    _("Trousers", "裤子"),
-    _("Pullover", "套衫"),
-    _("Dress", "连衣裙"),
-    _("Coat", "外套"),
-    _("Sandal", "凉鞋"),
-    _("Shirt", "衬衫"),
-    _("Trainer", "运动鞋"),
-    _("Bag", "包"),
-    _("Ankle boot", "短靴"),
+    shared.T_SHIRT,
+    shared.TROUSERS_TITLE,
+    shared.PULLOVER,
+    shared.DRESS,
+    shared.COAT,
+    shared.SANDAL,
+    shared.SHIRT,
+    shared.TRAINER,
+    shared.BAG,
+    shared.ANKLE_BOOT,
 )
 COLOURED: Final[tuple[Text, ...]] = (
     _("aeroplane", "飞机"),
@@ -82,15 +83,15 @@ COLOURED: Final[tuple[Text, ...]] = (
 NUMBERED: Final = _("{kind}, held out", "{kind}，留出的图")
 MINE: Final = _("picture {n}, held out", "第 {n} 张，留出的图")
 EXAMPLES: Final[tuple[Text, ...]] = (
-    _("An ankle boot", "一只短靴"),
+    shared.AN_ANKLE_BOOT,
     _("Three ways to finish a picture", "把一张图接着画完的三种可能"),
     _("Four dresses", "四条连衣裙"),
     _("A small picture made larger, three times", "把小图放大，三种可能"),
 )
 
 PATTERNS: Final[Mapping[str, Text]] = {
-    "local_1d": _("1D", "1D"),
-    "local_2d": _("2D", "2D"),
+    "local_1d": shared.ONE_DIMENSION,
+    "local_2d": shared.TWO_DIMENSIONS,
     "colour": _("colour", "彩色"),
 }
 NUMBER: Final = _("bits/dim", "比特/维")
@@ -131,8 +132,8 @@ CHEAPER: Final = _(
 EQUAL: Final = _(
     "the same {pattern} picture costs as much as before", "同一张 {pattern} 图的代价不变"
 )
-ROW: Final = _("most of it in ⟦k:row {row}⟧", "第 ⟦k:{row} 行⟧变化最大")
-OTHER: Final = _("drawn again, {n} of {of} pixels differ", "重新画时，{of} 个像素中有 {n} 个不同")
+ROW: Final = shared.MOST_OF_IT_IN_K_ROW
+OTHER: Final = shared.DRAWN_AGAIN_OF_PIXELS_DIFFER
 SAME: Final = _("drawn again, the picture is the same", "重新画时，图不变")
 
 UNUSUAL: Final = _(
@@ -171,10 +172,9 @@ NOTES: Final[tuple[Text, ...]] = (
         "把 8 × 8 放大到 16 × 16，而不是论文中的 32 × 32：这个模型是在没有 GPU 的机器上训练的。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
-EACH: Final = _("each", "每个模型")
+EACH: Final = shared.EACH
 TEST: Final = _("bits/dim, {split}", "每维比特数，{split}")
 
 LADDERS: Final[Mapping[str, Text]] = {
@@ -210,8 +210,8 @@ COLOUR_SAYS: Final = _(
     "{beside}，比均匀猜测少 {less}。",
 )
 BEST: Final[Mapping[str, Text]] = {
-    "local_1d": _("Local 1D", "局部 1D"),
-    "local_2d": _("Local 2D", "局部 2D"),
+    "local_1d": shared.LOCAL_1D,
+    "local_2d": shared.LOCAL_2D,
 }
 IN_PRINT: Final = _(
     "In print, on CIFAR-10: 2.90 against 3.03.", "论文在 CIFAR-10 上：2.90 对 3.03。"
@@ -226,7 +226,7 @@ OTHER_ORDER: Final = _(
 )
 WAY: Final = _("way of describing a picture", "描述图片的方式")
 COST: Final = _("bits/dim", "比特/维")
-SOURCE: Final = _("where from", "来源")
+SOURCE: Final = shared.WHERE_FROM
 
 CURVE_UNITS: Final = _(
     "bits/dim of held-out pictures, lower is better", "留出图的比特/维，越低越好"

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.labs.language_model import about, labels, texts, views
 from explorer.labs.language_model.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
@@ -60,9 +61,9 @@ LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
     changed="input",
     texts=texts,
     network=(
-        name_part("the text", "文本", "ask"),
-        name_part("attention", "注意力", "attention"),
-        name_part("layers", "各层", "tower"),
+        name_shared_part(shared.THE_TEXT, "ask"),
+        name_shared_part(shared.ATTENTION, "attention"),
+        name_shared_part(shared.LAYERS, "tower"),
         name_part("next symbol", "下一个符号", "tree"),
         name_part("verdict", "判断", "labels"),
     ),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -30,13 +31,13 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("Beginning of a text", "文本的开头")
-RUN: Final = _("Run", "运行")
+RUN: Final = shared.RUN
 PROMPT: Final = _("Beginning", "开头")
 PLACEHOLDER: Final = _(
     "Type the beginning of a text, or leave the box empty.", "输入文本的开头，或留空。"
 )
-MODEL: Final = _("model", "模型")
-LENGTH: Final = _("write", "续写")
+MODEL: Final = shared.MODEL
+LENGTH: Final = shared.WRITE
 SYMBOLS: Final = _("{n} symbols", "{n} 个符号")
 TOP_P: Final = _("top-p", "核采样 p")
 TOP_P_HINT: Final = _(
@@ -44,13 +45,13 @@ TOP_P_HINT: Final = _(
     " this; 1 for all",
     "核采样 p = {value}：只在概率之和达到它的最少几个最可能的符号中抽取；1 为全部",
 )
-TOP_K: Final = _("top-k", "前 k 个")
+TOP_K: Final = shared.TOP_K
 TOP_K_HINT: Final = _(
     "How many of the likeliest symbols it draws from", "在多少个最可能的符号中抽取"
 )
-ALL: Final = _("all", "全部")
-LIKELIEST: Final = _("{n}", "{n}")
-SEED: Final = _("seed", "种子")
+ALL: Final = shared.ALL
+LIKELIEST: Final = shared.COUNT
+SEED: Final = shared.SEED
 TYPED: Final = _("A continuation of yours: how likely is it?", "您自己的续写：有多可能？")
 
 MODE: Final = _("mode", "模式")
@@ -84,10 +85,10 @@ BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
     }
 )
 KIND: Final[Mapping[str, Text]] = MappingProxyType(
-    {kind: _("self-attention", "自注意力") for kind in ("characters", "pieces", "copies")}
+    dict.fromkeys(("characters", "pieces", "copies"), shared.SELF_ATTENTION)
 )
 PER: Final[Mapping[str, Text]] = MappingProxyType(
-    {"characters": _("character", "字符"), "pieces": _("piece", "词片")}
+    {"characters": _("character", "字符"), "pieces": shared.PIECE}
 )
 # Our examples: a description of each, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
@@ -124,14 +125,14 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
 )
 
 # ---- changes ----
-TEMPERATURE: Final = _("temperature", "温度")
+TEMPERATURE: Final = shared.TEMPERATURE
 HEATED: Final = _("at temperature {t}", "温度为 {t} 时")
 HEAD: Final = _("head {name}", "头 {name}")
 SKIPPED: Final = _("skipped layers", "跳过的层")
-LAYER: Final = _("layer {n}", "第 {n} 层")
+LAYER: Final = shared.LAYER_NUMBER
 WITHOUT_LAYERS: Final = _("without {n|layer|layers} {at}", "跳过第 {at} 层")
-POSITIONS: Final = _("positions", "位置")
-ON_OFF: Final = {True: _("added before every layer", "每层之前都加"), False: _("left out", "去掉")}
+POSITIONS: Final = shared.POSITIONS
+ON_OFF: Final = {True: _("added before every layer", "每层之前都加"), False: shared.LEFT_OUT}
 NO_POSITIONS: Final = _("without positions", "去掉位置")
 SAYS: Final = _(
     "{change}, the same text costs ⟦o:{after}⟧ bits per {unit} instead of {before}.",
@@ -161,7 +162,7 @@ LAST_ALONE: Final = _(
 
 # ---- views ----
 TOWER: Final = {
-    "title": _("What would each layer say?", "每一层会说什么？"),
+    "title": shared.WHAT_WOULD_EACH_LAYER_SAY,
     "empty": _("Nothing has been read yet.", "还没有读过文本。"),
 }
 SURPRISE: Final = {
@@ -175,14 +176,13 @@ TREE: Final = {
 LENS: Final = _("logit lens, {name}", "logit 透镜，{name}")
 EXITS: Final = _("trained exits, {name}", "训练过的出口，{name}")
 READS: Final = _("reads", "读")
-WRITES: Final = _("reads, and writes on", "读，并接着写")
+WRITES: Final = shared.READS_AND_WRITES_ON
 START: Final = "⏎"  # stands before the first symbol: a line break
 QUESTION: Final = _(
     "Where does each head look to predict the next symbol?", "预测下一个符号时，每个头看向哪里？"
 )
 ROLES: Final = (_("predicted symbol", "要预测的符号"), _("symbol that was read", "读过的符号"))
 
-NOTES_LABEL: Final = _("Notes", "说明")
 NOTES: Final[tuple[Text, ...]] = (
     _(
         "A symbol costs −log₂ p bits, where p is the model's probability at temperature 1,"
@@ -230,10 +230,10 @@ HALTED: Final = _("It was stopped.", "已被停止。")
 
 # ---- the card ----
 DATA: Final = _("17 books; 2 more held out", "17 本书，另留出 2 本")
-BOOKS: Final = _("public domain", "公有领域")
-METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
-BITS: Final = _("bits per character", "每字符比特数")
-SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+BOOKS: Final = shared.PUBLIC_DOMAIN
+METRIC: Final = shared.BITS_PER_CHARACTER_ON_SPLIT
+BITS: Final = shared.BITS_PER_CHARACTER
+SEEN: Final = shared.CHARACTERS_READ_MILLIONS
 CURVE_AXES: Final = (SEEN, BITS)
 STANDING: Final = _("What does each lesson buy?", "每一种学习换来什么？")
 # The training data of each model of the books, in the order of the figure.
@@ -257,12 +257,8 @@ AT_THE_LAST: Final = _(
     " last-position model costs {value}.",
     "即使只在它学过预测的地方（窗口的第 256 个字符）来读，只用最后位置的模型仍要 {value}。",
 )
-CURVE_UNITS: Final = _(
-    "bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好"
-)
-CURVE_SAYS: Final = _(
-    "At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。"
-)
+CURVE_UNITS: Final = shared.BITS_PER_CHARACTER_OF_A_HELD
+CURVE_SAYS: Final = shared.AT_THE_END_OF_TRAINING_BITS
 
 # The guided steps: title and text. Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {
@@ -346,12 +342,12 @@ STEPS: Final[Mapping[str, Text]] = {
 STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "predict": _("Which characters surprise the model?", "哪些字符让模型惊讶？"),
     "positions": _("What does each lesson buy?", "每一种学习换来什么？"),
-    "layers": _("What would each layer say?", "每一层会说什么？"),
+    "layers": shared.WHAT_WOULD_EACH_LAYER_SAY,
     "temperature": _("What does the temperature change?", "温度改变了什么？"),
     "unicorn": _("What does it write about unicorns?", "它会怎么写独角兽？"),
     "copy": _("Which head copies?", "哪个头在复制？"),
     "labels": _("Does it learn what a good review is?", "它能学会什么是好评吗？"),
-    "curve": _("What is pre-training worth?", "预训练值多少？"),
+    "curve": shared.WHAT_IS_PRE_TRAINING_WORTH,
 }
 
 # Guesses for the audience before the lecturer opens the projected figure.

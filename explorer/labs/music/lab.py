@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.components import figure
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.labs.music import about, change, panels, texts, views
 from explorer.labs.music.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper, select_titles
@@ -54,7 +55,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
     network=(
         name_part("notes given", "给定的音符", "ask"),
         name_part("query by distance", "查询乘距离", "skew", skew="open"),
-        name_part("relative attention", "相对注意力", "roll"),
+        name_shared_part(shared.RELATIVE_ATTENTION, "roll"),
         name_part("next note", "下一个音符", "standings"),
     ),
     request=Request,

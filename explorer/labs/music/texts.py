@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 from models.checkpoints import folders
@@ -31,7 +32,7 @@ SPOKEN: Final = _(
 # The input bar.
 REGION: Final = _("What the models continue", "从什么音乐接着写")
 STYLE: Final = _("style", "风格")
-MODE: Final = _("make", "生成")
+MODE: Final = shared.MAKE
 MODES: Final[Mapping[str, Text]] = {
     "continue": _("continue", "续写"),
     "harmonise": _("harmonise", "配和声"),
@@ -42,20 +43,20 @@ MODE_HINT: Final = _(
     "续写：模型从动机往下写。配和声：保留旋律，由模型写出女低音、男高音和男低音",
 )
 MOTIF: Final = _("motif", "动机")
-LENGTH: Final = _("length", "长度")
+LENGTH: Final = shared.LENGTH
 LENGTH_HINT: Final = _("How much the models write after the motif", "在动机之后写多长")
 BARS: Final = _("{n} bars", "{n} 小节")
 EVENTS: Final[Mapping[str, Text]] = {
     "chorale": _("{n} cells", "{n} 格"),
     "piano": _("{n} events", "{n} 个事件"),
 }
-TEMPERATURE: Final = _("temperature", "温度")
+TEMPERATURE: Final = shared.TEMPERATURE
 TEMPERATURE_HINT: Final = _(
     "Temperature {value}: 1 is the models' own distribution, less plays safe, more dares, 0 takes"
     " the likeliest every time",
     "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆，0 每次取最可能的",
 )
-SEED_LABEL: Final = _("seed", "种子")
+SEED_LABEL: Final = shared.SEED
 SEED_HINT: Final = _(
     "Seed of all draws, the same for every model: the same seed makes the same music",
     "所有抽样的种子，各模型相同：同一种子得到同样的音乐",
@@ -101,10 +102,10 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
 # The models, by variant: the name of each, and the difference to the others.
 NAMES: Final[Mapping[str, Text]] = {
     "jsb_relative": _("Music Transformer", "音乐 Transformer"),
-    "jsb_transformer": _("Transformer", "Transformer"),
+    "jsb_transformer": shared.TRANSFORMER,
     "relative": _("Music Transformer", "音乐 Transformer"),
-    "transformer": _("Transformer", "Transformer"),
-    "lstm": _("LSTM", "LSTM"),
+    "transformer": shared.TRANSFORMER,
+    "lstm": shared.LSTM,
 }
 ABOUT: Final[Mapping[str, Text]] = {
     "jsb_relative": _("relative positions", "相对位置"),
@@ -140,10 +141,10 @@ def find_licence(style: str) -> Text | None:
 # The changes, and their effects.
 FARTHEST: Final = _("distance at most", "距离不超过")
 NO_TERM: Final = _("relative term off", "无相对位置项")
-TRAINED: Final = _("as trained", "同训练时")
+TRAINED: Final = shared.AS_TRAINED
 SEMITONES: Final = _("motif, semitones", "动机移调，半音")
 STRETCH: Final = _("motif’s times", "动机时间")
-TIMES: Final = _("× {n}", "× {n}")
+TIMES: Final = shared.TIMES
 WITHOUT_TERM: Final = _("without the relative term", "去掉相对位置项")
 CLIPPED: Final = _("with every distance beyond {n} counted as {n}", "超过 {n} 的距离都按 {n} 计算")
 HEAD: Final = _("head {name} of the {model}", "{model}的头 {name}")
@@ -203,10 +204,9 @@ NOTES: Final[tuple[Text, ...]] = (
         "配和声时旋律是边走边给的：每个声部只知道到它那个十六分音符为止的女高音，不知道后面的。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card, and the figure of the measurements.
-RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
+RUNG_VALUE: Final = shared.NAME_AND_VALUE
 PIANO_SIZE: Final = _("piano {value}", "钢琴 {value}")
 CHORALES: Final = _("Bach’s chorales", "巴赫众赞歌")
 NON_COMMERCIAL: Final = _("ASAP: CC BY-NC-SA 4.0", "ASAP：CC BY-NC-SA 4.0")
@@ -228,13 +228,13 @@ RUNGS: Final[Mapping[str, Text]] = {
     "jsb_transformer": _("absolute", "绝对位置"),
     "relative": _("relative", "相对位置"),
     "transformer": _("absolute", "绝对位置"),
-    "lstm": _("LSTM", "LSTM"),
+    "lstm": shared.LSTM,
 }
 PUBLISHED: Final = _("{name}, published", "{name}，发表值")
-MODEL: Final = _("model", "模型")
-NATS: Final = _("nats", "纳特")
-SEED: Final = _("seed", "种子")
-SOURCE: Final = _("where from", "来源")
+MODEL: Final = shared.MODEL
+NATS: Final = shared.NATS
+SEED: Final = shared.SEED
+SOURCE: Final = shared.WHERE_FROM
 HERE: Final = _("measured here, {split}", "在此测得，{split}")
 STANDS: Final = _("Held out: {order}.", "留出数据：{order}。")
 IN_PRINT: Final = _("The paper{where} has {order}.", "论文{where}为：{order}。")

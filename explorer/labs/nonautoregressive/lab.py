@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.nonautoregressive import about, texts, views
 from explorer.labs.nonautoregressive.exercises import EXERCISES
@@ -42,13 +43,13 @@ LAB: Lab[Request, Explanation] = Lab(
     texts=texts,
     network=(
         (
-            name_part("the sentence", "句子", "ask"),
-            name_part("encoder", "编码器", "attention", kind="encoder"),
-            name_part("length", "长度", "lengths"),
+            name_shared_part(shared.THE_SENTENCE, "ask"),
+            name_shared_part(shared.ENCODER, "attention", kind="encoder"),
+            name_shared_part(shared.LENGTH, "lengths"),
         ),
         (
             name_part("all positions", "所有位置", "attention", kind="decoder"),
-            name_part("to the sentence", "看向句子", "attention", kind="cross"),
+            name_shared_part(shared.TO_THE_SENTENCE, "attention", kind="cross"),
             name_part("pieces", "词片", "passes"),
         ),
     ),

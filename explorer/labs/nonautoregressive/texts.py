@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import fill_text
 from explorer.contract.labels import text as _
 
@@ -29,10 +30,10 @@ SPOKEN: Final = _(
     "给定 X 时译文 Y 的概率，是给定 X 时长度 N 的概率，乘以每个位置 i 上给定 X 和 N 时 y i 的概率",
 )
 
-REGION: Final = _("Sentence and translation", "句子与译文")
-SENTENCE: Final = _("English, up to {tokens} pieces", "英文，最多 {tokens} 个词片")
-RUN: Final = _("Translate", "翻译")
-VARIANT: Final = _("Network", "网络")
+REGION: Final = shared.SENTENCE_AND_TRANSLATION
+SENTENCE: Final = shared.ENGLISH_UP_TO
+RUN: Final = shared.TRANSLATE
+VARIANT: Final = shared.NETWORK_TITLE
 NAMES: Final = {
     "cmlm_distilled": _("mask-predict, distilled", "遮住再猜，蒸馏数据"),
     "cmlm_raw": _("mask-predict, raw data", "遮住再猜，原始数据"),
@@ -57,7 +58,7 @@ EXAMPLES: Final = (
 # ---- changes ----
 OFFSET: Final = _("length of the translation", "译文长度")
 OWN: Final = _("as predicted", "按预测")
-OFFSET_IS: Final = _("{n}", "{n}")
+OFFSET_IS: Final = shared.COUNT
 LONGER: Final = _("the translation {n} pieces longer", "译文加长 {n} 个词片")
 SHORTER: Final = _("the translation {n} pieces shorter", "译文缩短 {n} 个词片")
 PINNED: Final = _("pinned pieces, never masked", "固定的词片，从不遮住")
@@ -68,8 +69,8 @@ NUMBER: Final = _(
     "mean log-probability of the same pieces, read in one pass",
     "同样词片的平均对数概率（一轮读出）",
 )
-BECOMES: Final = _("With {what}, it writes “⟦o:{german}⟧”", "{what}：译文变成“⟦o:{german}⟧”")
-KEEPS: Final = _("With {what}, it still writes “⟦o:{german}⟧”", "{what}：译文仍是“⟦o:{german}⟧”")
+BECOMES: Final = shared.WITH_IT_WRITES_O
+KEEPS: Final = shared.WITH_IT_STILL_WRITES_O
 MOVES: Final = _(
     "{first}; when they are read again, the earlier pieces have log-probability {after} on average,"
     " not {before}.",
@@ -81,11 +82,11 @@ STAYS: Final = _(
     "{first}；重读原译文，各词片的平均对数概率仍为 {before}。",
 )
 RUN_ITSELF: Final = _("the translation", "译文")
-PIECES: Final = _("pieces", "词片数")
+PIECES: Final = shared.PIECE_COUNT
 REPEATS: Final = _("repeats", "重复")
 P_LENGTH: Final = _("p of its length", "该长度的概率")
-SAME: Final = _("the same", "相同")
-OTHER: Final = _("another", "不同")
+SAME: Final = shared.THE_SAME
+OTHER: Final = shared.ANOTHER
 
 FEWER: Final = _(
     "{asked} passes were asked for; {ran} {ran|is|are} enough, one for each piece.",
@@ -103,9 +104,9 @@ PASSES: Final = {
     "empty": _("Nothing has been translated yet.", "还没有翻译。"),
 }
 KINDS: Final = {
-    "encoder": _("encoder", "编码器"),
-    "decoder": _("decoder", "解码器"),
-    "cross": _("to the sentence", "看向句子"),
+    "encoder": shared.ENCODER,
+    "decoder": shared.DECODER,
+    "cross": shared.TO_THE_SENTENCE,
 }
 IN_PASS: Final = _("{kind}, pass {n}", "{kind}，第 {n} 轮")
 IN_LAST: Final = _("{kind}, last pass", "{kind}，最后一轮")
@@ -115,7 +116,7 @@ KINDS_LAST: Final = {
     for name, kind in KINDS.items()
 }
 QUESTIONS: Final = {
-    "encoder": _("Which English words does an English word look at?", "一个英文词看向哪些英文词？"),
+    "encoder": shared.WHICH_ENGLISH_WORDS_DOES_AN_ENGLISH,
     "decoder": _(
         "Which positions does a position look at, on both sides?",
         "一个位置向左右两边看向哪些位置？",
@@ -190,7 +191,7 @@ GREEDY_HAS: Final = _(
     "同样大小、学蒸馏数据、一个接一个贪心地写的网络，达到 {value}。",
 )
 QUALITY_COLUMNS: Final = (
-    _("network", "网络"),
+    shared.NETWORK,
     _("passes T", "轮数 T"),
     _("ms a sentence", "每句毫秒"),
     _("BLEU", "BLEU"),
@@ -198,7 +199,6 @@ QUALITY_COLUMNS: Final = (
     _("length right", "长度猜对"),
 )
 
-NOTES_LABEL: Final = _("Notes", "说明")
 NOTES: Final = (
     _(
         "The milliseconds are those of this run on this machine. Parallel is not less work: each"
@@ -236,7 +236,7 @@ CURVE_UNITS: Final = _(
 )
 CURVE_AXES: Final = (
     _("target positions learned from", "学过的目标位置"),
-    _("held-out loss, nats per piece", "验证损失，每词片纳特"),
+    shared.HELD_OUT_LOSS_NATS_PER_PIECE,
 )
 CURVE_SAYS: Final = _(
     "After {seen} target positions for each, held-out loss in nats per piece: {figures}. Compare"

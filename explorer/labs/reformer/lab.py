@@ -12,8 +12,9 @@ import gradio as gr
 from explorer.components.folded import parse_head
 from explorer.components.notes import place_notes
 from explorer.components.stage import place_picture, place_row_sink
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Value
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.figures import bertviz as drawing
 from explorer.labs.reformer import about, change, panels, texts, views
 from explorer.labs.reformer.exercises import EXERCISES
@@ -123,8 +124,8 @@ LAB: Lab[Request, Explanation] = Lab(
     network=(
         name_part("letters", "字母", "ask"),
         name_part("hash, sort, chunk", "哈希、排序、分块", "hashing"),
-        name_part("attention", "注意力", "attention"),
-        name_part("reversible layers", "可逆层", "rewind", rewind="open"),
+        name_shared_part(shared.ATTENTION, "attention"),
+        name_shared_part(shared.REVERSIBLE_LAYERS, "rewind", rewind="open"),
         name_part("next letter", "下一个字母", "spelling"),
     ),
     request=Request,
@@ -144,8 +145,7 @@ LAB: Lab[Request, Explanation] = Lab(
         view_placed(
             "notes",
             lambda: place_notes(
-                (*texts.NOTES, texts.TEXT_NOTE) if views.has_text_model() else texts.NOTES,
-                label=texts.NOTES_LABEL,
+                (*texts.NOTES, texts.TEXT_NOTE) if views.has_text_model() else texts.NOTES
             ),
             at="below",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -91,11 +92,11 @@ QUESTIONS: Final[Mapping[str, Text]] = {
         "在哈希让它看到的键中，它看向哪里？",
     ),
 }
-ROLES: Final = (_("position", "位置"), _("position before it", "之前的位置"))
+ROLES: Final = (shared.POSITION, _("position before it", "之前的位置"))
 JOBS: Final[Mapping[str, Text]] = {
     "twin": _("its own letter, said before", "同一个字母的上一次出现"),
     "after": _("the letter that comes next", "接下来的字母"),
-    "previous": _("the position before", "前一个位置"),
+    "previous": shared.THE_POSITION_BEFORE,
 }
 HASHING: Final = {
     "title": _("Hash, sort, chunk, attend", "哈希、排序、分块、做注意力"),
@@ -120,8 +121,8 @@ KNOBS: Final[Mapping[str, Text]] = {
     "buckets": _("buckets", "桶数"),
     "chunk": _("places of a chunk", "每块的位置数"),
     "seed": _("rotations, drawn with seed", "旋转矩阵的随机种子"),
-    "trained": _("as trained", "同训练时"),
-    "full": _("full", "完整"),
+    "trained": shared.AS_TRAINED,
+    "full": shared.FULL,
 }
 ROUND: Final = _("with 1 round of hashing", "1 轮哈希")
 ROUNDS: Final = _("with {n} rounds of hashing", "{n} 轮哈希")
@@ -158,10 +159,10 @@ UNREACHED: Final = _("The change makes no difference to it.", "这个改变影�
 
 # ---- the card
 
-EACH: Final = _("each", "每个模型")
+EACH: Final = shared.EACH
 DATA: Final = _("random words, said twice", "随机的词，说两遍")
 METRIC: Final = _("right letters, {rounds} rounds, {split}", "答对字母，{rounds} 轮，{split}")
-NAMED: Final = _("{name} {value}", "{name} {value}")
+NAMED: Final = shared.NAME_AND_VALUE
 OWN_ROUNDS: Final = _(
     "{name} {value} ({own} with its own {n} rounds)", "{name} {value}（用自己的 {n} 轮：{own}）"
 )
@@ -234,10 +235,10 @@ TABLE_UNITS: Final = _(
 )
 TABLE_AXES: Final = {"en": ("evaluated with", "trained with"), "zh": ("评估时", "训练时")}
 IN_VIEW: Final = _("the run in view", "所示的运行")
-WHOLE: Final = _("full", "完整")
+WHOLE: Final = shared.FULL
 ONE_ROUND: Final = _("1 round", "1 轮")
 N_ROUNDS: Final = _("{n} rounds", "{n} 轮")
-SOURCES: Final = (_("measured", "实测"), _("published", "发表"))
+SOURCES: Final = (shared.MEASURED, _("published", "发表"))
 MODEL: Final = _("trained with", "训练时")
 TABLE_WHY: Final = _(
     "The two are not figures of one test. Ours: words of {letters} letters of {kinds} kinds,"
@@ -285,7 +286,6 @@ TEXT_NOTE: Final = _(
     " of the 19th century; other texts cost it more.",
     "读文本的是四层的模型，学过 17 本英文书，多半是 19 世纪的；别的文本对它来说代价更高。",
 )  # shown where the model of texts is shipped
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The guided steps: (key, title, text). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {
@@ -295,7 +295,7 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "round": _("One round only", "只有一轮"),
     "missed": _("What was missed", "漏掉了什么"),
     "table": _("Rounds of training, rounds of evaluation", "训练轮数与评估轮数"),
-    "saving": _("What it saves", "省下了什么"),
+    "saving": shared.WHAT_IT_SAVES,
     "rewind": _("Layers that run backwards", "可以倒着走的层"),
 }
 STEPS: Final[Mapping[str, Text]] = {

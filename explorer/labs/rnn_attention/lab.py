@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.labs.rnn_attention import about, panels, texts, views
 from explorer.labs.rnn_attention.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
@@ -31,13 +32,13 @@ LAB: Lab[Request, Explanation] = Lab(
     texts=texts,
     network=(
         (
-            name_part("the sentence", "句子", "ask"),
+            name_shared_part(shared.THE_SENTENCE, "ask"),
             name_part("encoder states", "编码器状态", "remains"),
         ),
         (
             name_part("scores, softmax", "得分与 softmax", "attention"),
             name_part("weighted sum", "加权和", "sum", sum="open"),
-            name_part("decoder", "解码器", "change"),
+            name_shared_part(shared.DECODER, "change"),
         ),
     ),
     request=Request,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 from explorer.panels.translation import ENGLISH, GERMAN
@@ -26,27 +27,27 @@ SPOKEN: Final = _(
     " 在 j 上的 softmax",
 )
 
-REGION: Final = _("Sentence and translation", "句子与译文")
-SENTENCE: Final = _("English, up to {tokens} pieces", "英文，最多 {tokens} 个词片")
-RUN: Final = _("Translate", "翻译")
+REGION: Final = shared.SENTENCE_AND_TRANSLATION
+SENTENCE: Final = shared.ENGLISH_UP_TO
+RUN: Final = shared.TRANSLATE
 VARIANT: Final = _("Score", "打分函数")
 VARIANTS: Final = {
-    "additive": _("additive", "加性"),
+    "additive": shared.ADDITIVE,
     "dot": _("dot", "点积"),
     "general": _("general", "一般式"),
     "none": _("no attention", "无注意力"),
 }
 DIVIDED: Final = _("divide by √d", "除以 √d")
-DIVIDED_NAMES: Final = {True: _("on", "开"), False: _("off", "关")}
+DIVIDED_NAMES: Final = {True: shared.SWITCHED_ON, False: shared.SWITCHED_OFF}
 NETWORKS: Final = {
     **VARIANTS,
     "dot_unscaled": _("dot, not divided", "点积，不除"),
     "general_unscaled": _("general, not divided", "一般式，不除"),
 }
-SEARCH: Final = _("Search", "搜索方式")
-GREEDY: Final = _("greedy: the best word at every step", "贪心：每次只取最好的词")
-BEAM: Final = _("beam {n}", "束搜索 {n}")
-ALPHA: Final = _("length penalty α", "长度惩罚 α")
+SEARCH: Final = shared.SEARCH
+GREEDY: Final = shared.GREEDY_THE_BEST_WORD_AT_EVERY
+BEAM: Final = shared.BEAM
+ALPHA: Final = shared.LENGTH_PENALTY
 EXAMPLES: Final[tuple[Text, ...]] = (
     _(
         "Children are playing soccer on a green field.",
@@ -82,10 +83,10 @@ CONTEXT_IS: Final = {
     "zero": _("no context", "没有上下文"),
 }
 DONOR_IS: Final = _("the last state of {sentence}", "换上 {sentence} 的最后状态")
-NUMBER: Final = _("log-probability of the whole translation", "整句译文的对数概率")
+NUMBER: Final = shared.LOG_PROBABILITY_OF_THE_WHOLE_TRANSLATION
 PICTURE: Final = _("weights α", "权重 α")
-BECOMES: Final = _("With {what}, it writes “⟦o:{german}⟧”", "{what}：译文变成“⟦o:{german}⟧”")
-KEEPS: Final = _("With {what}, it still writes “⟦o:{german}⟧”", "{what}：译文仍是“⟦o:{german}⟧”")
+BECOMES: Final = shared.WITH_IT_WRITES_O
+KEEPS: Final = shared.WITH_IT_STILL_WRITES_O
 MOVES: Final = _(
     "{first}; the log-probability of the first translation goes from {before} to {after}.",
     "{first}；原译文的对数概率由 {before} 变为 {after}。",
@@ -149,8 +150,8 @@ TOO_NEAR: Final = _(
     " paired bootstrap).",
     "全部句子：{one} {x}，{other} {y}；差别可能出于偶然（p = {p}，配对自助法）。",
 )
-ALL: Final = _("all", "全部")
-LENGTH: Final = _("pieces", "词片数")
+ALL: Final = shared.ALL
+LENGTH: Final = shared.PIECE_COUNT
 SENTENCES: Final = _("sentences", "句数")
 
 SUM: Final = _("From score to weighted sum: what are the numbers?", "从得分到加权和：数字是多少？")
@@ -226,7 +227,7 @@ OVERLAP_SAYS: Final = _(
 OVERLAP_COLUMNS: Final = (
     GERMAN,
     ENGLISH,
-    _("Transformer", "Transformer"),
+    shared.TRANSFORMER,
     _("RNN", "RNN"),
     _("row's overlap", "该行的重叠"),
 )
@@ -252,7 +253,6 @@ DISTANCE_SAYS: Final = _(
 )
 STEPS_FAR: Final = _("steps apart", "相隔步数")
 
-NOTES_LABEL: Final = _("Notes", "说明")
 NOTES: Final[tuple[Text, ...]] = (
     _(
         "The decoder's previous state is the query, as in Bahdanau et al.; only the scores come"
@@ -284,7 +284,7 @@ CURVE_UNITS: Final = _(
 )
 CURVE_AXES: Final = (
     _("target positions seen in training", "训练中见过的目标位置"),
-    _("held-out loss, nats per piece", "验证损失，每词片纳特"),
+    shared.HELD_OUT_LOSS_NATS_PER_PIECE,
 )
 CURVE_SAYS: Final = _(
     "After {seen} target positions for each, held-out loss in nats per piece: {figures}.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -35,18 +36,18 @@ TASKS: Final[Mapping[str, Text]] = {
 PICTURE: Final = _("Your picture", "你的图片")
 KIND: Final = _("Class", "类别")
 KINDS: Final[tuple[Text, ...]] = (
-    _("T-shirt", "T 恤"),
-    _("Trousers", "裤子"),
-    _("Pullover", "套衫"),
-    _("Dress", "连衣裙"),
-    _("Coat", "外套"),
-    _("Sandal", "凉鞋"),
-    _("Shirt", "衬衫"),
-    _("Trainer", "运动鞋"),
-    _("Bag", "包"),
-    _("Ankle boot", "短靴"),
+    shared.T_SHIRT,
+    shared.TROUSERS_TITLE,
+    shared.PULLOVER,
+    shared.DRESS,
+    shared.COAT,
+    shared.SANDAL,
+    shared.SHIRT,
+    shared.TRAINER,
+    shared.BAG,
+    shared.ANKLE_BOOT,
 )
-SEED: Final = _("Seed", "随机种子")
+SEED: Final = shared.SEED_TITLE
 OTHER: Final = _("Far seed", "远端种子")
 WALK: Final = _("Walk to the far seed", "走向远端种子")
 BOUND: Final = _("Cut the noise at ±", "噪声截断于 ±")
@@ -70,7 +71,7 @@ GAMMAS: Final[Mapping[str, tuple[Text, Text]]] = {
 }
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("A pullover", "一件套衫"),
-    _("An ankle boot", "一只短靴"),
+    shared.AN_ANKLE_BOOT,
     _("Half way between two dresses", "两条连衣裙的正中间"),
     _("An ankle boot with a hole", "破了一块的短靴"),
     _("A real T-shirt, judged", "评判一件真 T 恤"),
@@ -123,7 +124,6 @@ STAYS: Final[Mapping[str, Text]] = {
     ),
 }
 
-NOTES_LABEL: Final = _("Small print", "说明")
 NOTES: Final[tuple[Text, ...]] = (
     _(
         "Attention stands at 8 × 8 cells of 4 × 4 pixels, in both networks; the scores are not"

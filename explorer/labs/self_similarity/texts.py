@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -37,13 +38,13 @@ SPOKEN: Final = _(
 # ---- the input
 
 REGION: Final = _("Which picture, and what to do with it", "选哪张图，做什么")
-RUN: Final = _("Run", "运行")
-TASK: Final = _("Task", "任务")
+RUN: Final = shared.RUN
+TASK: Final = shared.TASK
 TASKS: Final[Mapping[str, Text]] = {
     "denoise": _("Remove noise", "去噪"),
     "grow": _("Grow a texture", "生长纹理"),
 }
-PICTURE: Final = _("Picture", "图片")
+PICTURE: Final = shared.PICTURE_TITLE
 PICTURES: Final[tuple[Text, ...]] = (
     _("The Starry Night", "星夜"),
     _("The Scream", "呐喊"),
@@ -53,7 +54,7 @@ PICTURES: Final[tuple[Text, ...]] = (
     _("Gravel", "砾石"),
 )
 SIGMA: Final = _("Noise σ, of 255 levels", "噪声 σ（共 255 级）")
-SEED: Final = _("Seed", "随机种子")
+SEED: Final = shared.SEED_TITLE
 SEED_HINT: Final = _(
     "The same seed gives the same noise and the same growth.",
     "种子相同，噪声和生长过程就相同。",
@@ -125,7 +126,6 @@ NOTES: Final[tuple[Text, ...]] = (
         "保存的视图可以。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 LINKS: Final[Mapping[str, Text]] = {
     "/image_transformer": _(
         "The Image Transformer attends to pixels that are made already: the same idea, learned.",
@@ -145,7 +145,7 @@ KNOBS: Final[Mapping[str, Text]] = {
     "block": _("non-local block", "非局部块"),
     "window": _("window, pixels a side", "窗口边长（像素）"),
 }
-ON, OFF = _("on", "开"), _("off", "关")
+ON, OFF = shared.SWITCHED_ON, shared.SWITCHED_OFF
 SAYS: Final[Mapping[str, Text]] = {
     "heat": _("h at {n} %", "h 取 {n}%"),
     "bias": _("no key bias", "没有键偏置"),

@@ -9,6 +9,7 @@ from typing import Any
 from explorer.components.card import TitleFigure
 from explorer.components.figure import describe_drawn_figure
 from explorer.contract import labels
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text, join_parts, join_sentences
 from explorer.figures import ladder as drawing
 from explorer.labs.sparse_transformer import texts
@@ -149,7 +150,7 @@ def describe_standing(known: Mapping[str, Facts]) -> Text:
         fill_text(texts.RUNG_VALUE, name=texts.NAMES[variant], value=f"{one['value']:.1f}")
         for variant, one in known.items()
     ]
-    said = [join_parts([join_parts(each, "; ", "；"), {"en": ".", "zh": "。"}], "", "")]
+    said = [join_parts([join_parts(each, "; ", "；"), shared.FULL_STOP], "", "")]
     if {"strided", "dense"} <= known.keys():
         gap = float(known["strided"]["value"]) - float(known["dense"]["value"])
         said.append(

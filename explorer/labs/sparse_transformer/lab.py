@@ -11,7 +11,8 @@ import gradio as gr
 from explorer.components import figure
 from explorer.components.notes import place_notes
 from explorer.components.stage import place_picture
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.labs.sparse_transformer.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper, Title
@@ -69,9 +70,9 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
     texts=texts,
     network=(
         name_part("what is given", "给定的部分", "ask"),
-        name_part("pattern", "模式", "patterns"),
+        name_shared_part(shared.PATTERN, "patterns"),
         name_part("sparse attention", "稀疏注意力", "digits"),
-        name_part("next character", "下一个字符", "reading"),
+        name_shared_part(shared.NEXT_CHARACTER, "reading"),
         name_part("surprise", "意外程度", "standing"),
     ),
     request=Request,
@@ -91,7 +92,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
         *passages.list_views(views.draw_text, views.draw_growing_text, task="text"),
         view_placed(
             "text_notes",
-            lambda: place_notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL),
+            lambda: place_notes(texts.TEXT_NOTES),
             task="text",
         ),
         view_placed(

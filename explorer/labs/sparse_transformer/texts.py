@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -28,7 +29,7 @@ SPOKEN: Final = _(
 )
 
 REGION: Final = _("What the models read and continue", "读什么，接着生成什么")
-TASK: Final = _("input", "输入")
+TASK: Final = shared.INPUT
 TASKS: Final[Mapping[str, Text]] = {
     "digit": _("a digit", "一个数字"),
     "text": _("a text", "一段文本"),
@@ -56,7 +57,7 @@ TEMPERATURE_HINT: Final = _(
 SEED_HINT: Final = _(
     "Seed of all draws: the same seed makes the same", "所有抽样的种子：同一种子得到同样的结果"
 )
-AT_PIXEL: Final = _("live · pixel {at} of {of}", "实时 · 第 {at} / {of} 像素")
+AT_PIXEL: Final = shared.LIVE_PIXEL_OF
 DIGITS: Final[tuple[Text, ...]] = tuple(
     _(f"A {kind}, held out", f"数字 {kind}，留出的图") for kind in range(10)
 )
@@ -107,7 +108,7 @@ MODELS_THE: Final[Mapping[str, Text]] = {
 }
 KINDS: Final[Mapping[str, Text]] = {
     "": _("as trained", "训练时的"),
-    "full": _("full", "完整"),
+    "full": shared.FULL,
     "strided": _("strided", "跨步"),
     "fixed": _("fixed", "固定"),
 }
@@ -126,7 +127,7 @@ QUESTIONS: Final[Mapping[str, Text]] = {
 }
 ROLES: Final[Mapping[str, tuple[Text, Text]]] = {
     "digit": (_("pixel made", "正在画的像素"), _("pixel before", "之前的像素")),
-    "text": (_("predicted character", "要预测的字符"), _("character before", "之前的字符")),
+    "text": (shared.PREDICTED_CHARACTER, _("character before", "之前的字符")),
 }
 JOBS: Final[Mapping[str, Text]] = {
     "before": _("the pixel before it", "前一个像素"),
@@ -137,8 +138,8 @@ JOBS: Final[Mapping[str, Text]] = {
 START: Final = "▷"  # stands at the first position, which has no predecessor
 
 NUMBER: Final = _("nats for the digit", "整个数字的纳特数")
-NATS: Final = _("nats", "纳特")
-PATTERN: Final = _("pattern", "模式")
+NATS: Final = shared.NATS
+PATTERN: Final = shared.PATTERN
 STRIDE: Final = _("stride l", "步长 l")
 SUMMARY: Final = _("summary columns c", "摘要列 c")
 POSITIONS: Final = _("{n} positions", "{n} 个位置")
@@ -164,8 +165,8 @@ CHEAPER: Final = _(
     "the same digit costs {model} {nats} nats less", "同一个数字对{model}少花 {nats} 纳特"
 )
 EQUAL: Final = _("the same digit costs {model} as much as before", "同一个数字对{model}的代价不变")
-ROW: Final = _("most of it in ⟦k:row {row}⟧", "第 ⟦k:{row} 行⟧变化最大")
-OTHER: Final = _("drawn again, {n} of {of} pixels differ", "重新画时，{of} 个像素中有 {n} 个不同")
+ROW: Final = shared.MOST_OF_IT_IN_K_ROW
+OTHER: Final = shared.DRAWN_AGAIN_OF_PIXELS_DIFFER
 SAME: Final = _("drawn again, the digit is the same", "重新画时，数字不变")
 AGAIN: Final = _(
     "{model} then needs {after} bits per character, not {before}",
@@ -250,13 +251,12 @@ TEXT_NOTES: Final[tuple[Text, ...]] = (
         "块从文本恰好所在的位置开始，与行首或词首无关。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
-EACH: Final = _("each", "每个模型")
+EACH: Final = shared.EACH
 DATA: Final = "MNIST"
 METRIC: Final = _("nats per digit, {split}", "每个数字的纳特数，{split}")
-RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
+RUNG_VALUE: Final = shared.NAME_AND_VALUE
 
 PRINTED: Final = _(
     "{name}, {source}: {value} nats on binarised MNIST. A binarisation of the same kind, but not"
@@ -295,9 +295,9 @@ IN_PRINT: Final = _(
     "论文中，适合数据的模式略好于稠密注意力（照片：跨步 2.80 对 2.82；文本：固定 0.99 对 1.00），"
     "不适合的则更差（固定 2.85，跨步 1.13）。",
 )
-WAY: Final = _("model", "模型")
+WAY: Final = shared.MODEL
 COST: Final = _("nats per digit", "每个数字的纳特数")
-SOURCE: Final = _("where from", "来源")
+SOURCE: Final = shared.WHERE_FROM
 
 TEXT_STANDING: Final = _("The same patterns on text", "同样的模式用于文本")
 TEXT_UNITS: Final = _(
@@ -317,7 +317,7 @@ TEXT_OTHER: Final = _(
     "用大得多的网络，则相反：固定 0.99，跨步 1.13。"
     "跨步模式总能看到最近 32 个字符；固定模式在块首只能看到最近 9 个。",
 )
-BITS: Final = _("bits per character", "每字符比特数")
+BITS: Final = shared.BITS_PER_CHARACTER
 
 SPEED: Final = _("What is saved, measured", "实测节省了多少")
 SPEED_UNITS: Final = _(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -44,7 +45,7 @@ SEED_LABEL: Final = _("Clips and pauses", "片段与停顿")
 SEED_HINT: Final = _("Chooses the clips and the pauses.", "决定用哪些片段和停顿。")
 RECORDING: Final = _("Your recording", "您的录音")
 PIECE: Final = _("Fed in pieces of", "每次送入")
-MILLISECONDS: Final = _("{n} ms", "{n} 毫秒")
+MILLISECONDS: Final = shared.MILLISECONDS
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("Two threes side by side", "两个相邻的 3"),
     _("Another voice: 1998", "另一个嗓音：1998"),
@@ -102,17 +103,17 @@ LEFT_IS: Final = _("L = {n}", "L = {n}")
 RIGHT_IS: Final = _("R = {n}", "R = {n}")
 NOISE: Final = _("Noise below the speech", "噪声低于语音")
 DECIBELS: Final = _("{n} dB", "{n} 分贝")
-NO_NOISE: Final = _("none", "无")
+NO_NOISE: Final = shared.NONE
 NOISY: Final = _("noise {n} dB below", "噪声低 {n} 分贝")
 SPEED: Final = _("Speed", "语速")
-TIMES: Final = _("× {n}", "× {n}")
+TIMES: Final = shared.TIMES
 SPED: Final = _("{n} times as fast", "{n} 倍语速")
 UNHEARD: Final = _("Network that never heard this voice", "从未听过这个嗓音的网络")
 UNHEARD_SAYS: Final = _("a network that never heard this voice", "从未听过这个嗓音的网络")
-ON: Final = _("on", "开")
-OFF: Final = _("off", "关")
+ON: Final = shared.SWITCHED_ON
+OFF: Final = shared.SWITCHED_OFF
 MODEL: Final = _("the network", "网络")
-HEAD: Final = _("head {name}", "头 {name} ")
+HEAD: Final = shared.HEAD_NAME
 POINTS: Final = _("points of digit error, shipped clips", "个百分点：随附片段的数字错误率")
 OWN: Final = _("this sound", "这段声音")
 SHIPPED: Final = _("error on {n} shipped digits", "随附的 {n} 个数字上的错误率")
@@ -123,10 +124,10 @@ ERROR_ALL: Final = _("all voices, %", "全部嗓音，%")
 ERROR_VOICE: Final = _("{voice}, %", "{voice}，%")
 COST: Final = _("ms a second", "每秒用时，毫秒")
 VERDICTS: Final[Mapping[str, Text]] = {
-    "same": _("the same", "相同"),
-    "other": _("another", "不同"),
-    "lost": _("now wrong", "变错了"),
-    "won": _("now right", "变对了"),
+    "same": shared.THE_SAME,
+    "other": shared.ANOTHER,
+    "lost": shared.NOW_WRONG,
+    "won": shared.NOW_RIGHT,
 }
 OTHER: Final = _(
     "the network writes “⟦o:{now}⟧” in place of “{was}”", "网络写下“⟦o:{now}⟧”，而不是“{was}”"
@@ -208,7 +209,6 @@ NOTES: Final[tuple[Text, ...]] = (
         "关掉的头、L 和 R 都作用于实时的网络；它训练时 L = 16，R 为 0 到 8。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
 CLIPS: Final = _("FSDD, 6 voices", "FSDD，6 个嗓音")
@@ -231,8 +231,8 @@ CURVE_UNITS: Final = _(
     "digit error on numbers for choosing, R = 2, lower is better",
     "选择用数上的数字错误率，R = 2，越低越好",
 )
-CURVE_SAYS: Final = _("At the end: {figures}.", "训练结束时：{figures}。")
-CURVE_AXES: Final = (_("training steps", "训练步数"), _("digit error, %", "数字错误率，%"))
+CURVE_SAYS: Final = shared.AT_THE_END
+CURVE_AXES: Final = (shared.TRAINING_STEPS, _("digit error, %", "数字错误率，%"))
 
 # The guided steps: (key, title, text). Their inputs and views stand in views.py.
 STEP_TITLES: Final[Mapping[str, Text]] = {

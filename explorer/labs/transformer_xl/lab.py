@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.labs.transformer_xl import about, change, panels, texts, views
 from explorer.labs.transformer_xl.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
@@ -37,8 +38,8 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
         name_part("the segment", "片段", "ask"),
         name_part("memory", "记忆", "segments"),
         name_part("four terms", "四项之和", "terms", terms="open"),
-        name_part("attention", "注意力", "attention"),
-        name_part("next character", "下一个字符", "reading"),
+        name_shared_part(shared.ATTENTION, "attention"),
+        name_shared_part(shared.NEXT_CHARACTER, "reading"),
     ),
     request=Request,
     explain=GENERATE,

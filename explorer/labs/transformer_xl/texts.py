@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -41,7 +42,7 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     ),
     (
         _("Captain Wentworth’s letter, from the same novel", "温特沃斯上校的信，选自同一部小说"),
-        _("The letter", "那封信"),
+        shared.THE_LETTER,
     ),
     (
         _(
@@ -51,25 +52,21 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
         _("A whale in mind", "记着鲸鱼"),
     ),
     (
-        _("One sentence, and 400 characters written after it", "一句话，接着写 400 个字符"),
-        _("One sentence", "一句话"),
+        shared.ONE_SENTENCE_AND_400_CHARACTERS_WRITTEN,
+        shared.ONE_SENTENCE,
     ),
 )
 
 SOURCES: Final[Mapping[str, Text]] = {
     "lyme": _("Jane Austen, Persuasion (1818), chapter 11", "简·奥斯汀《劝导》（1818），第 11 章"),
-    "baronetage": _(
-        "Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"
-    ),
-    "letter": _(
-        "Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"
-    ),
+    "baronetage": shared.JANE_AUSTEN_PERSUASION_1818_CHAPTER_1,
+    "letter": shared.JANE_AUSTEN_PERSUASION_1818_CHAPTER_23,
 }
 BOOK: Final = _("Herman Melville, Moby Dick, chapter 132", "赫尔曼·梅尔维尔《白鲸》，第 132 章")
 
 NAMES: Final[Mapping[str, Text]] = {
     "xl": _("Transformer-XL", "Transformer-XL"),
-    "absolute": _("Transformer", "Transformer"),
+    "absolute": shared.TRANSFORMER,
 }
 ABOUT: Final[Mapping[str, Text]] = {
     "xl": _("memory, relative positions", "有记忆，相对位置"),
@@ -112,7 +109,7 @@ UNREACHED: Final = _(
 
 KNOBS: Final[Mapping[str, Text]] = {
     "memory": _("memory", "记忆长度"),
-    "unit": _("characters", "字符"),
+    "unit": shared.CHARACTERS,
     "beyond": _("longer than in training", "比训练时更长"),
     "unused": _("not used: nothing is remembered", "未使用：什么都不记"),
     "intervention": _("what it remembers", "记住什么"),
@@ -128,16 +125,16 @@ KIND: Final[Mapping[str, Text]] = {
     "absolute": _("without memory", "无记忆"),
 }
 ROLES: Final = (
-    _("predicted character", "要预测的字符"),
-    _("character that was read", "读过的字符"),
+    shared.PREDICTED_CHARACTER,
+    shared.CHARACTER_THAT_WAS_READ,
 )
 QUESTIONS: Final[Mapping[str, Text]] = {
     "xl": _("Where does it look across the border of its segment?", "它跨过片段的边界看向哪里？"),
     "absolute": _("Where can it look, without a memory?", "没有记忆，它能看向哪里？"),
 }
 JOBS: Final[Mapping[str, Text]] = {
-    "written": _("last character", "刚读的字符"),
-    "before": _("the character before it", "再前一个字符"),
+    "written": shared.LAST_CHARACTER,
+    "before": shared.THE_CHARACTER_BEFORE_IT,
     "far": _("the memory", "记忆"),
 }
 START: Final = "⏎"  # stands before the first character: a new line
@@ -146,9 +143,7 @@ SEGMENTS: Final = {
     "title": _("Segments and memory", "片段与记忆"),
     "empty": _("No text has been read yet.", "还没有读取文本。"),
 }
-NO_ATTENTION: Final = _(
-    "Read a text to see where each head looks.", "读一段文本，看每个头看向哪里。"
-)
+NO_ATTENTION: Final = shared.READ_A_TEXT_TO_SEE_WHERE
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
@@ -175,21 +170,16 @@ NOTES: Final[tuple[Text, ...]] = (
         "注意力的第 t 行是模型预测第 t 个字符时看向的地方；它读过的是前面的字符。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card and the measurements.
-DATA: Final = _("17 books, 2 held out", "17 本书，另留出 2 本")
-BOOKS: Final = _("public domain", "公有领域")
-METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
-RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
-CURVE_UNITS: Final = _(
-    "bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好"
-)
-CURVE_SAYS: Final = _(
-    "At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。"
-)
-SEEN: Final = _("characters read, millions", "读过的字符（百万）")
-BITS: Final = _("bits per character", "每字符比特数")
+DATA: Final = shared.OF_17_BOOKS_2_HELD_OUT
+BOOKS: Final = shared.PUBLIC_DOMAIN
+METRIC: Final = shared.BITS_PER_CHARACTER_ON_SPLIT
+RUNG_VALUE: Final = shared.NAME_AND_VALUE
+CURVE_UNITS: Final = shared.BITS_PER_CHARACTER_OF_A_HELD
+CURVE_SAYS: Final = shared.AT_THE_END_OF_TRAINING_BITS
+SEEN: Final = shared.CHARACTERS_READ_MILLIONS
+BITS: Final = shared.BITS_PER_CHARACTER
 CURVE_AXES: Final = (SEEN, BITS)
 
 SPEED: Final = _(
@@ -257,7 +247,7 @@ PLACE_SAYS: Final = _(
     " {far} 与 {far_cut}。",
 )
 FROM_PLACE: Final = _("from character", "从第几个字符")
-TO_PLACE: Final = _("to", "到")
+TO_PLACE: Final = shared.UNTIL
 CONTEXT: Final = _("How far does more context help?", "更多上文到多远还有用？")
 CONTEXT_UNITS: Final = _(
     "bits per character at {n} places of the held-out book, nothing before the context known",
@@ -276,7 +266,7 @@ CONTEXT_SAYS: Final = _(
     "论文在 r = 0.1 时为 700 词对 128 词。",
 )
 CONTEXT_COLUMN: Final = _("context", "上文长度")
-LENGTH_OF: Final = _("{name} {value}", "{name} {value}")
+LENGTH_OF: Final = shared.NAME_AND_VALUE
 SLIDER: Final = _("memory", "记忆长度")
 ALONG: Final = _("Where in this text does it help?", "在这段文本的哪里有帮助？")
 ALONG_UNITS: Final = _("bits per character, means of {n}", "每字符比特数，每 {n} 个字符取平均")

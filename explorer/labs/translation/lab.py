@@ -10,7 +10,8 @@ import gradio as gr
 
 from explorer.components.bertviz import ENCODER_DECODER
 from explorer.components.figure import place_run_figure
-from explorer.contract.lab import FIGURE, READ_AGAIN, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.contract.labels import quote_text
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.translation import about, panels, texts, views
@@ -46,12 +47,12 @@ LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
     network=(
         (
             name_part("English, positions", "英文与位置", "positions", positions="open"),
-            name_part("self-attention", "自注意力", "attention", kind="encoder"),
+            name_shared_part(shared.SELF_ATTENTION, "attention", kind="encoder"),
         ),
         (
             name_part("German so far", "已写的德文", "forced", forced="open"),
-            name_part("self-attention", "自注意力", "attention", kind="decoder"),
-            name_part("cross-attention", "交叉注意力", "attention", kind="cross"),
+            name_shared_part(shared.SELF_ATTENTION, "attention", kind="decoder"),
+            name_shared_part(shared.CROSS_ATTENTION, "attention", kind="cross"),
             name_part("next word", "下一个词", "beam", beam="open"),
         ),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -26,27 +27,27 @@ SPOKEN: Final = _(
     "softmax（Q 乘 K 的转置，除以 d k 的平方根）再乘 V；Q 是查询，K 是键，V 是值",
 )
 
-REGION: Final = _("Sentence and translation", "句子与译文")
-SENTENCE: Final = _("English, up to {tokens} pieces", "英文，最多 {tokens} 个词片")
-RUN: Final = _("Translate", "翻译")
-SEARCH: Final = _("Search", "搜索方式")
-GREEDY: Final = _("greedy: the best word at every step", "贪心：每次只取最好的词")
-BEAM: Final = _("beam {n}", "束搜索 {n}")
-ALPHA: Final = _("length penalty α", "长度惩罚 α")
+REGION: Final = shared.SENTENCE_AND_TRANSLATION
+SENTENCE: Final = shared.ENGLISH_UP_TO
+RUN: Final = shared.TRANSLATE
+SEARCH: Final = shared.SEARCH
+GREEDY: Final = shared.GREEDY_THE_BEST_WORD_AT_EVERY
+BEAM: Final = shared.BEAM
+ALPHA: Final = shared.LENGTH_PENALTY
 WORD: Final = _("live · word {n}", "实时 · 第 {n} 个词片")
 
 KINDS: Final[Mapping[str, Text]] = {
-    "encoder": _("Encoder self", "编码器自注意力"),
-    "decoder": _("Decoder self", "解码器自注意力"),
-    "cross": _("Cross", "交叉"),
+    "encoder": shared.ENCODER_SELF,
+    "decoder": shared.DECODER_SELF,
+    "cross": shared.CROSS,
 }
 KIND_NAMES: Final[Mapping[str, Text]] = {
-    "encoder": _("encoder", "编码器"),
-    "decoder": _("decoder", "解码器"),
+    "encoder": shared.ENCODER,
+    "decoder": shared.DECODER,
     "cross": _("cross", "交叉"),
 }
 QUESTIONS: Final[Mapping[str, Text]] = {
-    "encoder": _("Which English words does an English word look at?", "一个英文词看向哪些英文词？"),
+    "encoder": shared.WHICH_ENGLISH_WORDS_DOES_AN_ENGLISH,
     "decoder": _(
         "Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"
     ),
@@ -54,13 +55,13 @@ QUESTIONS: Final[Mapping[str, Text]] = {
 }
 WRITTEN: Final = _("German so far", "已写出的德文")
 
-HIDDEN: Final = _("hidden words", "遮住的词")
+HIDDEN: Final = shared.HIDDEN_WORDS
 HEADS_OF: Final[Mapping[str, Text]] = {
     "encoder": _("the encoder", "编码器"),
     "decoder": _("the decoder", "解码器"),
-    "cross": _("cross-attention", "交叉注意力"),
+    "cross": shared.CROSS_ATTENTION,
 }
-NUMBER: Final = _("log-probability of the whole translation", "整句译文的对数概率")
+NUMBER: Final = shared.LOG_PROBABILITY_OF_THE_WHOLE_TRANSLATION
 
 PARTS: Final = _("parts left out", "去掉的部件")
 PART_NAMES: Final[Mapping[str, Text]] = {
@@ -293,7 +294,7 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "mask": _("What if the decoder sees the future?", "解码器看到未来会怎样？"),
     "beam": _("Is the best next word always best?", "眼前最好的词总是最好的吗？"),
     "silence": _("What was this head for?", "这个头有什么用？"),
-    "residual": _("What do residual paths carry?", "残差路径传递什么？"),
+    "residual": shared.WHAT_DO_RESIDUAL_PATHS_CARRY,
     "training": _("How did it learn?", "它是怎样学会的？"),
 }
 

@@ -3,7 +3,8 @@ in texts.py."""
 
 from __future__ import annotations
 
-from explorer.contract.lab import FIGURE, NUMBERS, name_part
+from explorer.contract import shared_texts as shared
+from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.figures.bertviz import VIEWS
 from explorer.labs.universal_transformer import about, texts, views
 from explorer.labs.universal_transformer.exercises import EXERCISES
@@ -39,9 +40,9 @@ LAB: Lab[Request, Explanation] = Lab(
     texts=texts,
     network=(
         name_part("position and step", "位置与步", "ask"),
-        name_part("self-attention", "自注意力", "attention"),
+        name_shared_part(shared.SELF_ATTENTION, "attention"),
         name_part("halting", "停止", "ponder"),
-        name_part("the answer", "回答", "difficulty"),
+        name_shared_part(shared.THE_ANSWER, "difficulty"),
     ),
     request=Request,
     explain=EXPLAIN,

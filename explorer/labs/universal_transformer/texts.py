@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -35,7 +36,7 @@ SPOKEN: Final = _(
 # ---- the input
 
 REGION: Final = _("A story, a sum or a word", "故事、算式或单词")
-TASK: Final = _("Task", "任务")
+TASK: Final = shared.TASK
 TASKS: Final[Mapping[str, Text]] = {
     "stories": _("Story", "故事"),
     "addition": _("Sum", "加法"),
@@ -104,19 +105,19 @@ LETTERS: Final = _("letters", "个字母")
 
 PONDER: Final[Mapping[str, Text]] = {
     "title": _("How long each position thinks", "每个位置想多久"),
-    "step": _("step", "步"),
+    "step": shared.STEP,
     "question": _("Who may stop, and who thinks on?", "谁可以停下，谁继续想？"),
     "empty": _(
         "Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"
     ),
 }
-PLACE: Final = _("position", "位置")
+PLACE: Final = shared.POSITION
 STEP: Final = _("{n} step", "{n} 步")
-STEPS_OF: Final = _("{n} steps", "{n} 步")
+STEPS_OF: Final = shared.STEP_COUNT
 NO_SIGNAL: Final = _("no step signal", "没有步信号")
 
 KIND: Final = _("Self-attention, step by step", "逐步的自注意力")
-ROLES: Final[Mapping[str, Text]] = {"stories": _("sentences", "句子"), "": _("characters", "字符")}
+ROLES: Final[Mapping[str, Text]] = {"stories": _("sentences", "句子"), "": shared.CHARACTERS}
 QUESTIONS: Final[Mapping[str, Text]] = {
     "stories": _(
         "Which sentence does each sentence look at, at this step?",
@@ -131,7 +132,7 @@ NO_ATTENTION: Final = _(
     "有了第一个答案，就能看到每一步、每个头的注意力。",
 )
 JOBS: Final[Mapping[str, Text]] = {
-    "previous": _("the position before", "前一个位置"),
+    "previous": shared.THE_POSITION_BEFORE,
     "next": _("the position after", "后一个位置"),
     "itself": _("the position itself", "自身"),
     "first": _("the first position", "第一个位置"),
@@ -157,8 +158,8 @@ HARD: Final[Mapping[str, tuple[Text, Text, Text, Text]]] = MappingProxyType(
         "addition": (
             _("carries", "进位数"),
             _("held-out sums, mean ponder of the answer", "留出的算式，答案处的平均思考代价"),
-            _("{n} carry", "{n} 次进位"),
-            _("{n} carries", "{n} 次进位"),
+            shared.ONE_CARRY,
+            shared.CARRIES,
         ),
         "reverse": (
             _("letters", "字母数"),
@@ -188,11 +189,11 @@ LENGTHS_UNITS: Final = _(
 )
 SHORT_NAMES: Final[Mapping[str, Text]] = {
     "reverse": _("reverse", "倒写"),
-    "addition": _("addition", "加法"),
+    "addition": shared.ADDITION,
     "copy": _("copy", "抄写"),
     "stories": _("stories", "故事"),
 }
-CHARACTERS: Final = _("characters", "字符")
+CHARACTERS: Final = shared.CHARACTERS
 WHOLE: Final = _("whole answers", "整个答案")
 TRAINED_AT: Final = _("≤ 20", "≤ 20")
 NETWORKS: Final[Mapping[str, Text]] = {
@@ -210,13 +211,13 @@ BRIEF: Final[Mapping[str, Text]] = {
 PRINTED: Final = _("published, at 400, after training up to 40", "发表值：训练到 40，测试 400")
 COLUMNS: Final[tuple[Text, ...]] = (
     _("task", "任务"),
-    _("network", "网络"),
-    _("seed", "种子"),
+    shared.NETWORK,
+    shared.SEED,
     _("characters, ≤ 20", "字符，≤ 20"),
     _("whole, ≤ 20", "整个，≤ 20"),
     _("characters, 40", "字符，40"),
     _("whole, 40", "整个，40"),
-    _("mean N + R", "N + R 均值"),
+    shared.MEAN_N_R,
 )
 AT_TWICE: Final = _("{task}: {shares}", "{task}：{shares}")
 SHARE: Final = _("{network} {share}", "{network} {share}")
@@ -241,7 +242,7 @@ UNDONE: Final = _(
 # ---- the card
 
 DATA: Final = _("made by a generator", "由生成器产生")
-EACH: Final = _("each", "每个模型")
+EACH: Final = shared.EACH
 STORY_FIGURE: Final = _("stories, {split}", "故事，{split}")
 OTHERS: Final = _("characters: {figures}", "字符：{figures}")
 WHY: Final = _(
@@ -287,7 +288,6 @@ NOTES: Final[tuple[Text, ...]] = (
         "这里由同一个栈读入输入并同时填写答案的所有位置；论文用编码器和解码器。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # The guided steps: (key, title, text). Their inputs and views stand in views.py, which finds
 # telling positions in the stored run.

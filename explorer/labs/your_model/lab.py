@@ -11,8 +11,9 @@ import numpy as np
 
 from explorer.components import input_bar
 from explorer.components.card import TitleFigure
+from explorer.contract import shared_texts as shared
 from explorer.contract.controls import Control, spell_query
-from explorer.contract.lab import FIGURE, name_part
+from explorer.contract.lab import FIGURE, name_shared_part
 from explorer.contract.labels import CARD as CARD_LABELS
 from explorer.contract.labels import SIZES, Text, fill_text, quote_text
 from explorer.contract.labels import text as _
@@ -45,28 +46,28 @@ REGION: Final = _("Text and model", "文本与模型")
 RUN: Final = _("Read", "阅读")
 TEXT: Final = _("Text, up to {tokens} tokens", "文本，最多 {tokens} 个词元")
 SIZE: Final = _("layers × heads", "层 × 头")
-FILE: Final = _("model", "模型")
+FILE: Final = shared.MODEL
 KIND: Final = _("architecture", "架构")
 KINDS: Final[Mapping[str, tuple[Text, Text]]] = {
     "encoder": (
-        _("Encoder self", "编码器自注意力"),
+        shared.ENCODER_SELF,
         _("Which tokens does a token look at?", "一个词元看向哪些词元？"),
     ),
     "decoder": (
-        _("Decoder self", "解码器自注意力"),
+        shared.DECODER_SELF,
         _("Which earlier tokens does a token look at?", "一个词元看向之前的哪些词元？"),
     ),
     "cross": (
-        _("Cross", "交叉"),
+        shared.CROSS,
         _(
             "Which token of the text does each written token look at?",
             "每个写出的词元看向文本中的哪个词元？",
         ),
     ),
 }
-READ, WRITTEN, BEFORE = _("text", "文本"), _("written", "写出的"), _("written so far", "已写出的")
+READ, WRITTEN, BEFORE = shared.TEXT, _("written", "写出的"), _("written so far", "已写出的")
 TOWER: Final = {
-    "title": _("What would each layer say?", "每一层会说什么？"),
+    "title": shared.WHAT_WOULD_EACH_LAYER_SAY,
     "empty": _(
         "The logit lens appears here once a text is read, if the weights have an output layer"
         " for tokens.",
@@ -295,9 +296,9 @@ def build_lab() -> Lab[Request, Explanation]:
         changed="reading" if known.shape == "bert" else "input",
         texts=YourTexts(TITLE, TITLE, LINE, CARD, EQUATIONS[known.shape]),
         network=(
-            name_part("the text", "文本", "ask"),
-            name_part("attention", "注意力", "attention"),
-            name_part("layers", "各层", "tower"),
+            name_shared_part(shared.THE_TEXT, "ask"),
+            name_shared_part(shared.ATTENTION, "attention"),
+            name_shared_part(shared.LAYERS, "tower"),
         ),
         request=Request,
         explain="models.your_model.explain:explain",

@@ -19,7 +19,7 @@ from explorer.components import base, folded
 from explorer.components.figure import place_run_figure
 from explorer.contract import controls
 from explorer.contract.lab import OpenLab
-from explorer.engine import Engine
+from explorer.engine import Engine, Limits
 from explorer.figures.bertviz import Attention
 from explorer.labs import LABS
 from explorer.page import answers, api
@@ -36,7 +36,7 @@ from tests.explorer import small_lab, wishes
 from tests.explorer.asking import ask
 from tests.explorer.small_lab import HOSTILE, PROGRAM, Ask, Said
 from tests.explorer.web.test_site import lab
-from tests.explorer.wishes import Page, program_of, said
+from tests.explorer.wishes import Page, program_of, said, told
 
 
 def answered(query: str, given: object = None, page: Page = PROGRAM) -> dict[str, list[Any]]:
@@ -397,6 +397,15 @@ def attention(seen: small_lab.Said) -> Attention:
         [*seen.answer],
         [*seen.answer],
     )
+
+
+def test_both_sides_of_a_change_share_a_batch() -> None:
+    engine = Engine(limits=Limits(batch_wait=0.5))  # a busy machine may be slow to ask
+    *_, last = told(PROGRAM, "v=1&text=xyz&times=1", engine=engine)
+    sizes = dict(engine.snapshot().batch_sizes)
+    engine.close(1.0)
+    assert last["change"]["state"] == "done"
+    assert sizes == {2: 2}, "the two runs, then what is measured of each"
 
 
 NOTING: Program[Any, Any, Any, Any] = replace(

@@ -11,6 +11,7 @@ from typing import Final
 
 from explorer.components.figure import Mark, describe_drawn_figure
 from explorer.components.folded import Value
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text, join_parts
 from explorer.contract.labels import text as _
 from explorer.figures import saving as figures
@@ -43,12 +44,12 @@ ROWS: Final = {
     "write": _("time to write", "写出时间"),
     "measured": _("cache", "缓存"),
 }
-LAYER: Final = _("layer {n}", "第 {n} 层")
+LAYER: Final = shared.LAYER_NUMBER
 OF: Final = _("{ours} of {full}", "{ours} / {full}")
 FASTER: Final = _("{ratio} × faster", "快 {ratio} 倍")
 SLOWER: Final = _("{ratio} × slower", "慢 {ratio} 倍")
 SMALLER: Final = _("of the full span’s bytes", "占全跨度字节数")
-SPANS: Final = _("spans", "跨度")
+SPANS: Final = shared.SPANS
 BYTES: Final = _("cache, bytes", "缓存，字节")
 KINDS: Final = ("z + R", "S", "%")  # rows of the table: as they are, full, and one over the other
 SAYS: Final = _(
@@ -66,8 +67,8 @@ SAYS_MEASURED: Final = _(
 )
 TIMES: Final = _("{name}, S = {span}", "{name}，S = {span}")
 COUNTED: Final = _("counted", "计算所得")
-MEASURED: Final = _("measured", "实测")
-FULL: Final = _("full span", "全跨度")
+MEASURED: Final = shared.MEASURED
+FULL: Final = shared.FULL_SPAN
 
 
 def draw_saving(name: Text, saved: Saved, measured: Mapping[str, float] | None = None) -> Value:

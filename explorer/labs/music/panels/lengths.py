@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from explorer.components.figure import Mark, describe_drawn_figure
 from explorer.components.folded import Value
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import fill_text, join_parts
 from explorer.contract.labels import text as _
 from explorer.figures.curves import Curve, Place, draw_curves
@@ -37,7 +38,7 @@ AXES: Final = {
     "zh": ("窗口中的位置（事件）", "纳特/事件"),
 }
 TRAINED: Final = _("trained so far", "训练到此为止")
-COLUMNS: Final = (_("from event", "从第几个事件"), _("to", "到"))
+COLUMNS: Final = (_("from event", "从第几个事件"), shared.UNTIL)
 SAYS: Final = _(
     "Trained on windows of {trained} events, read over {whole}. An event of the second half costs,"
     " against one of the first: {each}.",

@@ -11,6 +11,7 @@ from typing import Any, Final
 from explorer.components import figure
 from explorer.components.folded import Question, Value
 from explorer.contract import labels
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text, join_parts
 from explorer.contract.labels import text as _
 from explorer.figures import theme
@@ -65,7 +66,7 @@ COLUMNS: Final = (
     _("of it the embeddings, bytes", "其中嵌入，字节"),
 )
 PEAK: Final = (_("peak, measured", "实测峰值"), _("time, measured", "实测时间"))
-TIME: Final = _("{n} ms", "{n} 毫秒")
+TIME: Final = shared.MILLISECONDS
 MORE: Final = (
     _("peak, measured, bytes", "实测峰值，字节"),
     _("time, measured, ms", "实测时间，毫秒"),

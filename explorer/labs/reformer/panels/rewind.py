@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.components.figure import describe_drawn_figure
 from explorer.components.folded import Value
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text
 from explorer.contract.labels import text as _
 from explorer.figures import memory, saving
@@ -39,7 +40,7 @@ TITLES: Final = {"title": _("What need not be kept? Reversible layers", "什么�
 WAYS: Final = {
     "ordinary": _("ordinary residual layers", "普通残差层"),
     "checkpointed": _("inputs kept, inside recomputed", "保留各层输入，内部重算"),
-    "reversible": _("reversible layers", "可逆层"),
+    "reversible": shared.REVERSIBLE_LAYERS,
 }
 DEPTH: Final = _("What does a deeper network cost in training?", "更深的网络在训练中要多少内存？")
 DEPTH_UNITS: Final = _(
@@ -103,7 +104,7 @@ PEERS_SAY_ELSE: Final = _(
     " {dense}。已存储，"
     "由 python -m benchmarks lsh_attention 在 {where}上测得。",
 )
-WAY: Final = _("attention", "注意力")
+WAY: Final = shared.ATTENTION
 PEAK: Final = _("peak, bytes", "峰值，字节")
 NO_DEPTH: Final = _(
     "Memory against depth appears here once python -m benchmarks reversible --save has measured"

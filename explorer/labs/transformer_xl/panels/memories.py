@@ -12,6 +12,7 @@ import numpy as np
 
 from explorer.components import figure
 from explorer.components.folded import Value
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text, join_parts
 from explorer.figures.curves import Curve, Place
 from explorer.labs.transformer_xl import texts
@@ -89,7 +90,7 @@ def draw_by_memory(found: Memories, measured: Mapping[str, Any] | None) -> Value
         rows = [[*row, round(bits, 4)] for row in rows]
     if max(mine) - min(mine) < 1e-4:
         said.append(texts.SHORT_TEXT)
-    says = join_parts([*said, {"en": ".", "zh": "。"}], "", "")
+    says = join_parts([*said, shared.FULL_STOP], "", "")
     marks = [figure.Mark(line.name, line.colour, dashed=line.level) for line in drawn]
     how: dict[str, Any] = {
         "mark": Place(TRAINED, text=texts.AS_TRAINED),

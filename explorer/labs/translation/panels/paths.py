@@ -10,6 +10,7 @@ from typing import Any, Final
 from explorer.components import figure
 from explorer.components.folded import Question, Value
 from explorer.contract import labels
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text, format_two_digits, join_parts
 from explorer.contract.labels import text as _
 from explorer.figures import attention, theme
@@ -30,7 +31,7 @@ OF: Final[Mapping[str, Text]] = {
     "encoder.self": _("encoder self-attention", "编码器自注意力"),
     "encoder.feed_forward": _("encoder feed-forward", "编码器前馈"),
     "decoder.self": _("decoder self-attention", "解码器自注意力"),
-    "decoder.cross": _("cross-attention", "交叉注意力"),
+    "decoder.cross": shared.CROSS_ATTENTION,
     "decoder.feed_forward": _("decoder feed-forward", "解码器前馈"),
 }
 LAYERS, GAINS, SHIFTS = (
@@ -45,7 +46,7 @@ KNOBS: Final[Mapping[str, tuple[Text, Mapping[str, Text]]]] = {
     "pshift": (_("Positions begin at", "位置从几开始"), {n: _(n, n) for n in SHIFTS}),
 }
 
-TITLE: Final = _("What do residual paths carry?", "残差路径传递什么？")
+TITLE: Final = shared.WHAT_DO_RESIDUAL_PATHS_CARRY
 INTRO: Final = _(
     "Around each sublayer runs a path that adds its input to its output. Below are networks of"
     " the same size, trained for less time, with and without these paths. Turn down one path in"
@@ -77,7 +78,7 @@ HEADS: Final = {  # the same above a tower, where there is little room
     "zh": ("有路径", "编码器\n无路径", "编码器\n加位置", "无路径", "每层\n加位置", "学习的\n位置"),
 }
 MOST: Final = 4  # towers, side by side on a phone
-LAYER: Final = _("layer {n}", "第 {n} 层")
+LAYER: Final = shared.LAYER_NUMBER
 MAPS: Final = _("Does the diagonal survive, layer by layer?", "对角线能一层层保留下来吗？")
 MAPS_UNITS: Final = _(
     "encoder, mean over heads; above each map: weight beyond an even spread on a word and its two"
@@ -128,7 +129,7 @@ KINDS: Final[Mapping[str, Text]] = {
     WITH: _("sinusoids", "正弦信号"),
     LEARNED: _("learned positions", "学习的位置"),
 }
-OF_ONE: Final = _("{name} {value}", "{name} {value}")
+OF_ONE: Final = shared.NAME_AND_VALUE
 AXES: Final = {
     "near": {"en": ("layer", "weight beyond even"), "zh": ("层", "超出均匀的权重")},
     "read": {"en": ("layer", "R²"), "zh": ("层", "R²")},
@@ -138,9 +139,9 @@ AXES: Final = {
     },
 }
 COLUMNS: Final = {
-    "network": _("network", "网络"),
-    "layer": _("layer", "层"),
-    "query": _("query", "查询"),
+    "network": shared.NETWORK,
+    "layer": shared.LAYER,
+    "query": shared.QUERY,
     "captions": _("captions joined", "连在一起的句数"),
     "bleu": _("BLEU, {split}", "BLEU，{split}"),
     "before": _("translation as trained", "原样的译文"),

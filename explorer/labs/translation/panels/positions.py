@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.components import figure
 from explorer.components.folded import Question, Value
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text, format_two_digits, join_parts
 from explorer.contract.labels import text as _
 from explorer.figures import attention, theme
@@ -102,10 +103,10 @@ SAME: Final = _(
 # columns of the table of distances between vectors
 DISTANCES = ("piece", "stood", "stands", "with", "without")
 COLUMNS: Final[Mapping[str, Text]] = {
-    "position": _("position", "位置"),
+    "position": shared.POSITION,
     "distance": _("distance, in positions", "距离（位置数）"),
     "product": _("product ÷ largest", "内积 ÷ 最大值"),
-    "piece": _("piece", "词片"),
+    "piece": shared.PIECE,
     "stood": _("old position", "原位置"),
     "stands": _("new position", "新位置"),
     "with": _("moved, with the signal", "移动（有信号）"),

@@ -11,6 +11,7 @@ from typing import Any, Final
 from explorer.components import figure
 from explorer.components.folded import Value
 from explorer.contract import labels
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text, fill_text
 from explorer.contract.labels import text as _
 from explorer.figures import theme
@@ -327,7 +328,7 @@ def _draw_rates(schedule: Facts, log: list[dict[str, float]]) -> Value:
     ]
     rows = [(int(step), compute_rate(schedule, step), had) for step, had in logged]
     return figure.describe_drawn_figure(
-        "rate", drawn, (RATE, RATE_UNITS, says), (_("step", "步"), BY_FORMULA, BY_LOG), rows, marks
+        "rate", drawn, (RATE, RATE_UNITS, says), (shared.STEP, BY_FORMULA, BY_LOG), rows, marks
     )
 
 
@@ -355,7 +356,7 @@ def _draw_smoothing(known: Facts) -> Value:
         for n, row in enumerate(((1.0, right), (0.0, each)))
     ]
     return figure.describe_drawn_figure(
-        "smoothing", drawn, words, (_("piece", "词片"), HARD, SOFT), rows, marks
+        "smoothing", drawn, words, (shared.PIECE, HARD, SOFT), rows, marks
     )
 
 

@@ -64,7 +64,6 @@ NOTES: Final[tuple[Text, ...]] = (
         "【待写】网络知道每位数字从两端数起的位置。",
     ),
 )
-NOTES_LABEL: Final = _("Small print", "说明")
 
 # ---- the changes
 
