@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from explorer.contract.exercises import Attempt, Exercise
 from models.reformer.records import Explanation, Read, Request
 from models.reformer.weights import measure_compared
 
 LONG = 200  # letters of a text that fills several chunks
-FEW = 0.3  # share of the pairs
-CHEAP = 0.1  # bits per letter
+FEW = 0.5  # share of the pairs that are compared as trained
+CHEAP = 0.05  # bits per letter
 
 
 def _locks_wrong_letter(attempt: Attempt[Request, Explanation]) -> bool:
@@ -48,9 +46,7 @@ def _compares_few_pairs(attempt: Attempt[Request, Explanation]) -> bool:
     if run is None or plain is None or len(run.nats) < LONG or attempt.request.silenced:
         return False
     dearer = float(run.nats.mean() - plain.nats.mean()) / math.log(2)
-    return (
-        len(run.buckets[0, 0]) > 0 and np.isfinite(dearer) and dearer <= CHEAP
-    ) and measure_compared(run) <= FEW
+    return dearer <= CHEAP and measure_compared(run) <= FEW * measure_compared(plain)
 
 
 def _find_read(run: Explanation, variant: str) -> Read | None:
@@ -67,10 +63,10 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
             "并锁定所看模型写错的一个字母。",
         },
         answer={
-            "en": "In “to be, or not to be …” the first letter. In that round its query and the"
-            " letter it needs fell into different chunks, so they never met.",
-            "zh": "在“to be, or not to be …”中是第一个字母。在那一轮里，"
-            "它的查询与所需的字母落在不同的块中，从未相遇。",
+            "en": "In “to be, or not to be …” the first letter. In a single round a query and the"
+            " letter it needs may fall into different chunks, and then they never meet.",
+            "zh": "在“to be, or not to be …”中是第一个字母。只有一轮时，"
+            "查询与所需的字母可能落在不同的块中，那就永远不会相遇。",
         },
         solution="v=1&text=to+be,+or+not+to+be,+that+is+the+question&rounds=1&_pos=42",
         is_solved=_locks_wrong_letter,
@@ -93,10 +89,10 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
     Exercise(
         key="few-pairs",
         question={
-            "en": "Let the model of texts read at least 200 letters, compare at most three tenths"
-            " of all pairs, and pay at most 0.1 bits per letter more than as trained.",
-            "zh": "让文本模型读至少 200 个字符，最多比较全部对的十分之三，"
-            "而每个字符最多比训练时多花 0.1 比特。",
+            "en": "Let the model of texts read at least 200 letters, compare at most half as many"
+            " pairs as with its trained hashing, and pay at most 0.05 bits per letter more.",
+            "zh": "让文本模型读至少 200 个字符，比较的对数至多是训练时散列方式的一半，"
+            "而每个字符至多多花 0.05 比特。",
         },
         answer={
             "en": "For example four rounds with chunks of 8. Small chunks compare little, and more"
