@@ -30,8 +30,12 @@ def place_exercise_panel(slug: str, exercises: Sequence[Exercise[Any, Any]]) -> 
         events=("ask",),
         texts=_list_texts(),
         exercises=[
-            {"id": f"{slug}.{one.key}", "key": one.key, "question": dict(one.question)}
-            for one in exercises
+            {
+                "id": f"{slug}.{exercise.key}",
+                "key": exercise.key,
+                "question": dict(exercise.question),
+            }
+            for exercise in exercises
         ],
     )
 
@@ -52,12 +56,12 @@ def place_exercise_sheet(labs: Sequence[OpenLab]) -> gr.HTML:
                 "title": dict(lab.title),
                 "exercises": [
                     {
-                        "id": f"{lab.slug}.{one.key}",
-                        "question": dict(one.question),
-                        "answer": dict(one.answer),
-                        "solution": one.solution,
+                        "id": f"{lab.slug}.{exercise.key}",
+                        "question": dict(exercise.question),
+                        "answer": dict(exercise.answer),
+                        "solution": exercise.solution,
                     }
-                    for one in lab.exercises
+                    for exercise in lab.exercises
                 ],
             }
             for lab in labs

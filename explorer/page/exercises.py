@@ -29,27 +29,27 @@ def view_exercises(
     An exercise is checked on the run in view, beside the run of the same input without changes,
     which `explain` answers.
     """
-    by_key = {one.key: one for one in exercises}
+    by_key = {exercise.key: exercise for exercise in exercises}
 
-    def check(found: Found[R, S], question: Question) -> dict[str, object]:
+    def check_exercise(asked: Found[R, S], question: Question) -> dict[str, object]:
         if not question.wish:
             return folded.show_answer(question)
         exercise = by_key.get(question.read_text("exercise"))
         if exercise is None:
             raise InputError("exercise", **NO_SUCH_EXERCISE)
-        changed = remove_changes(found.request) != found.request
+        changed = remove_changes(asked.request) != asked.request
         attempt = Attempt(
-            found.request, found.run, found.answer if changed else found.run, read_look(question)
+            asked.request, asked.run, asked.answer if changed else asked.run, read_look(question)
         )
         return folded.show_answer(question, solved=bool(exercise.is_solved(attempt)))
 
     look: OpeningEvent[R, S] = OpeningEvent(
         "ask",
         Question.from_event,
-        check,
+        check_exercise,
         folded.show_refusal,
         function=lambda question: explain if question.wish else None,
-        wish=lambda found, _question: remove_changes(found.request),
+        wish=lambda asked, _question: remove_changes(asked.request),
         newest=True,
     )
     return View(NAME, lambda _value: place_exercise_panel(slug, exercises), at="below", look=look)

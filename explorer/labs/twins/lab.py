@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from explorer.contract.lab import FIGURE, NUMBERS, name_part
 from explorer.labs.twins import about, texts, views
+from explorer.labs.twins.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -66,6 +67,7 @@ LAB: Lab[Request, Explanation, Explanation, Frame] = Lab(
         for change in ("constant", "norm", "residual", "batch", "sgd")
     }
     | {"factor": replace(SMALL, factor=10.0)},
+    exercises=EXERCISES,
     exports={
         "curves": (*FIGURE, "PY 1", "PY 2"),
         "inside": FIGURE,
