@@ -8,28 +8,9 @@ import { readCode, solvedExercises, writeCode } from "../lib/progress.js";
 import { speaking } from "../lib/speaking.js";
 import { pageAt } from "../lib/state.js";
 
-/** props.labs: in teaching order, see exercises.py. */
-export function mount(root, props) {
-  const { labs, texts } = props;
-  const all = labs.flatMap((lab) => lab.exercises.map((one, at) => ({ ...one, lab, at })));
-  const ids = all.map(({ id }) => id);
-  const { paint, say, name, links } = speaking();
-  const isSolved = (id) => id in solvedExercises();
+/** The code of this browser, and a line that reads the code of another one. */
+function codeBox({ texts, all, ids, isSolved }, { paint, say, name }) {
   const nameExercise = ({ lab, at }) => `${t(lab.title)} ${at + 1}`;
-
-  const button = (text, act, kind = "") =>
-    say(el("button", { type: "button", class: `tfe-button ${kind}`, onclick: act }), text);
-  function printSheet(hasAnswers) {
-    root.classList.toggle("with-answers", hasAnswers);
-    window.print();
-  }
-  function saveResults() {
-    const solved = solvedExercises();
-    const head = [texts.lab, texts.exercise, texts.done].map(t);
-    const rows = all.map((one) => [t(one.lab.title), t(one.question), solved[one.id] ?? ""]);
-    save(fileName([], "csv"), csv([head, ...rows]), "text/csv");
-  }
-
   const code = say(
     el("code", { class: "tfe-exercise-code" }),
     () => writeCode(ids, isSolved),
@@ -48,40 +29,73 @@ export function mount(root, props) {
     });
   });
   given.addEventListener("input", paint);
+  return el(
+    "div",
+    { class: "tfe-panel tfe-exercise-codes" },
+    say(el("h2", { class: "tfe-title" }), texts.code),
+    code,
+    say(el("p", { class: "tfe-note" }), texts.hand_in),
+    el("label", { class: "tfe-row" }, say(el("span"), texts.read), given),
+    verdict,
+  );
+}
 
-  const row = (one) => {
-    const mark = say(
-      el("span", { class: "tfe-exercise-mark" }),
-      () => (isSolved(one.id) ? "✓" : ""),
-    );
-    name(mark, () => t(isSolved(one.id) ? texts.solved : texts.open));
-    mark.setAttribute("role", "img");
-    return el(
-      "li",
-      { class: "tfe-exercise" },
-      mark,
+/** One exercise: whether it is solved, its question, and its answer for the printed sheet. */
+function exerciseRow(one, { texts, isSolved }, { say, name, links }) {
+  const mark = say(
+    el("span", { class: "tfe-exercise-mark" }),
+    () => (isSolved(one.id) ? "✓" : ""),
+  );
+  name(mark, () => t(isSolved(one.id) ? texts.solved : texts.open));
+  mark.setAttribute("role", "img");
+  return el(
+    "li",
+    { class: "tfe-exercise" },
+    mark,
+    el(
+      "div",
+      {},
+      links(
+        say(el("a", { class: "tfe-link" }), one.question),
+        () => pageAt(one.lab.path, { _exercises: "open" }),
+      ),
       el(
-        "div",
-        {},
+        "p",
+        { class: "tfe-note tfe-exercise-answer" },
+        say(el("b"), texts.answer),
+        " ",
+        say(el("span"), one.answer),
+        " ",
         links(
-          say(el("a", { class: "tfe-link" }), one.question),
-          () => pageAt(one.lab.path, { _exercises: "open" }),
-        ),
-        el(
-          "p",
-          { class: "tfe-note tfe-exercise-answer" },
-          say(el("b"), texts.answer),
-          " ",
-          say(el("span"), one.answer),
-          " ",
-          links(
-            say(el("a", { class: "tfe-link" }), texts.see),
-            () => pageAt(one.lab.path, Object.fromEntries(new URLSearchParams(one.solution))),
-          ),
+          say(el("a", { class: "tfe-link" }), texts.see),
+          () => pageAt(one.lab.path, Object.fromEntries(new URLSearchParams(one.solution))),
         ),
       ),
-    );
-  };
+    ),
+  );
+}
+
+/** props.labs: in teaching order, see exercises.py. */
+export function mount(root, props) {
+  const { labs, texts } = props;
+  const all = labs.flatMap((lab) => lab.exercises.map((one, at) => ({ ...one, lab, at })));
+  const ids = all.map(({ id }) => id);
+  const speaks = speaking();
+  const { paint, say } = speaks;
+  const isSolved = (id) => id in solvedExercises();
+  const sheet = { texts, all, ids, isSolved };
+  const button = (text, act, kind = "") =>
+    say(el("button", { type: "button", class: `tfe-button ${kind}`, onclick: act }), text);
+  function printSheet(hasAnswers) {
+    root.classList.toggle("with-answers", hasAnswers);
+    window.print();
+  }
+  function saveResults() {
+    const solved = solvedExercises();
+    const head = [texts.lab, texts.exercise, texts.done].map(t);
+    const rows = all.map((one) => [t(one.lab.title), t(one.question), solved[one.id] ?? ""]);
+    save(fileName([], "csv"), csv([head, ...rows]), "text/csv");
+  }
 
   root.append(
     el(
@@ -100,15 +114,7 @@ export function mount(root, props) {
         button(texts.answers, () => printSheet(true)),
         button(texts.csv, saveResults),
       ),
-      el(
-        "div",
-        { class: "tfe-panel tfe-exercise-codes" },
-        say(el("h2", { class: "tfe-title" }), texts.code),
-        code,
-        say(el("p", { class: "tfe-note" }), texts.hand_in),
-        el("label", { class: "tfe-row" }, say(el("span"), texts.read), given),
-        verdict,
-      ),
+      codeBox(sheet, speaks),
     ),
     el(
       "ol",
@@ -118,7 +124,11 @@ export function mount(root, props) {
           "li",
           { class: "tfe-panel tfe-lecture-lab" },
           say(el("h2", { class: "tfe-title" }), lab.title),
-          el("ol", { class: "tfe-exercises-list" }, all.filter((one) => one.lab === lab).map(row)),
+          el(
+            "ol",
+            { class: "tfe-exercises-list" },
+            all.filter((one) => one.lab === lab).map((one) => exerciseRow(one, sheet, speaks)),
+          ),
         )
       ),
     ),

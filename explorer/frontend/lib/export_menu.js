@@ -27,6 +27,38 @@ const FRAMES = [
 ];
 const AROUND = 150; // px that sentence and margins of an embedded picture take
 
+/** The buttons that copy the code of this picture alone, for a frame on another site. */
+function frameButtons(stand, what) {
+  /** The address of this picture alone, for a frame on another site. */
+  function embedded() {
+    const url = new URL(link());
+    url.pathname = `/embed${url.pathname}`;
+    for (const key of ["lecture", "figure"]) url.searchParams.delete(key);
+    url.searchParams.set("_view", what.name);
+    return url.href;
+  }
+  async function copyFrame(button, { label, write }) {
+    const height = Math.round(what.root.getBoundingClientRect().height) + AROUND;
+    const code = write(escape(embedded()), escape(stand().title()), height);
+    try {
+      await navigator.clipboard.writeText(code);
+      button.textContent = t(COPIED);
+      setTimeout(() => (button.textContent = t(label)), 2000);
+    } catch {
+      prompt(t(label), code); // the browser denies its clipboard, so the visitor copies it
+    }
+  }
+  return FRAMES.map((frame) => {
+    const act = () => copyFrame(button, frame);
+    const button = el("button", {
+      type: "button",
+      class: "tfe-button small tfe-export",
+      onclick: act,
+    });
+    return { ...frame, button };
+  });
+}
+
 /**
  * @param {() => any} stand the board that draws it
  * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any, plotly?: string}} what
@@ -60,34 +92,6 @@ export function taking(stand, what, value) {
     }
     return comparing(left, right);
   }
-  /** The address of this picture alone, for a frame on another site. */
-  function embedded() {
-    const url = new URL(link());
-    url.pathname = `/embed${url.pathname}`;
-    for (const key of ["lecture", "figure"]) url.searchParams.delete(key);
-    url.searchParams.set("_view", what.name);
-    return url.href;
-  }
-  async function copyFrame(button, { label, write }) {
-    const height = Math.round(what.root.getBoundingClientRect().height) + AROUND;
-    const code = write(escape(embedded()), escape(stand().title()), height);
-    try {
-      await navigator.clipboard.writeText(code);
-      button.textContent = t(COPIED);
-      setTimeout(() => (button.textContent = t(label)), 2000);
-    } catch {
-      prompt(t(label), code); // the browser denies its clipboard, so the visitor copies it
-    }
-  }
-  const frames = FRAMES.map((frame) => {
-    const act = () => copyFrame(button, frame);
-    const button = el("button", {
-      type: "button",
-      class: "tfe-button small tfe-export",
-      onclick: act,
-    });
-    return { ...frame, button };
-  });
   // How files are made comes with the first that is asked for.
   const further = Object.keys(what.picture.files ?? {});
   const kinds = ["PNG", "SVG", "HTML", "CSV", ...further, "NPZ", "JSON"];
@@ -103,6 +107,7 @@ export function taking(stand, what, value) {
     const { marks = [] } = /** @type {any} */ (what.root.querySelector("canvas")) ?? {};
     menu.querySelector("[data-kind=JSON]").hidden = !plotsIn(marks).length;
   }
+  const frames = frameButtons(stand, what);
   const files = exportBar(Object.fromEntries(kinds.map((kind) => [kind, () => made(kind)])), {
     onTable: (open) => stand().table(open),
   });
