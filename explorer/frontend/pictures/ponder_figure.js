@@ -333,7 +333,11 @@ function subplots(s) {
     const range = [0, s.most[name] ?? s.long(name)];
     let value = { fixedrange: true };
     if (ticks[name]) {
-      value = ticksAt(...ticks[name](s, name), size.tick, { side, ticklabelstandoff: 2 });
+      value = ticksAt(...ticks[name](s, name), size.tick, {
+        side,
+        ticklabelstandoff: 2,
+        ticklabeloverflow: "allow",
+      });
       value.fixedrange = mode !== "line";
       value.zeroline = name !== "far" && !s.shift;
       value.zerolinecolor = "var(--control)";

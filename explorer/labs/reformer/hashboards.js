@@ -25,6 +25,9 @@ import {
 } from "./hashtiles.js";
 import { cardOf, nameOf, TEXT } from "./hashwords.js";
 
+/** What is made of each place in view, in the colour of its role. */
+const inRoles = (s, make) =>
+  told(s).map(([i, colour_]) => make(i, { weight: 700, colour: colour_ }));
 const boxOf = (s, i, { x, y, w, h }) => ({
   x0: x,
   x1: x + w,
@@ -158,40 +161,46 @@ const vectors = {
         font: { size, color: "var(--ink2)" },
       });
     }
-    const both = told(s);
     const order = upTo(drawn ? run.length : 0)
-      .sort((one, two) => at.spots[one].alpha - at.spots[two].alpha)
-      .filter((i) => both.every(([one]) => one !== i));
-    const list = [
-      ...order.map((i) => [i, s.locked.includes(i) ? "query" : i === s.key ? "key" : null]),
-      ...(drawn ? both : []),
-    ];
-    const ringed = (make) => list.map(([i, role]) => make(styleOf(round.buckets[i]), role, i));
-    const place = (axis) => list.map(([i]) => (axis === null ? 0 : drawn.data[i * half + axis]));
+      .sort((one, two) => at.spots[one].alpha - at.spots[two].alpha);
+    const styled = (make) => order.map((i) => make(styleOf(round.buckets[i]), at.spots[i].alpha));
+    const place = (i, axis) => (axis === null ? 0 : drawn.data[i * half + axis]);
     plane.add({
       type: "scatter",
       mode: dot >= 14 ? "markers+text" : "markers",
-      x: place(a),
-      y: place(b),
-      text: list.map(([i]) => shown(run.tokens[i])),
+      x: order.map((i) => place(i, a)),
+      y: order.map((i) => place(i, b)),
+      text: order.map((i) => shown(run.tokens[i])),
       textfont: {
         size: s.pen.type(clamp(dot * 0.66, 12, 20)),
         weight: 600,
         family: "var(--font-mono)",
-        color: ringed((style, role, i) =>
-          colour(style.ink, role ? 1 : at.spots[i].alpha < 1 ? 0.5 : 1)
-        ),
+        color: styled((style, alpha) => colour(style.ink, alpha < 1 ? 0.5 : 1)),
       },
       marker: {
-        size: ringed((_, role) => dot + (role ? 6 : 0)),
-        opacity: ringed((_, role, i) => (role ? 1 : at.spots[i].alpha)),
-        color: ringed(({ fill }) => css(fill)),
+        size: dot,
+        opacity: styled((_, alpha) => alpha),
+        color: styled(({ fill }) => css(fill)),
         line: {
-          width: ringed((style, role) => role ? (big ? 4 : 2.6) : style.kind % 3 ? dot / 9 : 0),
-          color: ringed((style, role) => css(role ?? style.line)),
+          width: styled(({ kind }) => (kind % 3 ? dot / 9 : 0)),
+          color: styled(({ line }) => css(line)),
         },
       },
     });
+    const rings = [
+      ...s.locked.map((i) => [i, "query"]),
+      ...(s.key === null ? [] : [[s.key, "key"]]),
+      ...told(s),
+    ];
+    for (const [i, line] of drawn ? rings : []) {
+      const by = dot / 2 + 2.5;
+      plane.shape({
+        type: "circle",
+        ...{ xsizemode: "pixel", ysizemode: "pixel", x0: -by, x1: by, y0: -by, y1: by },
+        ...{ xanchor: place(i, a), yanchor: place(i, b) },
+      }, { line, width: big ? 4 : 2.6 });
+    }
+    const both = told(s);
     // Two dots that nearly coincide are named on either side.
     both.forEach(([i, role], n) => {
       const [{ x, y, w, h }, other] = [at.spots[i], both[1 - n] && at.spots[both[1 - n][0]]];
@@ -249,18 +258,21 @@ function bars(s, { x, y, w, h }) {
     t(TEXT.barsUnits),
     s.narrow ? s.width : w,
   );
+  const pad = size * 2.6; // px above and below, for the name of the bucket
+  const around = { x0: x - size * 3.2, x1: x + w + 4, y0: y - pad, y1: y + h + pad + size + 8 };
+  const panel = s.panel(around);
   const [win, every] = [bucket % half, Math.ceil((2.2 * size) / step)];
   const values = [-1, 0, 1].map((sign) => sign * Math.floor(most));
   const shown_ = upTo(half)
     .filter((j) => j === win || (j % every === 0 && Math.abs(j - win) * step >= 1.6 * size));
-  const [pad, unit] = [size * 2.6, h / 2 / most]; // px above and below for the name of the bucket; of a length of 1
+  const unit = h / 2 / most; // px of a length of 1
   const end = most + pad / unit;
-  const part = s.sheet.part({ x0: x, x1: x + w, y0: y - pad, y1: y + h + pad }, {
+  const part = panel.part({ x0: x, x1: x + w, y0: y - pad, y1: y + h + pad }, {
     x: ticksAt(
       shown_,
       shown_.map((j) => j === win ? { html: `<b style="color:var(--query)">${j}</b>` } : String(j)),
       size,
-      { range: [-0.5, half - 0.5], ticklabelstandoff: 2 },
+      { range: [-0.5, half - 0.5], ticklabelstandoff: 2, ticklabeloverflow: "allow" },
     ),
     y: ticksAt(values, values.map((v) => `${v}`.replace("-", "−")), size, {
       range: [end, -end],
@@ -268,6 +280,7 @@ function bars(s, { x, y, w, h }) {
       zeroline: true,
       zerolinecolor: "var(--control)",
       ticklabelstandoff: 4,
+      ticklabeloverflow: "allow",
     }),
   });
   const wide = (step - gap) / step;
@@ -415,12 +428,14 @@ const buckets = {
     if (bridges.length) tilesIn(part, bridges);
     const apart = run.copies.filter((pair) => !joined(pair)).map(middle)
       .map(([x, y]) => [x, y + at.inner / 2, "×", { colour: "ink3" }]);
-    const numbers = at.spots.map(({ x, y, w, h }, i) => {
-      const role = roleOf(s, i);
-      const style = { weight: role ? 700 : 400, colour: role ?? "ink2" };
+    const number_ = (i, style) => {
+      const { x, y, w, h } = at.spots[i];
       return [x + w / 2, y + h + 0.64 * size + 3, round.buckets[i], style];
-    });
-    notesIn(part, [...apart, ...(at.numbers ? numbers : [])], size);
+    };
+    const numbers = at.numbers
+      ? [...upTo(run.length, (i) => number_(i)), ...inRoles(s, number_)]
+      : [];
+    notesIn(part, [...apart, ...numbers], size);
     tokensIn(s, part, [...at.spots.entries()]);
     if (at.piles) piles(s, at.piles);
   },
@@ -431,44 +446,49 @@ const buckets = {
 function piles(s, { x, floor, top, step, unit, count }) {
   const { run, round, size, position } = s;
   caption(s, 0, top - size - 2, t(TEXT.piles), t(TEXT.pilesUnits));
-  const up = new Int32Array(count.length);
+  const [up, lit] = [new Int32Array(count.length), []];
   const wide = Math.min(step - 1, Math.max(unit * 1.25, step * 0.72)) / step;
   const gap = unit > 5 ? 1 / unit : 0;
   const says = unit >= size * (s.big ? 0.85 : 1.08) && wide * step >= 10;
   const own = position === null ? null : round.buckets[position];
   const every = [1, 2, 4, 8, 16, 32].find((n) => n * step >= size * 1.9) ?? 64;
-  const named = upTo(count.length).filter((bucket) =>
-    bucket === own ||
-    (bucket % every === 0 && (own === null || Math.abs(bucket - own) * step >= size * 1.6))
-  );
+  const named = upTo(count.length).filter((bucket) => bucket % every === 0);
   const part = s.sheet.part({ x0: x, x1: x + step * count.length, y0: top, y1: floor }, {
-    x: ticksAt(
-      named,
-      named.map((one) =>
-        one === own ? { html: `<b style="color:var(--query)">${one}</b>` } : String(one)
-      ),
-      size,
-      { range: [-0.5, count.length - 0.5], showline: true, ticklabelstandoff: 2 },
-    ),
+    x: ticksAt(named, named.map(String), size, {
+      range: [-0.5, count.length - 0.5],
+      showline: true,
+      ticklabelstandoff: 2,
+      ticklabeloverflow: "allow",
+    }),
     y: { range: [(floor - top) / unit, 0] },
   });
   part.add(blocks(
     upTo(run.length, (i) => {
-      const [bucket, role] = [round.buckets[i], roleOf(s, i)];
-      const { flat } = styleOf(bucket);
+      const bucket = round.buckets[i];
+      const [{ flat }, role] = [styleOf(bucket), roleOf(s, i)];
       up[bucket] += 1;
+      if (role) lit.push([bucket, up[bucket], role, i]);
       return {
         at: bucket,
         wide,
         from: up[bucket] - 1,
         to: up[bucket] - gap,
-        fill: css(role ?? flat),
+        fill: css(flat),
         text: says ? shown(run.tokens[i]) : "",
-        ink: role ? "var(--panel)" : ink(flat),
+        ink: ink(flat),
       };
     }),
     { size, face: "mono" },
   ));
+  if (own !== null) {
+    const mine = { size, weight: 700, colour: "query", align: "center", ground: "panel" };
+    s.sheet.plane.note(x + (own + 0.5) * step, floor + size * 0.75 + 4, String(own), mine);
+  }
+  for (const [bucket, n, fill, i] of lit) {
+    part.rect(bucket - wide / 2, bucket + wide / 2, n - 1, n - gap, { fill });
+    const style = { size, weight: 600, align: "center", colour: "panel" };
+    if (says) part.note(bucket, n - 0.5, shown(run.tokens[i]), style);
+  }
 }
 
 // ── 3 · sort ──
@@ -537,11 +557,11 @@ const sorting = {
     const spots = (all) => [...all.entries()];
     tokensIn(s, part, spots(at.first));
     tokensIn(s, part, spots(at.spots));
-    const numbers = at.spots.map(({ x, w }, i) => {
-      const role = roleOf(s, i);
-      const style = { colour: role ?? "ink3", weight: role ? 700 : 400 };
+    const number_ = (i, style = { colour: "ink3" }) => {
+      const { x, w } = at.spots[i];
       return [x + w / 2, at.bottom + at.tall + 0.64 * size + 3, i, style];
-    });
+    };
+    const numbers = [...upTo(run.length, (i) => number_(i)), ...inRoles(s, number_)];
     notesIn(part, [
       ...ticks(s, (i) => at.left + i * at.cell, at.cell, at.top - 5 - 0.36 * size),
       ...(at.numbers ? numbers : []),
@@ -573,7 +593,6 @@ export function ticks(s, x, cell, y) {
   const both = told(s);
   const inside = (middle, wide) => clamp(middle, wide / 2, s.width - wide / 2);
   const plain_ = upTo(Math.ceil(run.length / every), (n) => n * every)
-    .filter((i) => both.every(([one]) => Math.abs(one - i) * cell >= size * 3))
     .map((i) => [inside(x(i) + cell / 2, pen.measure(String(i), { size })), y, i, {
       colour: "ink3",
     }]);
@@ -601,22 +620,24 @@ function brackets(s, part, { left, cell }, y) {
     while (end < run.length && round.buckets[round.order[end]] === bucket) end += 1;
     spans.push({ bucket, from: left + place * cell, to: left + end * cell });
   }
-  const [taken, notes, lines] = [[], [], []];
-  // The bucket in view is named first; others where they have room.
-  for (
-    const { bucket, from, to } of spans.sort((a, b) => (b.bucket === own) - (a.bucket === own))
-  ) {
-    const [inset, mine] = [Math.min(1, (to - from) / 6), bucket === own];
+  const lines = spans.map(({ bucket, from, to }) => {
+    const inset = Math.min(1, (to - from) / 6);
     const fill = css(styleOf(bucket).line);
-    lines.push({ x: from + inset, y, w: to - from - 2 * inset, h: mine ? 5 : 3, fill });
-    const how = { weight: mine ? 700 : 400, colour: mine ? "query" : "ink2" };
-    const half = pen.measure(String(bucket), { ...how, size }) / 2 + 2;
-    const middle = clamp((from + to) / 2, half, left + run.length * cell - half);
+    return { bucket, fill, x: from + inset, y, w: to - from - 2 * inset, h: 3 };
+  });
+  tilesIn(part, lines);
+  const [taken, notes] = [[], []];
+  for (const { bucket, x, w } of lines) {
+    const half = pen.measure(String(bucket), { size, weight: 700 }) / 2 + 2;
+    const middle = clamp(x + w / 2, half, left + run.length * cell - half);
+    const note = (style) => [middle, y + 0.64 * size + 7, bucket, style];
+    if (bucket === own) notes.push(note({ weight: 700, colour: "query" }));
     if (taken.some((one) => Math.abs(one.middle - middle) < one.half + half)) continue;
     taken.push({ middle, half });
-    notes.push([middle, y + 0.64 * size + 7, bucket, how]);
+    notes.push(note());
   }
-  tilesIn(part, lines);
+  const mine = lines.find(({ bucket }) => bucket === own);
+  if (mine) part.rect(...inData(part, { ...mine, h: 5 }), { fill: styleOf(own).line });
   notesIn(part, notes, size);
 }
 

@@ -225,6 +225,12 @@ function sceneOf(run, look, pen = null) {
     high: big ? Math.max(300, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
     rect: (x, y, w, h, how) => pen.rect({ x0: x, x1: x + w, y0: y, y1: y + h }, how),
     sheet: new Sheet(pen),
+    panels: [],
+    /** A figure of its own in a box: Plotly draws anew only those that say something else. */
+    panel(box) {
+      this.panels.push([box, new Sheet(pen)]);
+      return this.panels.at(-1)[1];
+    },
     /** y: the foot of its letters. */
     text(x, y, words, how) {
       this.sheet.write(x, y - 0.36 * (how.size ?? size), words, { size, ...how });
@@ -271,10 +277,11 @@ export function scene(run, look, pen) {
   } else {
     const board = BOARDS[s.step - 1];
     board.draw(s, at);
-    const box = { x0: 0, x1: pen.width, y0: 0, y1: high };
-    const { data, layout } = s.sheet.figure(box);
-    layout.uirevision = `${run.query} ${s.step}`;
-    pen.plot(box, { data, layout });
+    const whole = { x0: 0, x1: pen.width, y0: 0, y1: high };
+    for (const [box, sheet] of [[whole, s.sheet], ...s.panels]) {
+      const { data, layout } = sheet.figure(box);
+      pen.plot(box, { data, layout: { ...layout, uirevision: `${run.query} ${s.step}` } });
+    }
     board.point({ ...s, high }, at);
   }
   const end = pen.big ? high : pen.say(high);

@@ -128,8 +128,19 @@ export const chunks = {
     // What the query may look at, and how hard, right under the keys.
     const wide = Math.max(0.6, at.cell - (at.cell > 5 ? 1 : 0));
     const cell = (place) => ({ x: x(place), y: at.heat, w: wide, h: at.heatTall });
+    const ends = [x(map.first), x(map.first + map.columns - 1) + at.cell];
+    const heat = { x: ends[0], y: at.heat, w: ends[1] - ends[0], h: at.heatTall };
+    const beneath = s.panel({
+      x0: heat.x - 2,
+      x1: ends[1] + 2,
+      y0: heat.y - 2,
+      y1: heat.y + heat.h + 2,
+    });
+    const under = partAround({ sheet: beneath }, heat, [heat.w / at.cell, 1], {
+      ...{ left: 2, right: 2, top: 2, bottom: 2 },
+    });
     tilesIn(
-      part,
+      under,
       upTo(map.columns, (n) => {
         const key = round.order[map.first + n];
         const has = row && row[key] === row[key];
@@ -148,7 +159,7 @@ export const chunks = {
     if (row) list(s, at.list, t(TEXT.looksAt, { name: nameOf(run, position) }));
     const place = s.key === null ? -1 : round.rank[s.key];
     if (place >= map.first && place < map.first + map.columns) {
-      part.rect(...inData(part, cell(place), 1), { line: "key", width: 2 });
+      under.rect(...inData(under, cell(place), 1), { line: "key", width: 2 });
     }
   },
 
@@ -230,11 +241,12 @@ function inside(s, { map, own }) {
   const { order } = round;
   const box = { x0: map.x, x1: map.x + map.w, y0: map.y, y1: map.y + map.h };
   const around = { left: map.x, top: size * 3 };
-  const part = partAround(s, map, [map.columns, map.rows], around);
+  const sheet = s.panel({ ...box, x0: 0, x1: box.x1 + 4, y0: box.y0 - size * 3, y1: box.y1 + 4 });
+  const part = partAround({ sheet }, map, [map.columns, map.rows], around);
   const whole = [-0.5, map.columns - 0.5, -0.5, map.rows - 0.5];
   part.rect(...whole, { fill: "sunk", layer: "below" });
   part.add(heatOf({ data: within(s, map), rows: map.rows, columns: map.columns }));
-  if (map.unit >= 6) s.sheet.shapes.push(...lattice(map.rows, map.columns, part.refs));
+  if (map.unit >= 6) sheet.shapes.push(...lattice(map.rows, map.columns, part.refs));
   const notes = [];
   const border = map.begin - map.first - 0.5;
   const named = (texts, from, to, role) => {
@@ -264,21 +276,24 @@ function inside(s, { map, own }) {
   const colourOf = (i) => styleOf(round.buckets[i]).flat;
   for (let c = 0; c < map.columns; c += 1) {
     const [key, x] = [order[map.first + c], map.x + c * map.unit];
-    const here = key === partner;
-    const style = { face: "mono", weight: here ? 700 : 400, colour: here ? "key" : "ink2" };
-    if (map.unit >= (big ? 13 : 9)) {
-      notes.push([x + map.unit / 2, map.y - 6 - 0.36 * size, shown(run.tokens[key]), style]);
-    }
+    const name = (
+      style,
+    ) => [x + map.unit / 2, map.y - 6 - 0.36 * size, shown(run.tokens[key]), style];
+    if (map.unit >= (big ? 13 : 9)) notes.push(name({ face: "mono" }));
+    if (key === partner) notes.push(name({ weight: 700, colour: "key" }));
     tiles.push({ x: x + 0.5, y: map.y - 4, w: Math.max(0.5, map.unit - 1), h: 3, key });
   }
   for (let r = 0; r < map.rows; r += 1) {
     const [query, y] = [order[map.begin + r], map.y + r * map.unit];
-    const here = query === position;
+    const name = (style) => [
+      map.x - 8,
+      y + map.unit / 2,
+      `${shown(run.tokens[query])} ${query}`,
+      { align: "right", ...style },
+    ];
+    if (map.unit >= size) notes.push(name({ colour: "ink3" }));
+    if (query === position) notes.push(name({ weight: 700, colour: "query" }));
     tiles.push({ x: map.x - 5, y: y + 0.5, w: 4, h: Math.max(0.5, map.unit - 1), key: query });
-    if (map.unit >= size || here) {
-      const style = { align: "right", weight: here ? 700 : 400, colour: here ? "query" : "ink3" };
-      notes.push([map.x - 8, y + map.unit / 2, `${shown(run.tokens[query])} ${query}`, style]);
-    }
   }
   tilesIn(part, tiles.map(({ key, ...tile }) => ({ ...tile, fill: css(colourOf(key)) })));
   notesIn(part, notes, size);
@@ -305,7 +320,9 @@ function list(s, { x, y, w }, title) {
   const long = Math.max(1, w - names - size * 3.2);
   caption(s, x, y, title, "", w);
   const box = { x: x + names, y: y + 8, w: long, h: found.length * line };
-  const part = partAround(s, box, [1, found.length], { left: names, right: w - names - long });
+  const sheet = s.panel({ x0: x, x1: x + w, y0: box.y - 4, y1: box.y + box.h + 4 });
+  const around = { left: names, right: w - names - long };
+  const part = partAround({ sheet }, box, [1, found.length], around);
   const wide = (line - 6) / line;
   const here = ({ key }) => key === partner;
   const bars = (to, fill, alpha) =>

@@ -59,16 +59,27 @@ export function tilesIn(part, list, more) {
   ));
 }
 
-/** Texts that follow the zoom of a part: [x, y of their middle, text, style] each, in px. */
+/**
+ * Texts that follow the zoom of a part: [x, y of their middle, text, style] each, in px. Those in the colour of a role
+ * are notes of their own: they change while one points, and the trace of the others is not drawn anew for that.
+ */
 export function notesIn(part, list, size) {
-  const styles = list.map(([, , , style]) => ({ align: "center", ...style }));
+  const isRole = ([, , , { colour: name } = {}]) => ["query", "key"].includes(name);
+  for (const [x, y, text, style] of list.filter(isRole)) {
+    part.note(part.backX(x), part.backY(y), String(text), {
+      ...{ size, align: "center", ground: "panel" },
+      ...style,
+    });
+  }
+  const plain = list.filter((one) => !isRole(one));
+  const styles = plain.map(([, , , style]) => ({ align: "center", ...style }));
   part.add({
     type: "scatter",
     mode: "text",
     cliponaxis: false,
-    x: list.map(([x]) => part.backX(x)),
-    y: list.map(([, y, , style]) => part.backY(y + LIFT * (style?.size ?? size))),
-    text: list.map(([, , text]) => String(text)),
+    x: plain.map(([x]) => part.backX(x)),
+    y: plain.map(([, y], n) => part.backY(y + LIFT * (styles[n].size ?? size))),
+    text: plain.map(([, , text]) => String(text)),
     textposition: styles.map(({ align }) => ALIGN[align]),
     textfont: {
       size: styles.map((style) => style.size ?? size),
@@ -86,18 +97,22 @@ export function tokensIn(s, part, list) {
   const { big, run, round, position, partner } = s;
   const styled = list.map(([i, spot]) => ({ i, spot, ...styleOf(round.buckets[i]) }));
   const { w, h } = list[0][1];
-  const says = w >= (big ? 13 : 9.5);
   tilesIn(
     part,
-    styled.map(({ i, spot, line, fill, flat, kind, ink: colour_ }) => ({
+    styled.map(({ spot, line, fill, flat, kind }) => ({
       ...spot,
       fill: css(w < 4 ? flat : fill),
-      text: says ? shown(run.tokens[i]) : "",
-      ink: colour(colour_, Math.min(1, spot.alpha + 0.15)),
       ...(kind % 3 && w >= 4 && { line: css(line), width: Math.min(2.2, w / 7) }),
     })),
-    { size: letterSize(s, w, h), face: "mono", customdata: list.map(([i]) => ({ pos: i })) },
   );
+  const letter = { size: letterSize(s, w, h), face: "mono", weight: 600 };
+  const letters = styled.map(({ i, spot, ink: name }) => [
+    spot.x + w / 2,
+    spot.y + h / 2,
+    shown(run.tokens[i]),
+    { ...letter, colour: colour(name, Math.min(1, spot.alpha + 0.15)) },
+  ]);
+  if (w >= (big ? 13 : 9.5)) notesIn(part, letters, letter.size);
   const corners = styled.filter(({ kind }) => kind === 3 && w >= 8).map(({ spot }) => {
     const [x0, x1] = [0.7, 1].map((share) => part.backX(spot.x + share * w));
     const [y0, y1] = [0, 0.3].map((share) => part.backY(spot.y + share * h));
