@@ -192,7 +192,7 @@ class Bundles:
 
     def _bundle_pages(self) -> dict[str, str]:
         whole = {
-            "labs": self._write_entry(sorted(self.common)),
+            **({"labs": self._write_entry(sorted(self.common))} if self.labs else {}),
             **{
                 page: self._write_entry([*self._list_roots(page), *self.list_later(page)])
                 for page in self.pages
@@ -244,6 +244,8 @@ class Bundles:
         known: modules that are taken from the page's table instead.
         above: goes in front of each script.
         """
+        if not entries:
+            return {}
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name).resolve()
             imports = {}
