@@ -32,13 +32,14 @@ from typing import Any
 import gradio as gr
 
 from explorer.components.base import place_widget, write_late_address
+from explorer.components.border import ChangePanelProps
 from explorer.contract.controls import Control
 from explorer.contract.labels import write_change_sentence
 from explorer.figures.maps import MapPair, mark_changes
 from explorer.figures.pairs import Measure, PicturePair
 from explorer.figures.rollpairs import RollPair
 from explorer.figures.sides import TextSide
-from explorer.values.packing import convert_to_json
+from explorer.values.packing import convert_to_json, record_fields
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -185,16 +186,19 @@ def place_change_panel(
     kind: the class of the page's requests.
     across: whether the panel is as wide as the page.
     """
-    drawn = {
+    pictures = {
         part: write_late_address(f"frontend/pictures/{name}.js") for part, name in PICTURES.items()
     }
+    props = ChangePanelProps(
+        controls=[control.describe_control(kind) for control in controls if control.change],
+        across=across,
+        pictures=pictures,
+    )
     return place_widget(
         "change",
         value,
         script="change_panel",
-        controls=[one.describe_control(kind) for one in controls if one.change],
-        across=across,
-        pictures=drawn,
+        **record_fields(props),
     )
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from explorer.components.base import place_widget, write_vendor_address
+from explorer.components.border import FigureProps
 from explorer.components.folded import show_closed
-from explorer.values.packing import convert_to_json
+from explorer.values.packing import convert_to_json, record_fields
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -124,7 +125,8 @@ def place_figure(value: Mapping[str, object] | None = None) -> gr.HTML:
 
     value: from `describe_figure`, or None while there is nothing to show.
     """
-    return place_widget("figure", value, plotly=write_vendor_address("plotly"))
+    props = FigureProps(write_vendor_address("plotly"))
+    return place_widget("figure", value, **record_fields(props))
 
 
 def place_measured_figure(found: Mapping[str, object] | None, name: str = "bench") -> None:
@@ -146,9 +148,8 @@ def place_run_figure(
     main: whether it is the page's own subject among several figures. Its title is then a heading of
         the page.
     """
-    return place_widget(
-        name, value, script="run_figure", plotly=write_vendor_address("plotly"), main=main
-    )
+    props = FigureProps(write_vendor_address("plotly"), main)
+    return place_widget(name, value, script="run_figure", **record_fields(props))
 
 
 def describe_choice(

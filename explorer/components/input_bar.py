@@ -34,6 +34,7 @@ from typing import Any
 import gradio as gr
 
 from explorer.components.base import place_widget, write_script_address
+from explorer.components.border import InputBarProps
 from explorer.contract.controls import Control
 from explorer.contract.labels import ENDED, ENDED_BRIEFLY, ENDED_OF, capitalise, fill_text
 from explorer.values.packing import convert_to_json, record_fields
@@ -99,20 +100,23 @@ def place_input_bar(
     scripts = {
         str(one["kind"]): str(one["script"] or INPUTS.get(str(one["kind"]), "")) for one in shown
     }
+    props = InputBarProps(
+        typing={name: write_script_address(script) for name, script in scripts.items() if script},
+        region=region,
+        run=run,
+        controls=shown,
+        examples=[
+            {**record_fields(one), "short": dict(one.short or one.title)} for one in examples
+        ],
+        answers=answers,
+        begins=begins,
+    )
     return place_widget(
         "ask",
         value,
         script="input_bar",
         events=EVENTS,
-        typing={name: write_script_address(script) for name, script in scripts.items() if script},
-        region=dict(region),
-        run=convert_to_json(run),
-        controls=shown,
-        examples=[
-            {**record_fields(one), "short": dict(one.short or one.title)} for one in examples
-        ],
-        answers=list(answers),
-        begins=begins,
+        **record_fields(props),
     )
 
 

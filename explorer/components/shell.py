@@ -13,8 +13,19 @@ from itertools import groupby
 import gradio as gr
 
 from explorer.components.base import place_widget, write_vendor_address
+from explorer.components.border import (
+    CurrentLab,
+    LabBefore,
+    LabGroup,
+    LabLink,
+    NetworkPart,
+    NextLab,
+    ShellProps,
+    StepProps,
+)
 from explorer.contract import labels
-from explorer.contract.lab import OpenLab
+from explorer.contract.lab import GuidedStep, OpenLab
+from explorer.values.packing import record_fields
 
 
 def place_shell(
@@ -40,51 +51,46 @@ def place_shell(
         [lab for lab in some if lab.steps]
         for some in (labs[:place] if here is not None else (), labs[place + 1 :])
     )
-    return place_widget(
-        "shell",
-        classes=["tfe-with-rail"] if here else [],
-        site={name: dict(text) for name, text in labels.SITE.items()},
-        words={name: dict(text) for name, text in labels.SHELL.items()},
-        grammar=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR],
-        grammar_in_full=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR_IN_FULL],
+    props = ShellProps(
+        site=labels.SITE,
+        words=labels.SHELL,
+        grammar=labels.GRAMMAR,
+        grammar_in_full=labels.GRAMMAR_IN_FULL,
         years=[
-            {
-                "name": name,
-                "labs": [
-                    {"slug": lab.slug, "path": lab.path, "short": dict(lab.short), "year": lab.year}
-                    for lab in group
-                ],
-            }
+            LabGroup(name, [LabLink(lab.slug, lab.path, lab.short, lab.year) for lab in group])
             for name, group in _group_by_year(labs)
         ],
         first=labs[0].path if labs else None,
         lecture=lecture,
         compare=compare,
         at="" if here else at,
-        here=None
-        if here is None
-        else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)}
-        | {"paper": here.paper, "authors": here.authors, "year": here.year, "arxiv": here.arxiv},
-        steps=[
-            {
-                "title": dict(step.title),
-                "question": dict(step.projected_question),
-                "guess": step.guess and dict(step.guess),
-                "say": dict(step.say),
-                "query": step.query,
-                "view": dict(step.view),
-                "panel": step.figure_name,
-                "figure": step.figure,
-            }
-            for step in (here.steps if here else ())
-        ],
+        here=None if here is None else _describe_lab(here),
+        steps=[_describe_step(step) for step in (here.steps if here else ())],
         network=[
-            [{"name": dict(one.name), "panel": one.panel, "view": dict(one.view)} for one in column]
+            [NetworkPart(part.name, part.panel, part.view) for part in column]
             for column in (here.network if here else ())
         ],
-        onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
+        onward=NextLab(ahead[0].path, ahead[0].short) if ahead else None,
         plotly=write_vendor_address("plotly"),
-        before={"path": before[-1].path, "steps": len(before[-1].steps)} if before else None,
+        before=LabBefore(before[-1].path, len(before[-1].steps)) if before else None,
+    )
+    return place_widget("shell", classes=["tfe-with-rail"] if here else [], **record_fields(props))
+
+
+def _describe_lab(lab: OpenLab) -> CurrentLab:
+    return CurrentLab(lab.slug, lab.title, lab.short, lab.paper, lab.authors, lab.year, lab.arxiv)
+
+
+def _describe_step(step: GuidedStep) -> StepProps:
+    return StepProps(
+        title=step.title,
+        question=step.projected_question,
+        guess=step.guess,
+        say=step.say,
+        query=step.query,
+        view=step.view,
+        panel=step.figure_name,
+        figure=step.figure,
     )
 
 

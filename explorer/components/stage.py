@@ -19,7 +19,9 @@ from explorer.components.base import (
     write_script_address,
     write_vendor_address,
 )
+from explorer.components.border import StageProps
 from explorer.components.folded import show_closed
+from explorer.values.packing import record_fields
 
 Text = Mapping[str, str]
 
@@ -83,13 +85,9 @@ def place_folded_picture(name: str, *, texts: Mapping[str, Text], picture: str =
 def _describe_picture(
     name: str, texts: Mapping[str, Text], picture: str, at: Callable[[str], str]
 ) -> dict[str, Any]:
+    """Return a picture's props."""
     module = picture or name
     path = f"labs/{module}.js" if "/" in module else f"frontend/pictures/{module}.js"
     if path not in list_frontend_files():
         raise FileNotFoundError(f"there is no picture {ROOT / path}")
-    return {
-        "view": name,
-        "plotly": write_vendor_address("plotly"),
-        "picture": at(path),
-        "texts": {key: dict(text) for key, text in texts.items()},
-    }
+    return record_fields(StageProps(name, write_vendor_address("plotly"), at(path), texts))

@@ -192,7 +192,7 @@ class Bundles:
 
     def _bundle_pages(self) -> dict[str, str]:
         whole = {
-            "labs": self._write_entry(sorted(self.common)),
+            **({"labs": self._write_entry(sorted(self.common))} if self.labs else {}),
             **{
                 page: self._write_entry([*self._list_roots(page), *self.list_later(page)])
                 for page in self.pages

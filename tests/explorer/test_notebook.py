@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
 
 import numpy as np
@@ -79,8 +80,11 @@ def test_every_picture_stands_alone(lab: object) -> None:
     places = notebook._list_places(asked)
     assert places
     for module in filter(None, (notebook._find_module(place[1]) for place in places.values())):
-        script = notebook._join_modules().bundle_alone(notebook.START, module)
-        assert f'D("{module}"' in script and f'D("{notebook.START}"' in script
+        bundles = notebook._bundle_modules()
+        script = bundles.bundle_alone(notebook.START, module)
+        own = re.findall(r'\ben: "([^"\\]{12,})"', bundles.sources[module])
+        assert "tfeDraw" in script and all(text in script for text in own)
+        assert not re.search(r"^import\b", script, re.MULTILINE)
 
 
 def test_a_large_array_is_inlined() -> None:

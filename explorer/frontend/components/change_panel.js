@@ -108,7 +108,10 @@ function pictured(path) {
   };
 }
 
-/** props and value: see change.py. */
+/**
+ * props and value: see change.py.
+ * @param {import("../border.d.ts").ChangePanelProps & {value?: any}} props
+ */
 export function mount(root, props, _emit, watch) {
   let value = props.value ?? { state: "empty" };
   let fields = { ...value.fields }; // as the knobs stand, ahead of the answer
@@ -135,6 +138,7 @@ export function mount(root, props, _emit, watch) {
     el("kbd", { text: "Esc" }),
   );
   const kindOf = (control) => control.knob?.kind ?? control.kind;
+  /** @param {any} control */
   const shownFor = ({ when }) => JSON.stringify(when);
   const knobs = [...new Set(props.controls.map(shownFor))].flatMap((key, at) => {
     const group = props.controls.filter((control) => shownFor(control) === key); // they stand there together

@@ -30,6 +30,9 @@ function hideCard(root, hidden) {
   }
 }
 
+/**
+ * @param {import("../border.d.ts").FigureProps & {value?: any}} props
+ */
 export function mount(root, props, _emit, watch) {
   // the curve stands right below the page's name
   const title = el(props.main || root.closest(".tfe-card-curve") ? "h2" : "h3", {

@@ -76,7 +76,10 @@ document.adoptedStyleSheets.push(ofTask);
 
 let serial = 0;
 
-/** props, value and events: see ask.py. */
+/**
+ * props, value and events: see ask.py.
+ * @param {import("../border.d.ts").InputBarProps & {value?: any}} props
+ */
 export async function mount(root, props, emit, watch) {
   const { region, controls, examples } = props;
   const id = `tfe-ask-${(serial += 1)}`;

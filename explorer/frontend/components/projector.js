@@ -26,8 +26,8 @@ const PATIENCE = 10_000; // milliseconds that a phone waits for the figure alone
 const QR_LIMIT = 1200; // characters of an address; beyond it the squares are too small for a phone at the back of the hall
 
 /**
- * @param {Record<string, {en: string, zh: string}>} words
- * @param {{question: {en: string, zh: string}, guess: {en: string, zh: string} | null}[]} steps of the page
+ * @param {Record<string, Record<string, string>>} words
+ * @param {Pick<import("../border.d.ts").StepProps, "question" | "guess">[]} steps of the page
  * @param {{lecturing: () => boolean, go: (path: string, step: number) => void}} how goes to another step, or lab
  */
 export function projector(words, steps, { lecturing, go }) {

@@ -75,6 +75,9 @@ function mark() {
   return box;
 }
 
+/**
+ * @param {import("../border.d.ts").ShellProps & {value?: any}} props
+ */
 export function mount(root, props) {
   const { words, site, steps, here } = props;
   from(here);
@@ -346,7 +349,9 @@ export function mount(root, props) {
     ))),
   );
   // ---------------------------------------------------------------- where in the network one is
-  const parts = props.network.flat();
+  /** @type {(import("../border.d.ts").NetworkPart & {button?: any, at?: any})[][]} */
+  const columns = props.network;
+  const parts = columns.flat();
   for (const part of parts) {
     part.button = say(el("button", { type: "button", onclick: () => visit(part) }), part.name);
   }
@@ -359,7 +364,7 @@ export function mount(root, props) {
       el(
         "div",
         { class: "tfe-shell-network" },
-        ...props.network.map((column) =>
+        ...columns.map((column) =>
           el("ol", {}, ...column.map(({ button }) => el("li", {}, button)))
         ),
       ),
@@ -394,6 +399,7 @@ export function mount(root, props) {
         !Object.values(part.view).includes("open");
       return part.at;
     });
+    /** @param {any} part */
     const away = ({ at }) =>
       Math.max(at.top - 0.55 * innerHeight, 0.55 * innerHeight - at.bottom, 0);
     const nearest = seen.reduce(

@@ -126,7 +126,10 @@ const seen = (root, tell) =>
     tell();
   }).observe(root);
 
-/** props: picture (the address of its module), texts; see stage.py. */
+/**
+ * props: picture (the address of its module), texts; see stage.py.
+ * @param {import("../border.d.ts").StageProps & {value?: any}} props
+ */
 export async function mount(root, props, emit, watch) {
   let told = null; // what a new value calls: it is watched once, since whoever sees it first has seen it for all
   watch("value", () => told?.());

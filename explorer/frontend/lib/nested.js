@@ -11,7 +11,7 @@ import { mount } from "../components/figure.js";
  */
 export function nested(plotly, name = "") {
   const node = el("div", { class: `tfe-figure ${name}` });
-  const props = { value: null, plotly };
+  const props = { value: null, plotly, main: false };
   const draws = [];
   mount(node, props, {}, (_, draw) => draws.push(draw));
   return {
