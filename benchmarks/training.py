@@ -66,15 +66,17 @@ def time_twins(seed: int) -> tuple[float, float]:
 def make_step(name: str, way: str) -> Callable[[], object]:
     """Return one step of a network, forward and backward."""
     shape, rows = SIZES[name]
-    half, again = WAYS[way]
+    half, repeats = WAYS[way]
     slots = Slots(shape, [Techniques(batch=rows)], [1], 10)
-    tokens, wanted = slots.draw_batch()
+    tokens, answers = slots.draw_batch()
 
     def step() -> object:
         kind = torch.autocast("cpu", torch.bfloat16) if half else contextlib.nullcontext()
         with kind:
-            logits = model.forward(slots.parameters, tokens, shape, slots.switches, recompute=again)
-        loss = torch.nn.functional.cross_entropy(logits[0].float(), wanted[0])
+            logits = model.forward(
+                slots.parameters, tokens, shape, slots.switches, recompute=repeats
+            )
+        loss = torch.nn.functional.cross_entropy(logits[0].float(), answers[0])
         return torch.autograd.grad(loss, [*slots.parameters.values()], allow_unused=True)
 
     return step

@@ -57,22 +57,22 @@ def train_live(request: Request) -> Iterator[Turn]:
 
 def _take_frame(slots: Slots, kinds: int, held_out: tuple[np.ndarray, np.ndarray]) -> Frame:
     judged = slots.judge(*held_out)
-    own = slice(None, None, len(slots.runs) // kinds)  # the first seed of each kind
+    firsts = slice(None, None, len(slots.runs) // kinds)  # the first seed of each kind
     broken = np.array(slots.broke) > 0
     return Frame(
         step=slots.step,
         loss=freeze(np.where(broken, np.nan, judged.loss).reshape(kinds, -1)),
         right=freeze(np.where(broken, np.nan, judged.right).reshape(kinds, -1)),
-        rate=freeze(slots.rates()[own]),
-        norms=freeze(slots.measure_norms()[own]),
-        weights=freeze(np.nan_to_num(judged.weights[own]), np.float16),
+        rate=freeze(slots.rates()[firsts]),
+        norms=freeze(slots.measure_norms()[firsts]),
+        weights=freeze(np.nan_to_num(judged.weights[firsts]), np.float16),
     )
 
 
 def _finish(request: Request, slots: Slots, frames: Sequence[Frame], stopped: bool) -> Explanation:
     kinds = len(request.list_techniques())
-    own = slice(None, None, len(slots.runs) // kinds)
-    given, wanted = draw_held_out(request.shape, HELD_OUT)
+    firsts = slice(None, None, len(slots.runs) // kinds)
+    given, answers = draw_held_out(request.shape, HELD_OUT)
     end = slots.judge(*draw_held_out(request.shape, LARGE))
 
     def stack(name: str) -> np.ndarray:
@@ -86,10 +86,10 @@ def _finish(request: Request, slots: Slots, frames: Sequence[Frame], stopped: bo
         norms=freeze(stack("norms")),
         weights=freeze(stack("weights"), np.float16),
         digits=freeze(given[0], np.int32),
-        wanted=freeze(wanted[0], np.int32),
+        wanted=freeze(answers[0], np.int32),
         whole=freeze(np.nan_to_num(end.whole).reshape(kinds, -1)),
         calibration=freeze(np.nan_to_num(end.calibration).reshape(kinds, -1)),
         broke=freeze(np.reshape(slots.broke, (kinds, -1)), np.int32),
         stopped=stopped,
-        state=freeze(slots.averaged_weights()[own]),
+        state=freeze(slots.averaged_weights()[firsts]),
     )

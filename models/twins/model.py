@@ -40,12 +40,12 @@ def list_parts(shape: Shape) -> list[slice]:
 
 def split_flat(flat: Tensor, shape: Shape) -> dict[str, Tensor]:
     """Return the parameters by name, (slot, …) each, as views of the flat matrix."""
-    found, at = {}, 0
+    views, at = {}, 0
     for name, size in list_parameters(shape).items():
         count = math.prod(size)
-        found[name] = flat[:, at : at + count].view(-1, *size)
+        views[name] = flat[:, at : at + count].view(-1, *size)
         at += count
-    return found
+    return views
 
 
 def draw_parameters(shape: Shape, seed: int) -> Tensor:
@@ -55,9 +55,9 @@ def draw_parameters(shape: Shape, seed: int) -> Tensor:
     for name, size in list_parameters(shape).items():
         if len(size) == 2:
             # PyTorch holds a weight as (out, in), and an embedding as it stands here
-            drawn = torch.empty(size if name == "embed" else size[::-1])
-            nn.init.xavier_uniform_(drawn, generator=generator)
-            parts.append(drawn if name == "embed" else drawn.T)
+            weight = torch.empty(size if name == "embed" else size[::-1])
+            nn.init.xavier_uniform_(weight, generator=generator)
+            parts.append(weight if name == "embed" else weight.T)
         else:
             parts.append(torch.full(size, float(name.endswith(("norm", "norm1", "norm2")))))
     return torch.cat([part.flatten() for part in parts])

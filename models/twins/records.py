@@ -75,7 +75,7 @@ class Shape:
 
 def list_parameters(shape: Shape) -> dict[str, tuple[int, ...]]:
     """Return name → shape of every parameter of one network, in the order of the flat matrix, which
-    is PyTorch's own. A weight is (in, out)."""
+    is PyTorch's run. A weight is (in, out)."""
     d, inner = shape.width, FEED_FORWARD * shape.width
     layer = {
         "qkv": (d, 3 * d),
@@ -97,23 +97,23 @@ def list_parameters(shape: Shape) -> dict[str, tuple[int, ...]]:
     return sizes | {"norm": (d,), "norm_bias": (d,), "head": (d, DIGITS), "head_bias": (DIGITS,)}
 
 
-def _norm(own: Techniques, _steps: int) -> Techniques:
-    return replace(own, norm="pre" if own.norm == "post" else "post")
+def _norm(run: Techniques, _steps: int) -> Techniques:
+    return replace(run, norm="pre" if run.norm == "post" else "post")
 
 
 # The technique that a twin changes, from its sibling's techniques and the steps of the run.
 CHANGES: Mapping[str, Any] = {
-    "none": lambda own, _steps: own,
-    "constant": lambda own, _steps: replace(own, schedule="constant"),
-    "noam": lambda own, steps: replace(own, schedule="noam", warmup=steps // 5),
-    "warmup": lambda own, steps: replace(own, warmup=steps // 3),
+    "none": lambda run, _steps: run,
+    "constant": lambda run, _steps: replace(run, schedule="constant"),
+    "noam": lambda run, steps: replace(run, schedule="noam", warmup=steps // 5),
+    "warmup": lambda run, steps: replace(run, warmup=steps // 3),
     "norm": _norm,
-    "residual": lambda own, _steps: replace(own, residual=False),
-    "dropout": lambda own, _steps: replace(own, dropout=0.1),
-    "smoothing": lambda own, _steps: replace(own, smoothing=0.1),
-    "average": lambda own, _steps: replace(own, average=True),
-    "batch": lambda own, _steps: replace(own, batch=max(1, own.batch // 4)),
-    "sgd": lambda own, _steps: replace(own, optimizer="sgd"),
+    "residual": lambda run, _steps: replace(run, residual=False),
+    "dropout": lambda run, _steps: replace(run, dropout=0.1),
+    "smoothing": lambda run, _steps: replace(run, smoothing=0.1),
+    "average": lambda run, _steps: replace(run, average=True),
+    "batch": lambda run, _steps: replace(run, batch=max(1, run.batch // 4)),
+    "sgd": lambda run, _steps: replace(run, optimizer="sgd"),
 }
 
 
@@ -161,7 +161,7 @@ class Request(Apart):
 
     def list_techniques(self) -> tuple[Techniques, ...]:
         """Return the techniques of the run, and of its twin where it has one."""
-        own = Techniques(
+        run = Techniques(
             rate=self.rate,
             schedule=self.schedule,
             warmup=self.warmup,
@@ -170,8 +170,8 @@ class Request(Apart):
             few=bool(self.few),
         )
         if not self.is_twin:
-            return (own,)
-        return own, replace(CHANGES[self.change](own, self.steps), rate=self.rate * self.factor)
+            return (run,)
+        return run, replace(CHANGES[self.change](run, self.steps), rate=self.rate * self.factor)
 
 
 def check(request: Request) -> None:

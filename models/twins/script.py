@@ -39,7 +39,7 @@ ENDS = {
 def export_parameters(state: NDArray[Any], shape: Shape) -> tuple[NDArray[Any], list[Any]]:
     """Return the flat parameters of runs, (run, parameter), as PyTorch arranges them, and [name,
     first column, shape] of each as the module of the script names it."""
-    found, names, at = [], [], 0
+    parts, names, at = [], [], 0
     for name, size in list_parameters(shape).items():
         count = math.prod(size)
         part = state[:, at : at + count]
@@ -49,9 +49,9 @@ def export_parameters(state: NDArray[Any], shape: Shape) -> tuple[NDArray[Any], 
         layer, _, short = name.rpartition(".")
         full = f"1.layers.{layer}.{NAMES[short]}" if layer else ENDS[name]
         names.append([full, at, list(size)])
-        found.append(part)
+        parts.append(part)
         at += count
-    return np.concatenate(found, 1), names
+    return np.concatenate(parts, 1), names
 
 
 def can_be_written(run: Techniques) -> bool:

@@ -57,18 +57,18 @@ def train_to_end(
 ) -> list[dict[str, float]]:
     """Train runs side by side; return the held-out figures of each at the end. A run whose loss was
     no number has a loss without bound."""
-    found = []
-    given, wanted = draw_held_out(shape, LARGE, draw)
+    ends = []
+    given, answers = draw_held_out(shape, LARGE, draw)
     for begin in range(0, len(runs), MANY):
         part = slice(begin, begin + MANY)
         slots = Slots(shape, runs[part], seeds[part], steps)
         for _ in range(steps):
             slots.advance()
-        end = slots.judge(given, wanted)
+        end = slots.judge(given, answers)
         for at, broke in enumerate(slots.broke):
             figures = {name: round(float(getattr(end, name)[at]), 5) for name in BROKEN}
-            found.append(dict(BROKEN) if broke or math.isnan(figures["loss"]) else figures)
-    return found
+            ends.append(dict(BROKEN) if broke or math.isnan(figures["loss"]) else figures)
+    return ends
 
 
 def choose_rate(
@@ -144,13 +144,13 @@ def measure_field(log: Log) -> dict[str, Any]:
     for norm, warmup, layers in product(
         ("post", "pre"), study_plan.FIELD_WARMUPS, study_plan.FIELD_LAYERS
     ):
-        one = replace(study_plan.FIELD, norm=norm, warmup=warmup, layers=layers)
+        cell = replace(study_plan.FIELD, norm=norm, warmup=warmup, layers=layers)
 
-        def work(one: Request = one) -> list[float]:
-            (own,) = one.list_techniques()
+        def work(cell: Request = cell) -> list[float]:
+            (run,) = cell.list_techniques()
             pairs = list(product(study_plan.FIELD_RATES, study_plan.FIELD_SEEDS))
-            runs = [replace(own, rate=rate) for rate, _ in pairs]
-            ends = train_to_end(one.shape, runs, [seed for _, seed in pairs], one.steps)
+            runs = [replace(run, rate=rate) for rate, _ in pairs]
+            ends = train_to_end(cell.shape, runs, [seed for _, seed in pairs], cell.steps)
             return [end["right"] for end in ends]
 
         cells.append(log.do(repr(("field", norm, warmup, layers)), work))
@@ -166,7 +166,7 @@ def measure_field(log: Log) -> dict[str, Any]:
 
 def measure_bands(log: Log) -> dict[str, list[list[float]]]:
     """Return the held-out loss of five seeds at every frame, (frame, seed), by request."""
-    found = {}
+    bands = {}
     for request in list_banded():
 
         def work(request: Request = request) -> list[list[float]]:
@@ -180,8 +180,8 @@ def measure_bands(log: Log) -> dict[str, list[list[float]]]:
                 frames.append([round(float(x), 3) for x in slots.judge(*held_out).loss])
             return frames
 
-        found[name_band(request)] = log.do(repr(("band", name_band(request))), work)
-    return found
+        bands[name_band(request)] = log.do(repr(("band", name_band(request))), work)
+    return bands
 
 
 def run_all(log: Log) -> dict[str, Any]:

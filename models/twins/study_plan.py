@@ -77,7 +77,7 @@ KNOBS: Final[Mapping[str, Knob]] = {
 
 def list_banded() -> list[Request]:
     """Return the requests whose last run has a stored band."""
-    return [replace(base, change=one) for base, some in BASES.items() for one in some]
+    return [replace(base, change=name) for base, some in BASES.items() for name in some]
 
 
 def name_band(request: Request) -> str:

@@ -75,22 +75,24 @@ class Slots:
         self._clip = torch.tensor([run.clip or math.inf for run in runs])
         generators = {seed: np.random.default_rng((seed, 2)) for seed in seeds}
         size = (FEW, shape.length)
-        self._few = {seed: one.integers(0, DIGITS, size) for seed, one in generators.items()}
+        self._few = {
+            seed: generator.integers(0, DIGITS, size) for seed, generator in generators.items()
+        }
 
     def draw_batch(self) -> tuple[Tensor, Tensor]:
         """Return sequences and answers of the next step, (slot, token) each. Those of a slot hang
         on its seed and the step alone."""
-        drawn: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray]] = {}
+        batches: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray]] = {}
         each = []
         for run, seed in zip(self.runs, self.seeds, strict=True):
-            if (seed, run.few) not in drawn:
+            if (seed, run.few) not in batches:
                 few = self._few[seed] if run.few else None
-                drawn[seed, run.few] = draw_sequences(
+                batches[seed, run.few] = draw_sequences(
                     self.shape, (seed, 1, self.step + 1), self.rows, few
                 )
-            each.append(drawn[seed, run.few])
-        given, wanted = (np.stack(part).reshape(len(each), -1) for part in zip(*each, strict=True))
-        return torch.from_numpy(given), torch.from_numpy(wanted)
+            each.append(batches[seed, run.few])
+        given, answers = (np.stack(part).reshape(len(each), -1) for part in zip(*each, strict=True))
+        return torch.from_numpy(given), torch.from_numpy(answers)
 
     def _draw_masks(self) -> list[Tensor] | None:
         """Return the masks of dropout; they take nothing from the generator of the batches."""
@@ -107,11 +109,11 @@ class Slots:
 
     def advance(self) -> None:
         """Train every slot for one step. A slot whose loss is no number is broken, and rests."""
-        tokens, wanted = self.draw_batch()
+        tokens, answers = self.draw_batch()
         switches = replace(self.switches, masks=self._draw_masks())
         logits = model.forward(self.parameters, tokens, self.shape, switches)
         log_p = logits.log_softmax(-1)
-        losses = -log_p.gather(-1, wanted[..., None])[..., 0]
+        losses = -log_p.gather(-1, answers[..., None])[..., 0]
         if any(run.smoothing for run in self.runs):
             losses = torch.lerp(losses, -log_p.mean(-1), self._smooth)
         total = (losses * self._share).sum(1)
@@ -169,14 +171,14 @@ class Slots:
         return torch.where(average, torch.stack([*self.snapshots]).mean(0), self.flat)
 
     @torch.no_grad()
-    def judge(self, given: np.ndarray, wanted: np.ndarray) -> Judgement:
+    def judge(self, given: np.ndarray, answers: np.ndarray) -> Judgement:
         """Return the figures on held-out sequences, (row, position) each, without dropout."""
         slots, length = len(self.runs), self.shape.length
         tokens = torch.from_numpy(given.reshape(1, -1)).expand(slots, -1)
         kept: list[Tensor] = []
         parameters = model.split_flat(self.averaged_weights(), self.shape)
         p = model.forward(parameters, tokens, self.shape, self.switches, kept).log_softmax(-1)
-        right_answer = torch.from_numpy(wanted.reshape(1, -1)).expand(slots, -1)
+        right_answer = torch.from_numpy(answers.reshape(1, -1)).expand(slots, -1)
         loss = -p.gather(-1, right_answer[..., None])[..., 0].mean(1)
         sure, best = p.exp().max(-1)
         right = (best == right_answer).float()
@@ -186,7 +188,7 @@ class Slots:
             right.mean(1).numpy(),
             whole.numpy(),
             measure_calibration(sure, right).numpy(),
-            torch.stack([one[:, 0] for one in kept], 1).numpy(),
+            torch.stack([layer[:, 0] for layer in kept], 1).numpy(),
         )
 
 

@@ -33,8 +33,8 @@ def load_studies() -> dict[str, Any]:
 @cache
 def find_shown_sequence(task: str, length: int) -> tuple[list[int], list[int]]:
     """Return the held-out sequence whose maps are drawn, and its answer."""
-    given, wanted = draw_held_out(Shape(length=length, task=task), HELD_OUT)
-    return given[0].tolist(), wanted[0].tolist()
+    given, answers = draw_held_out(Shape(length=length, task=task), HELD_OUT)
+    return given[0].tolist(), answers[0].tolist()
 
 
 def format_percent(value: float) -> str:
@@ -44,12 +44,12 @@ def format_percent(value: float) -> str:
 
 def facts() -> dict[str, Any]:
     """Return the stored results that the card names."""
-    return {"studies": {"claimed": sum(bool(one["sign"]) for one in _knobs().values())}}
+    return {"studies": {"claimed": sum(bool(knob["sign"]) for knob in _knobs().values())}}
 
 
 def pairs() -> tuple[TitleFigure, ...]:
     """Return the four figures of the title row."""
-    claimed = sum(bool(one["sign"]) for one in _knobs().values())
+    claimed = sum(bool(knob["sign"]) for knob in _knobs().values())
     return (
         TitleFigure(labels.CARD["parameters"], "26 k", texts.SIZE_NOTE),
         TitleFigure(labels.CARD["data"], texts.DATA),
@@ -128,15 +128,15 @@ def draw_knobs(*_run: Any) -> dict[str, object]:
     rows = [
         (
             texts.KNOBS[name],
-            texts.METRICS[one["metric"]],
-            round(sum(one["before"]["ends"]) / 5, 4),
-            round(sum(one["after"]["ends"]) / 5, 4),
-            float(f"{one['before']['rate']:.2g}"),
-            float(f"{one['after']['rate']:.2g}"),
-            max(one["up"], one["down"]),
-            f"{one['steps']} × {one['layers']}, {one['length']}",
+            texts.METRICS[knob["metric"]],
+            round(sum(knob["before"]["ends"]) / 5, 4),
+            round(sum(knob["after"]["ends"]) / 5, 4),
+            float(f"{knob['before']['rate']:.2g}"),
+            float(f"{knob['after']['rate']:.2g}"),
+            max(knob["up"], knob["down"]),
+            f"{knob['steps']} × {knob['layers']}, {knob['length']}",
         )
-        for name, one in knobs.items()
+        for name, knob in knobs.items()
     ]
     return describe_drawn_figure(
         "twins-knobs",

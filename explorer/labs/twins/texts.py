@@ -20,7 +20,7 @@ KICKER: Final = _(
     "Vaswani et al., 2017 · arXiv 1706.03762, section 5",
     "Vaswani 等，2017 · arXiv 1706.03762，第 5 节",
 )
-EQUATION: Final = "θ ← θ − {query:η_t} m / (√v + ε)"
+EQUATION: Final = "θ ← θ − {query:η_t} {key:m} / (√{value:v} + ε)"
 SPOKEN: Final = _(
     "theta becomes theta minus the rate eta at step t, times the mean of gradients m over the"
     " square root of the mean of squared gradients v plus epsilon",
@@ -42,9 +42,9 @@ WIDTH: Final = _("width", "宽度")
 RATE: Final = _("rate", "学习率")
 SCHEDULE: Final = _("schedule", "安排")
 SCHEDULES: Final[Mapping[str, Text]] = {
-    "linear": _("falls to 0", "降到 0"),
+    "linear": _("linear", "线性"),
     "constant": _("constant", "恒定"),
-    "noam": _("1 / √step", "1 / √步数"),
+    "noam": _("1 / √t", "1 / √t"),
 }
 WARMUP: Final = _("warm-up", "预热步数")
 NORM: Final = _("norm", "归一化")
@@ -54,7 +54,7 @@ NORMS: Final[Mapping[str, Text]] = {
 }
 BATCH: Final = _("batch", "批大小")
 FEW: Final = _("data", "数据")
-FEWS: Final[Mapping[int, Text]] = {0: _("fresh", "全新"), 1: _("100 fixed", "固定 100 条")}
+FEWS: Final[Mapping[int, Text]] = {0: _("fresh", "全新"), 1: _("100", "100 条")}
 STEPS_LABEL: Final = _("steps", "步数")
 SEEDS: Final = _("seeds", "种子数")
 SEED: Final = _("seed", "随机种子")

@@ -103,18 +103,18 @@ def name_kinds(request: Request) -> list[Text]:
 def _list_bands(request: Request) -> list[Value | None]:
     """Return the stored bands of the runs, None for a run that no study has trained."""
     known = about.load_studies()["bands"]
-    found: list[Value | None] = []
+    bands: list[Value | None] = []
     alone = replace(request, change="none", factor=1.0)
-    for one in (alone, request)[: len(request.list_techniques())]:
-        losses = known.get(name_band(one))
+    for side in (alone, request)[: len(request.list_techniques())]:
+        losses = known.get(name_band(side))
         if losses is None:
-            found.append(None)
+            bands.append(None)
             continue
-        steps = [round(at * one.steps / (len(losses) - 1)) for at in range(len(losses))]
-        found.append(
+        steps = [round(at * side.steps / (len(losses) - 1)) for at in range(len(losses))]
+        bands.append(
             {"steps": steps, "low": list(map(min, losses)), "high": list(map(max, losses))}
         )
-    return found
+    return bands
 
 
 def _without_nan(values: Any) -> Any:
@@ -122,7 +122,7 @@ def _without_nan(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         return _without_nan(values.tolist())
     if isinstance(values, list):
-        return [_without_nan(one) for one in values]
+        return [_without_nan(value) for value in values]
     return None if math.isnan(values) else round(values, 5)
 
 
@@ -152,10 +152,10 @@ def draw_curves(explanation: Explanation, request: Request, state: str) -> Value
     """Draw both losses over their bands, and the rates; with the weights and the scripts."""
     run = {key: getattr(explanation, key) for key in ("steps", "loss", "right", "rate")}
     scripts = [
-        write_script(own, request.shape, request.steps, request.seed)
-        if can_be_written(own)
+        write_script(run_, request.shape, request.steps, request.seed)
+        if can_be_written(run_)
         else None
-        for own in request.list_techniques()
+        for run_ in request.list_techniques()
     ]
     weights, names = export_parameters(explanation.state, request.shape)
     return _draw_losses(
@@ -189,7 +189,7 @@ def find_telling_head(weights: Any, task: str) -> str:
 def _draw_inside(
     request: Request, state: str, steps: Sequence[int], norms: Any, weights: Any
 ) -> Value:
-    given, wanted = about.find_shown_sequence(request.task, request.length)
+    given, answers = about.find_shown_sequence(request.task, request.length)
     parts = [
         texts.EMBEDDING,
         *(fill_text(texts.LAYER, n=at + 1) for at in range(request.layers)),
@@ -207,7 +207,7 @@ def _draw_inside(
         kept=len(weights),
         pick=find_telling_head(weights[-1, 0], request.task),
         digits=given,
-        wanted=wanted,
+        wanted=answers,
         scale=colorscale(WEIGHTS),
     ) | {"weights": pack_raw((weights * 255).round().astype(np.uint8), 1 / 255)}
 
@@ -234,9 +234,9 @@ def draw_field(_seen: Any, request: Request, state: str) -> Value:
         **{name: getattr(FIELD, name) for name in ("batch", "few", "steps", "change", "factor")},
     }
     sets = [
-        {name: spell_value(value) for name, value in (asked | one).items()}
+        {name: spell_value(value) for name, value in (asked | panel).items()}
         for norm in ("post", "pre")
-        for one in ({"norm": norm, "warmup": warmup} for warmup in FIELD_WARMUPS)
+        for panel in ({"norm": norm, "warmup": warmup} for warmup in FIELD_WARMUPS)
     ]
     near = [abs(math.log(rate / request.rate)) for rate in FIELD_RATES]
     deep = [abs(layers - request.layers) for layers in FIELD_LAYERS]
@@ -330,7 +330,7 @@ def steps() -> tuple[GuidedStep, ...]:
     """Return the guided steps: runs as links, and the figure that each speaks about."""
     first(), about.load_studies()  # a lab whose files cannot be read has no steps, and is closed
     _, reverse, deep, few = _spell_examples()
-    shown: dict[str, Shown] = {
+    places: dict[str, Shown] = {
         "falls": ("", {}, "curves"),
         "rate": ("", {}, "field"),
         "deep": ("", {"cell": "17"}, "field"),
@@ -340,4 +340,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "few": (few, {}, "curves"),
         "knobs": ("", {}, "knobs"),
     }
-    return build_steps(texts, shown)
+    return build_steps(texts, places)
