@@ -36,32 +36,37 @@ AT_ONCE: dict[str, Any] = {
 MARKS = """([name, kind, style]) => {
     const read = (text) => new DOMParser().parseFromString(
         String(text).replaceAll("<br>", " "), "text/html").body.textContent;
-    const many = (one, n) => (Array.isArray(one) ? one[n] : one);
     const plotted = (node) => {
         const full = node._fullLayout ?? {};
         const px = (one, letter, id) => {
             const axis = full[`${letter}axis${(id ?? letter).slice(1)}`];
             return axis._offset + axis.d2p(one);
         };
-        const text = (text, x, y, { xref, yref, ...more }) => ({ ...more, kind: "text",
+        const nth = (list, n) => (Array.isArray(list) ? list[n] : list);
+        const face = (family) => ["title", "mono"].find((name) => family === getComputedStyle(node)
+            .getPropertyValue(`--font-${name}`).trim()) ?? "ui";
+        // a trace named "words" says what a visitor wrote
+        const text = (text, x, y, { xref, yref, font, ...more }, n) => ({ ...more, kind: "text",
             text: read(text), whole: read(text).trim(), left: node.offsetLeft + px(x, "x", xref),
-            top: node.offsetTop + px(y, "y", yref) });
+            top: node.offsetTop + px(y, "y", yref), size: nth(font.size, n),
+            face: more.trace === "words" ? null : face(nth(font.family, n)) });
         const middle = (trace, axis, n) =>
             trace.type !== "bar" || (trace.orientation === "h") === (axis === "y")
-                ? trace[axis][n] : many(trace.base, n) + trace[axis][n] / 2;
+                ? trace[axis][n] : nth(trace.base, n) + trace[axis][n] / 2;
         return [
-            ...(node.data ?? [])
+            ...(node._fullData ?? [])
                 .filter(({ mode, type }) => mode?.includes("text") || type === "bar")
-                .flatMap((trace) => [trace.text ?? []].flat().map((one, n) => one && text(
-                    one, middle(trace, "x", n), middle(trace, "y", n), { xref: trace.xaxis,
-                        yref: trace.yaxis, trace: trace.name ?? "",
-                        size: many(trace.textfont?.size, n) ?? 12 })).filter(Boolean)),
+                .flatMap((trace) => [trace.text ?? []].flat().flatMap((one, n) => one
+                    ? [text(one, middle(trace, "x", n), middle(trace, "y", n), {
+                        xref: trace.xaxis, yref: trace.yaxis, font: trace.textfont,
+                        trace: trace.name }, n)] : [])),
             ...(full.annotations ?? []).filter(({ xref }) => xref !== "paper")
-                .map((one) => text(one.text, one.x, one.y,
-                    { ...one, trace: "note", size: one.font.size })),
-            ...Object.entries(full).filter(([key, axis]) => /^[xy]axis/.test(key) && axis.ticktext
-                && axis.showticklabels).flatMap(([, axis]) => axis.ticktext.map((one) => ({
-                    kind: "text", text: read(one), whole: read(one), size: axis.tickfont.size }))),
+                .map(({ text: one, x, y, xref, yref, font }) =>
+                    text(one, x, y, { xref, yref, font, trace: "note" })),
+            ...Object.entries(full).filter(([key, axis]) => /^[xy]axis/.test(key)
+                && axis.ticktext && axis.showticklabels).flatMap(([, axis]) =>
+                axis.ticktext.map((one) => ({ kind: "text", text: read(one), whole: read(one),
+                    size: axis.tickfont.size, face: "ui" }))),
             ...(full.shapes ?? []).map(({ line: { color, width, dash }, fillcolor, type }) =>
                 ({ kind: "shape", type, line: color, width, dash, fill: fillcolor })),
         ];

@@ -21,7 +21,7 @@ from explorer.labs.image_transformer.drawn import Layout, lay_out_rows, lay_out_
 from explorer.values.exact_rows import RowSource, exact_row_store
 from models.image_transformer.records import Made, Step
 from tests.browser.staged import NEW, Picture, alone, heard, joined, listen, opening
-from tests.browser.waiting import addressed, looked, quiet
+from tests.browser.waiting import addressed, becomes, looked, quiet
 from tests.explorer import drawn_pictures
 from tests.explorer.reached import known, reach
 
@@ -161,13 +161,8 @@ def test_a_pixel_is_locked_with_its_blocks(page: Page, picture: Picture) -> None
         f" {weights(two, 3)[1, 529, best]:.2f}",
         f"In 1D, the pixel made at the same moment is {pixel(one, 529)}.",
     )
-    box = [
-        mark["box"]
-        for mark in picture.marks("pixels")
-        if mark["box"]["x1"] - mark["box"]["x0"] > 150
-    ][1]
-    side = (box["x1"] - box["x0"]) / 28
-    picture.click(picture.spot({"left": box["x0"] + 9.5 * side, "top": box["y0"] + 16.5 * side}))
+    assert picture.traces("memory")[1]["zmax"] == pytest.approx(weights(two, 3)[1, 529].max(), 1e-3)
+    picture.click(picture.spot(picture.box(pattern="local_2d", pos=HERE)))
     drawn(picture, f"local_2d 4.2 {HERE}")
     picture.says(
         f"Pixel (16, 9), made {HERE + 1}th, sees {known(reach(two, HERE, 1)[0])} pixels in 2D"
@@ -175,7 +170,7 @@ def test_a_pixel_is_locked_with_its_blocks(page: Page, picture: Picture) -> None
     assert looked(page) == {"_pos": str(HERE)}
     picture.point(pattern="local_1d", pos=20 * 28 + 12)
     expect(picture.find("> .tfe-hover")).to_contain_text("(20, 12) · made 573rd of 784")
-    assert len(picture.marks(dash=[5, 4], line="query")) == 1, "its own blocks are previewed"
+    becomes(page, lambda: len(picture.marks("shape", dash="5px,4px")), 2)  # its own blocks
     page.mouse.down()
     page.mouse.move(*picture.spot(picture.box(pattern="local_1d", pos=16 * 28 + 9)), steps=4)
     drawn(picture, f"local_1d 4.2 {16 * 28 + 9}")

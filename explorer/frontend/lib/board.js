@@ -750,10 +750,13 @@ export function board(
     if (plots.holds(event.target)) desk.focus({ preventScroll: true }); // Plotly keeps the press to itself
     under(event)?.down?.();
   });
-  // A finger scrolls the page and points; zoom is for a pointer that hovers, so Plotly hears of no touch.
+  // A finger scrolls the page and points; zoom is for a pointer that hovers, so Plotly hears of no touch. Nor does it
+  // hear of a press where a held pointer does not zoom, but goes from place to place.
   for (const event of ["touchstart", "mousedown"]) {
     paper.addEventListener(event, (press) => {
-      if (pressed === "touch" && plots.holds(press.target)) press.stopPropagation();
+      if (pressed === "touch" ? plots.holds(press.target) : plots.holds(press.target, false)) {
+        press.stopPropagation();
+      }
     }, { capture: true, passive: true });
   }
   paper.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());

@@ -60,19 +60,22 @@ function sharpen(node, { data, layout }) {
   );
   [...node.querySelectorAll(".heatmaplayer image, .hm image")].forEach((image, n) => {
     const map = maps[n];
-    if (!Array.isArray(map?.colorscale)) return;
+    if (!map?.colorscale?.every?.(([, one]) => one.startsWith("#"))) return;
     const [x, y, width, height] = ["x", "y", "width", "height"]
       .map((name) => Number(image.getAttribute(name)));
     const [rows, columns] = [map.z.length, map.z[0].length];
     const axis = layout[`yaxis${(map.yaxis ?? "y").slice(1)}`] ?? {};
     const downwards = axis.autorange === "reversed" || axis.range?.[0] > axis.range?.[1];
+    // a scale whose colours let through what lies under them
+    const veils = map.colorscale.map(([, one]) => one.slice(7));
     const ordered = downwards ? map.z : [...map.z].reverse();
     image.replaceWith(vectors({
       box: { x0: x, x1: x + width, y0: y, y1: y + height },
       data: ordered.flatMap((row) => Array.from(row, (value) => value ?? Number.NaN)),
       rows,
       columns,
-      of: shades(map.colorscale.map(([, one]) => one)),
+      of: shades(map.colorscale.map(([, one]) => one.slice(0, 7))),
+      veil: (share) => veils[Math.round(share * (veils.length - 1))],
       low: map.zmin,
       high: map.zmax,
       empty: "#00000000",

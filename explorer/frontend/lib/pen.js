@@ -500,18 +500,16 @@ export function asSvg({ marks, width, height }, attributes = {}) {
 
 /** Cells as one path for each colour, neighbours of one colour in a row as one rectangle. */
 export function vectors(
-  { box, data, rows, columns, scale, low, high, gamma, empty, alpha, of = shades(scale, gamma) },
+  { box, data, rows, columns, scale, low, high, gamma, empty, alpha, ...more },
 ) {
+  const { of = shades(scale, gamma), veil = () => "" } = more; // veil(share): "80" lets half through
+  const share = (value) => Math.max(0, Math.min(1, (value - low) / (high - low || 1)));
   const [w, h] = [(box.x1 - box.x0) / columns, (box.y1 - box.y0) / rows];
-  const name = (
-    value,
-  ) => (value === value
-    ? asHex(
-      Array.from(of.subarray(...[0, 3].map((more) =>
-        more + 3 * Math.max(0, Math.min(255, Math.round(((value - low) / (high - low || 1)) * 255)))
-      ))),
-    )
-    : colour(empty));
+  const name = (value) => {
+    if (value !== value) return colour(empty);
+    const at = 3 * Math.round(share(value) * 255);
+    return asHex(Array.from(of.subarray(at, at + 3))) + veil(share(value));
+  };
   const round = (value) => Math.round(value * 100) / 100;
   const paths = new Map();
   for (let row = 0; row < rows; row += 1) {

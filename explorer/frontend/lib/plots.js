@@ -360,6 +360,12 @@ export function plotsOf(paper, { address, selected, moved }) {
     clear() {
       while (kept.length) kept.pop().node.remove();
     },
-    holds: (target) => kept.some(({ node }) => node.contains(target)),
+    /** Is this a part of a figure, of one that is dragged in this way? */
+    holds: (target, dragmode) =>
+      kept.some(({ node }) =>
+        node.contains(target) &&
+        (dragmode === undefined ||
+          (node._fullLayout?.dragmode === dragmode && !target.closest?.(".modebar")))
+      ),
   };
 }

@@ -22,6 +22,7 @@ export const BARE = {
   showgrid: false,
   zeroline: false,
   ticks: "",
+  tickvals: [], // else Plotly makes labels that nobody sees
   showticklabels: false,
 };
 
@@ -317,8 +318,9 @@ export class Sheet {
     return { data: [written, ...this.data], layout };
   }
 
-  /** Places it in the picture of its pen. */
-  place(box) {
-    this.pen.plot(box, this.figure(box));
+  /** Places it in the picture of its pen. more: of the layout */
+  place(box, more = {}) {
+    const { data, layout } = this.figure(box);
+    this.pen.plot(box, { data, layout: { ...layout, ...more } });
   }
 }

@@ -1,13 +1,15 @@
-// A picture that grows pixel by pixel, in rows and in tiles side by side: what each pixel may look at, how hard each
-// head looks, and what it can know of layer by layer. The value is made by drawn.py; the weights of a
-// layer come from the addresses that it names, all heads of a position in one row.
+// A picture made pixel by pixel, in rows and in tiles side by side, as Plotly figures: what each pixel may look at and
+// how hard a head looks. Small maps of heads, of layers and of pictures stay with the pen, since Plotly takes too long
+// for a dozen of them at each step. The value is made by drawn.py; the weights of a layer come from the addresses that
+// it names, all heads of a position in one row.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
 import { headOf } from "../../frontend/lib/selection.js";
 import { looksOf } from "../../frontend/lib/exact_rows.js";
-import { around, cellIn, colour, onCanvas, Pen, shades } from "../../frontend/lib/pen.js";
+import { around, colour, onCanvas, Pen, shade } from "../../frontend/lib/pen.js";
 import { border, rgb } from "../../frontend/lib/raster.js";
+import { faint, heatOf, Sheet } from "../../frontend/lib/sheet.js";
 import { ordinal, weight } from "../../frontend/lib/signs.js";
 import { byPixel, layout } from "./layout.js";
 import { place, sentenceOf, TEXT, where } from "./saying.js";
@@ -18,6 +20,9 @@ const GAP = 20; // px between two boards
 const GHOST = 0.3; // of what is still to come
 const TILE = 66; // px of a head's height
 const FIELD = 34;
+const STOPS = 33; // colours of the scale of weights
+const KNOWN = 6; // layers that differ in the strength of their blue
+const strength = (layer) => Math.max(0.26, 0.86 - 0.14 * layer); // of it, layers from 0
 const layouts = new Map(); // those that were seen before, for a picture that grows comes many times
 
 function laid(pattern) {
@@ -97,39 +102,26 @@ function stages({ whole, position }, { it, made }) {
   return stage;
 }
 
-/**
- * A picture in colours. levels: (row, column[, channel]). stage: see `stages`. weights: by pixel, NaN where none, drawn
- * against `most`. field: by pixel, through how many layers it is known (0: not), drawn up to `upto`.
- */
-function coloured(
-  { rows, columns, channels },
-  levels,
-  { stage = null, weights = null, most = 0, field = null, upto = 0 } = {},
-) {
+/** The colours of a picture, 0 … 255, three to each pixel. levels: (row, column[, channel]). stage: see `stages`. */
+function colours({ channels, size }, levels, stage) {
+  const [ground, ink] = ["sunk", "ink"].map((name) => rgb(colour(name)));
+  return Uint8ClampedArray.from({ length: 3 * size }, (_, n) => {
+    const [i, k] = [Math.floor(n / 3), n % 3];
+    const [at, level] = [stage ? stage[i] : 2, levels[channels === 1 ? i : n]];
+    if (at === 2) return level;
+    // What is still to come is a faint drawing on the ground, so that its black is not taken for a level that was made.
+    const ghost = channels === 1 ? ((ink[k] - ground[k]) * level) / 255 : level - ground[k];
+    return ground[k] + (at ? ghost * GHOST : 0);
+  });
+}
+
+/** The same as a picture that the pen takes. */
+function coloured(shape, levels, stage = null) {
+  const { rows, columns } = shape;
   const out = new ImageData(columns, rows);
-  const [ground, ink, key] = ["sunk", "ink", "key"].map((name) => rgb(colour(name)));
-  const colours = shades("weights", 0.8);
-  for (let i = 0; i < rows * columns; i += 1) {
-    const [at, w, layer] = [
-      stage ? stage[i] : 2,
-      weights ? weights[i] : Number.NaN,
-      field ? field[i] : 0,
-    ];
-    const share = w === w && most > 0 ? Math.min(1, w / most) : 0;
-    const over = w === w ? 0.5 + 0.42 * share ** 0.8 : 0;
-    const blue = layer && layer <= upto ? Math.max(0.26, 0.86 - 0.14 * (layer - 1)) : 0;
-    for (let k = 0; k < 3; k += 1) {
-      const level = levels[channels === 1 ? i : channels * i + k];
-      // What is still to come is a faint drawing on the ground, so that its black is not taken for a level that was
-      // made.
-      const ghost = channels === 1 ? ((ink[k] - ground[k]) * level) / 255 : level - ground[k];
-      let x = at === 2 ? level : ground[k] + (at ? ghost * GHOST : 0);
-      if (over) x = x * (1 - over) + colours[3 * Math.round(255 * share) + k] * over;
-      if (blue) x = x * (1 - blue) + key[k] * blue;
-      out.data[4 * i + k] = x;
-    }
-    out.data[4 * i + 3] = 255;
-  }
+  const all = colours({ ...shape, size: rows * columns }, levels, stage);
+  out.data.fill(255);
+  all.forEach((one, n) => (out.data[4 * Math.floor(n / 3) + (n % 3)] = one));
   return out;
 }
 
@@ -153,6 +145,7 @@ export function scene(run, look, pen) {
   const left = big
     ? 0
     : Math.max(0, Math.floor((width - columns * wide - GAP * (columns - 1)) / 2));
+  const sheet = new Sheet(pen);
   let y = 0;
   places.forEach((each, n) => {
     const x = left + (n % columns) * (wide + (big ? 2 : 1) * GAP);
@@ -161,7 +154,7 @@ export function scene(run, look, pen) {
     if (each) {
       const note = each.kept ? t(TEXT.keptNote, { n: each.kept }) : t(each.note);
       caption(pen, { x, y, wide, size, name: t(each.label), note });
-      board(run, look, pen, now, each, box, cell);
+      board(run, look, pen, sheet, now, each, box);
     } else {
       const [rows, across, channels = 1] = run.small.shape;
       caption(pen, {
@@ -178,6 +171,10 @@ export function scene(run, look, pen) {
       });
     }
   });
+  const across = columns * wide + (columns - 1) * (big ? 2 : 1) * GAP;
+  // A held pointer goes from pixel to pixel; the bar of buttons makes it zoom.
+  const boards = { x0: left, x1: left + across, y0: 0, y1: y + above + high };
+  sheet.place(boards, { dragmode: false });
   y += above + high;
   const right = columns * (wide + 2 * GAP);
   if (big) {
@@ -220,76 +217,93 @@ function caption(pen, { x, y, wide, size, name, note }) {
   if (pen.big && more.length) pen.text(x, y + size * 2.15, more.join(" "), { size, room: wide });
 }
 
+/** What lies over the pixels of a picture: how hard the head looks at each, or through which layer each is known. */
+function over({ it }, { position, field }, best) {
+  const shape = { rows: it.rows, columns: it.columns };
+  const half = { name: "memory", x0: 0.5, y0: 0.5 };
+  if (field && position !== null) {
+    const { pixels } = it.reach(position, field);
+    const data = Float32Array.from(pixels, (layer) => layer && layer <= field ? layer : Number.NaN);
+    const scale = upTo(KNOWN, (n) => [n / (KNOWN - 1), faint("key", strength(n))]);
+    return heatOf({ ...shape, data }, { ...half, zmin: 1, zmax: KNOWN, colorscale: scale });
+  }
+  const data = best ? best.pixels : new Float32Array(it.size).fill(Number.NaN);
+  const scale = upTo(STOPS, (n) => {
+    const share = (n / (STOPS - 1)) ** 0.8;
+    return [n / (STOPS - 1), faint(shade("weights", share), 0.5 + 0.42 * share)];
+  });
+  return heatOf({ ...shape, data }, { ...half, zmax: best?.most || 1, colorscale: scale });
+}
+
 /** One pattern's picture with what its pixel may look at. */
-function board(run, look, pen, now, each, box, cell) {
+function board(run, look, pen, sheet, now, each, box) {
   const { it, kept, made } = each;
+  const { rows, columns } = it;
   const { position, field, picture } = now;
   const best = field ? null : now.weights[run.patterns.indexOf(each)]?.[now.head - 1];
   const [stage, levels] = [stages(now, each), each.pictures.slice(picture)];
-  pen.pixels(box, {
-    image: coloured(it, levels, {
-      stage,
-      weights: best?.pixels,
-      most: best?.most,
-      upto: field,
-      field: field && position !== null ? it.reach(position, field).pixels : null,
-    }),
-    radius: 4,
-  });
-  const square = (pixel, grow = 0) =>
-    around(
-      cellIn(box, it.rows, it.columns, Math.floor(pixel / it.columns), pixel % it.columns),
-      grow,
-    );
-  if (stage && cell >= 3) {
+  const part = sheet.part(box, { x: { range: [0, columns] }, y: { range: [0, rows] } });
+  const px = 1 / part.step.cell; // of the picture, in pixels of the model
+  const all = colours(it, levels, stage);
+  part.add({
+    type: "image",
+    name: each.key,
+    x0: 0.5,
+    y0: 0.5,
+    z: upTo(rows, (i) =>
+      upTo(columns, (j) => {
+        const at = 3 * (i * columns + j);
+        return [all[at], all[at + 1], all[at + 2]];
+      })),
+  }, over(each, now, best));
+  const square = (pixel, grow, style) => {
+    const [row, column, by] = [Math.floor(pixel / columns), pixel % columns, grow * px];
+    part.rect(column - by, column + 1 + by, row - by, row + 1 + by, style);
+  };
+  if (stage && px <= 1 / 3) {
     // What is not made is not black: dots on the ground.
-    const dot = Math.max(1, Math.round(cell / 9));
+    const dot = Math.max(px, 1 / 9);
+    const side = (pixel) => {
+      const [x, y] = [pixel % columns, Math.floor(pixel / columns)].map((n) => n + (1 - dot) / 2);
+      return `M${x},${y}H${x + dot}V${y + dot}H${x}Z`;
+    };
     for (const [which, alpha] of [[1, 0.35], [0, 0.7]]) {
-      const dots = Array.from(
-        stage,
-        (one, pixel) => (one === which ? square(pixel, (dot - cell) / 2) : null),
-      ).filter(Boolean);
-      pen.path(dots.map(({ x0, y0 }) => `M${x0},${y0}h${dot}v${dot}h${-dot}z`).join(""), {
-        fill: "control",
-        alpha,
-      });
+      const path = upTo(it.size).filter((pixel) => stage[pixel] === which).map(side).join("");
+      if (path) part.shape({ type: "path", path }, { fill: "control", alpha });
     }
   }
-  const thick = Math.max(2.5, cell / 5.5);
+  const thick = Math.max(2.5, 1 / px / 5.5);
   const line = (mask, inset, style) =>
-    pen.path(border(mask, it.rows, it.columns, cell, inset), style);
-  pen.group(box.x0, box.y0, () => {
-    if (position !== null) {
-      const { query, memory } = it.blocks(position);
-      for (const [mask, name] of [...(field ? [] : [[memory, "key"]]), [query, "query"]]) {
-        line(mask, thick / 2 + 1, { line: "panel", width: thick + 2 });
-        line(mask, thick / 2 + 1, { line: name, width: thick });
-      }
+    part.shape({ type: "path", path: border(mask, rows, columns, 1, inset * px) }, style);
+  if (position !== null) {
+    const { query, memory } = it.blocks(position);
+    for (const [mask, name] of [...(field ? [] : [[memory, "key"]]), [query, "query"]]) {
+      line(mask, thick / 2 + 1, { line: "panel", width: thick + 2 });
+      line(mask, thick / 2 + 1, { line: name, width: thick });
     }
-    if (look.over?.pos !== undefined && look.over.pattern === each.key) {
-      const { query, memory } = it.blocks(look.over.pos);
-      for (const [mask, name] of [[memory, "key"], [query, "query"]]) {
-        line(mask, thick / 2, { line: "panel", width: thick });
-        line(mask, thick / 2, { line: name, width: thick * 0.7, dash: [5, 4] });
-      }
+  }
+  if (look.over?.pos !== undefined && look.over.pattern === each.key) {
+    const { query, memory } = it.blocks(look.over.pos);
+    for (const [mask, name] of [[memory, "key"], [query, "query"]]) {
+      line(mask, thick / 2, { line: "panel", width: thick });
+      line(mask, thick / 2, { line: name, width: thick * 0.7, dash: "5px,4px" });
     }
-  });
-  if (kept > 0 && kept < it.rows) {
-    const y = box.y0 + kept * cell;
-    pen.line(box.x0, y, box.x1, y, { line: "panel", width: 3.5 });
-    pen.line(box.x0, y, box.x1, y, { line: "ink", width: 1.5, dash: [6, 4] });
+  }
+  if (kept > 0 && kept < rows) {
+    part.line(0, kept, columns, kept, { line: "panel", width: 3.5 });
+    part.line(0, kept, columns, kept, { line: "ink", width: 1.5, dash: "6px,4px" });
   }
   const query = position === null ? null : it.order[position];
   if (best && best.where !== query) {
-    pen.rect(square(best.where, thick + 2), { line: "panel", width: thick + 2 });
-    pen.rect(square(best.where, thick + 1), { line: "key", width: thick });
+    square(best.where, thick / 2 + 1, { line: "panel", width: thick + 2 });
+    square(best.where, thick / 2 + 1, { line: "key", width: thick });
   }
   if (query !== null) {
-    pen.rect(square(query, 1.5), { fill: "panel" });
-    pen.rect(square(query), { fill: "query" });
+    square(query, 1.5, { fill: "panel" });
+    square(query, 0, { fill: "query" });
   }
-  pen.grid(box, it.rows, it.columns, (row, column) => {
-    const pixel = row * it.columns + column;
+  pen.grid(box, rows, columns, (row, column) => {
+    const pixel = row * columns + column;
     const pos = it.first[pixel];
     return {
       still: true,
@@ -344,7 +358,7 @@ function thumbs(run, now, pen, shown, { left, y, wide }) {
       return box;
     };
     for (let i = 0; i < run.count; i += 1) {
-      const image = coloured(it, each.pictures.slice(i), { stage: stages(now, each) });
+      const image = coloured(it, each.pictures.slice(i), stages(now, each));
       pen.hit({
         ...one(from + 3 + i * (side + 6), String(i + 1), image, i === now.picture),
         quiet: true,
@@ -442,7 +456,7 @@ function heads(run, now, pen, { x: left, y: top, wide: room, size, across }) {
     } // no weights: what every head has before it
     else {
       pen.pixels(over, {
-        image: coloured(it, each.pictures.slice(now.picture), { stage: stages(now, each) }),
+        image: coloured(it, each.pictures.slice(now.picture), stages(now, each)),
         crop: box,
         alpha: gone ? 0.28 : 0.55,
       });
@@ -541,7 +555,7 @@ export function legend(run, look) {
   const { field } = seen(run, look);
   const known = upTo(
     Math.max(1, field),
-    (n) => colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"),
+    (n) => colour("key", strength(n), "sunk"),
   );
   return [
     { text: t(TEXT.query), mark: { line: "query", width: 2.5, wide: 12 } },
@@ -672,7 +686,7 @@ function bare(run) {
   run.patterns.forEach((each, i) => {
     for (let n = 0; n < run.count; n += 1) {
       const [x0, y0] = [n * (wide + 8), i * (tall + 8)];
-      const image = coloured(it, each.pictures.slice(n), { stage: stages({ whole: true }, each) });
+      const image = coloured(it, each.pictures.slice(n), stages({ whole: true }, each));
       pen.pixels({ x0, y0, x1: x0 + wide, y1: y0 + tall }, { image });
     }
   });
