@@ -30,6 +30,10 @@ MECHANISMS = (
     Mechanism("image_transformer", "spans", "heatmap", least=200, name="memory"),
     Mechanism("image_transformer", "spans", "image", least=28 * 28),
     Mechanism("adaptive_span", "masks", "bar", least=16, name="soft mask"),
+    Mechanism("act_rnn", "ponder", "bar", least=40),
+    Mechanism("universal_transformer", "ponder", "bar", least=20),
+    Mechanism("reformer", "hashing", "scatter", least=53),
+    Mechanism("reformer", "hashing", "bar", least=16),
 )
 # Counts the numbers that such traces of a view hold and whether Plotly has painted them.
 HELD = """({ view, trace, name }) => {
