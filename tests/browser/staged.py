@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 from explorer.components.base import write_frontend_address
 from explorer.components.folded import Question
 from explorer.components.stage import place_picture
-from explorer.contract.lab import OpenLab
+from explorer.contract.lab import Lab
 from tests.bench import Place
 from tests.browser.waiting import becomes
 
@@ -45,25 +45,28 @@ MARKS = """([name, kind, style]) => {
         const nth = (list, n) => (Array.isArray(list) ? list[n] : list);
         const face = (family) => ["title", "mono"].find((name) => family === getComputedStyle(node)
             .getPropertyValue(`--font-${name}`).trim()) ?? "ui";
+        // a trace named "words" says what a visitor wrote
         const text = (text, x, y, { xref, yref, font, ...more }, n) => ({ ...more, kind: "text",
             text: read(text), whole: read(text).trim(), left: node.offsetLeft + px(x, "x", xref),
-            top: node.offsetTop + px(y, "y", yref), size: nth(font?.size, n) ?? 12,
-            face: face(nth(font?.family, n)) });
+            top: node.offsetTop + px(y, "y", yref), size: nth(font.size, n),
+            face: more.trace === "words" ? null : face(nth(font.family, n)) });
         const middle = (trace, axis, n) =>
             trace.type !== "bar" || (trace.orientation === "h") === (axis === "y")
-                ? trace[axis][n] : (nth(trace.base, n) ?? 0) + trace[axis][n] / 2;
+                ? trace[axis][n] : nth(trace.base, n) + trace[axis][n] / 2;
         return [
             ...(node._fullData ?? [])
                 .filter(({ mode, type }) => mode?.includes("text") || type === "bar")
-                .flatMap((trace) => [trace.text ?? []].flat().map((one, n) => one && text(
-                    one, middle(trace, "x", n), middle(trace, "y", n), { xref: trace.xaxis,
-                        yref: trace.yaxis, trace: trace.name ?? "", font: trace.textfont },
-                    n)).filter(Boolean)),
+                .flatMap((trace) => [trace.text ?? []].flat().flatMap((one, n) => one
+                    ? [text(one, middle(trace, "x", n), middle(trace, "y", n), {
+                        xref: trace.xaxis, yref: trace.yaxis, font: trace.textfont,
+                        trace: trace.name }, n)] : [])),
             ...(full.annotations ?? []).filter(({ xref }) => xref !== "paper")
-                .map((one) => text(one.text, one.x, one.y, { ...one, trace: "note" })),
-            ...Object.entries(full).filter(([key, axis]) => /^[xy]axis/.test(key) && axis.ticktext
-                && axis.showticklabels).flatMap(([, axis]) => axis.ticktext.map((one) => ({
-                    kind: "text", text: read(one), whole: read(one), size: axis.tickfont.size }))),
+                .map(({ text: one, x, y, xref, yref, font }) =>
+                    text(one, x, y, { xref, yref, font, trace: "note" })),
+            ...Object.entries(full).filter(([key, axis]) => /^[xy]axis/.test(key)
+                && axis.ticktext && axis.showticklabels).flatMap(([, axis]) =>
+                axis.ticktext.map((one) => ({ kind: "text", text: read(one), whole: read(one),
+                    size: axis.tickfont.size, face: "ui" }))),
             ...(full.shapes ?? []).map(({ line: { color, width, dash }, fillcolor, type }) =>
                 ({ kind: "shape", type, line: color, width, dash, fill: fillcolor })),
         ];
@@ -315,7 +318,7 @@ def alone(name: str, value: Any, texts: Any = None, picture: str = "", **others:
     """A page of one picture, of a value or of what makes it; a button of each other name asks for
     another one."""
 
-    def page(lab: OpenLab, engine: object) -> None:
+    def page(lab: Lab, engine: object) -> None:
         place = place_picture(
             name,
             value() if callable(value) else value,
@@ -331,7 +334,7 @@ def alone(name: str, value: Any, texts: Any = None, picture: str = "", **others:
 def answering(*panels: tuple[Callable[[], Any], Callable[[Question], Any]]) -> Place:
     """A page of panels that are folded: how each is placed, and how it is answered."""
 
-    def page(lab: OpenLab, engine: object) -> None:
+    def page(lab: Lab, engine: object) -> None:
         for place, answer in panels:
 
             def told(event: gr.EventData, answer: Callable[[Question], Any] = answer) -> Any:

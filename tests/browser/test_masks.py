@@ -241,6 +241,8 @@ def test_the_handle_goes_with_the_zoom(page_watch: Page, site: str) -> None:
     page_watch.mouse.move(end, y, steps=5)
     page_watch.mouse.up()
     becomes(page_watch, lambda: measure_box(handle)["x"] > right + 40, True)
+    strip = "(node) => node._fullLayout.xaxis3.range[1]"
+    assert board.evaluate(strip) == board.evaluate(width), "what a character looks at goes along"
     box = measure_box(handle)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page_watch.mouse.move(x, y)

@@ -22,6 +22,7 @@ export const BARE = {
   showgrid: false,
   zeroline: false,
   ticks: "",
+  tickvals: [], // else Plotly makes labels that nobody sees
   showticklabels: false,
 };
 

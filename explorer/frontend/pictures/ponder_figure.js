@@ -262,6 +262,7 @@ function names(s) {
         : { x: one ? 10 : 12, y: p - (s.shift && (s.thick + 12) / 2 / s.cell) },
   );
   return texts(at, text, {
+    name: "words",
     textposition: upright ? "middle center" : "middle right",
     textfont: { size: style.size },
   });

@@ -301,69 +301,19 @@ const fading = (z, ramp, span, shades) => [
   ...(z > 0 ? [[Math.min(span, z), 1]] : []),
 ];
 
-/** The spans of all heads as bars. Returns their lower end. */
-function drawBars(run, look, pen, now, width) {
-  const sheet = new Sheet(pen);
-  const { big, tall, small: size } = pen;
-  const [layers, heads] = run.heads;
-  const { span, ramp, count } = run;
-  const at = atOf(look);
-  const [line, apart] = big ? [28, 6] : [18, 6]; // of a layer's name; between layers
-  const fair = big
-    ? (tall - 2 * size - 24 - layers * (line + apart)) / count
-    : run.dynamic
-    ? 22
-    : 15;
-  const pitch = Math.max(7, Math.min(fair, big ? 44 : 600 / count));
-  const thick = Math.max(3, Math.min(pitch - 3, big ? 28 : run.dynamic ? 15 : 13));
-  const [left, right] = [size * 2.7, width - size * 3.4];
-  const topOf = (l) => 2 + l * (line + apart + heads * pitch);
-  const middle = (i) => topOf(Math.floor(i / heads)) + line + ((i % heads) + 0.5) * pitch;
-  const bottom = topOf(layers);
-  const axis = distances(run, look, pen, right - left);
-  const part = sheet.part({ x0: left, x1: right, y0: 2, y1: bottom }, {
-    x: { ...axis, showgrid: true, showline: true },
-    y: { range: [2, bottom], fixedrange: true },
-  });
-  const all = upTo(count);
-  const [free, forced] = [all.filter((i) => !now.forced[i]), all.filter((i) => now.forced[i])];
-  const faded = free.flatMap((i) => {
-    const z = now.spans[i];
-    const shades = Math.ceil((part.x(at(Math.min(span, z + ramp))) - part.x(at(z))) / SHADE);
-    return fading(z, ramp, span, Math.max(1, Math.min(32, shades)))
-      .map(([end, share]) => [middle(i), at(end), share]);
-  });
-  const bar = (name, y, x, marker) => ({
-    type: "bar",
-    orientation: "h",
-    name,
-    x,
-    y,
-    width: thick,
-    marker: { line: { width: 0 }, ...marker },
-  });
-  const far = all.map((i) => at(now.far(i)));
-  part.add(
-    bar("S", all.map(middle), all.map(() => at(span)), { color: "var(--sunk)" }),
-    bar("soft mask", faded.map(([y]) => y), faded.map(([, end]) => end), {
-      color: faded.map(([, , share]) => colour("accent", share, "sunk")),
-    }),
-    bar("forced", forced.map(middle), forced.map((i) => far[i]), {
-      color: "var(--panel)",
-      line: { width: 1, color: "var(--accent)" },
-      pattern: { shape: "/", fgcolor: "var(--accent)", bgcolor: "var(--panel)", size: 6 },
-    }),
+/** A trace of bars. marker: its colours */
+const barOf = (width, name, y, x, marker) => ({
+  ...{ type: "bar", orientation: "h", name, x, y, width },
+  marker: { line: { width: 0 }, ...marker },
+});
+
+/** The range of each span that follows the token, as whiskers over its bar; where they end is written into ends. */
+function drawRanges(run, now, part, at, middle, ends) {
+  const moving = upTo(run.count).filter((i) => now.lows(i) !== false);
+  if (!moving.length) return;
+  const range = moving.map((i) =>
+    [run.lows[i], run.highs[i]].map((z) => at(reach(z, run.ramp, run.span)))
   );
-  const ends = [...far];
-  for (const i of all.filter((n) => now.trained[n] !== null)) {
-    const end = at(reach(now.trained[i], ramp, span));
-    ends[i] = Math.max(ends[i], end);
-    const [y0, y1] = [middle(i) - thick / 2, middle(i) + thick / 2];
-    part.rect(0, end, y0, y1, { line: "panel", width: 4 });
-    part.rect(0, end, y0, y1, { line: "ink", width: 1.5, dash: "4px,3px" });
-  }
-  const moving = all.filter((i) => now.lows(i) !== false);
-  const range = moving.map((i) => [run.lows[i], run.highs[i]].map((z) => at(reach(z, ramp, span))));
   moving.forEach((i, n) => (ends[i] = Math.max(ends[i], range[n][1])));
   const whiskers = (color, thickness) => ({
     type: "scatter",
@@ -382,28 +332,16 @@ function drawBars(run, look, pen, now, width) {
       color,
     },
   });
-  if (moving.length) part.add(whiskers("var(--panel)", 4), whiskers("var(--ink)", 1.5));
-  const means = upTo(
-    layers,
-    (l) => meanSpan(now.spans.slice(l * heads, (l + 1) * heads), ramp, span),
-  );
-  means.forEach((mean, l) => {
-    const y = topOf(l) + line / 2;
-    sheet.write(0, y, t(TEXT.layer, { n: l + 1 }), { size, weight: 650 });
-    sheet.write(width, y, t(TEXT.mean, { n: Math.round(mean) }), { size, align: "right" });
-  });
-  const dashes = (color, thickness, dash = "solid") => ({
-    type: "scatter",
-    mode: "lines",
-    name: "mean",
-    x: means.flatMap((mean) => [at(mean), at(mean), null]),
-    y: upTo(layers).flatMap((l) => [topOf(l) + line - 4, topOf(l) + line + heads * pitch, null]),
-    line: { color, width: thickness, dash },
-  });
-  part.add(dashes("var(--panel)", big ? 5 : 3), dashes("var(--ink2)", big ? 2 : 1.2, "3px,2px"));
+  part.add(whiskers("var(--panel)", 4), whiskers("var(--ink)", 1.5));
+}
+
+/** Names and numbers of bars where they have room, what is locked, and what can be pointed at. */
+function nameBars(run, now, sheet, part, { left, right, width, pitch, thick, middle, ends }) {
+  const { pen } = sheet;
+  const [size, heads, all] = [pen.small, run.heads[1], upTo(run.count)];
   const nameOf = (i) => `${Math.floor(i / heads) + 1}·${(i % heads) + 1}`;
   const farther = (i) => `\u2002${now.far(i)}`;
-  const named = all.filter(() => pitch >= size);
+  const named = pitch >= size ? all : [];
   for (const i of named) {
     sheet.write(left - 7, middle(i), nameOf(i), { size, align: "right", colour: "ink3" });
   }
@@ -448,6 +386,81 @@ function drawBars(run, look, pen, now, width) {
       card: () => headLines(run, now, i),
     });
   }
+}
+
+/** The spans of all heads as bars. Returns their lower end. */
+function drawBars(run, look, pen, now, width) {
+  const sheet = new Sheet(pen);
+  const { big, tall, small: size } = pen;
+  const [layers, heads] = run.heads;
+  const { span, ramp, count } = run;
+  const at = atOf(look);
+  const [line, apart] = big ? [28, 6] : [18, 6]; // of a layer's name; between layers
+  const fair = big
+    ? (tall - 2 * size - 24 - layers * (line + apart)) / count
+    : run.dynamic
+    ? 22
+    : 15;
+  const pitch = Math.max(7, Math.min(fair, big ? 44 : 600 / count));
+  const thick = Math.max(3, Math.min(pitch - 3, big ? 28 : run.dynamic ? 15 : 13));
+  const [left, right] = [size * 2.7, width - size * 3.4];
+  const topOf = (l) => 2 + l * (line + apart + heads * pitch);
+  const middle = (i) => topOf(Math.floor(i / heads)) + line + ((i % heads) + 0.5) * pitch;
+  const bottom = topOf(layers);
+  const axis = distances(run, look, pen, right - left);
+  const part = sheet.part({ x0: left, x1: right, y0: 2, y1: bottom }, {
+    x: { ...axis, showgrid: true, showline: true },
+    y: { range: [2, bottom], fixedrange: true },
+  });
+  const all = upTo(count);
+  const [free, forced] = [all.filter((i) => !now.forced[i]), all.filter((i) => now.forced[i])];
+  const faded = free.flatMap((i) => {
+    const z = now.spans[i];
+    const shades = Math.ceil((part.x(at(Math.min(span, z + ramp))) - part.x(at(z))) / SHADE);
+    return fading(z, ramp, span, Math.max(1, Math.min(32, shades)))
+      .map(([end, share]) => [middle(i), at(end), share]);
+  });
+  const bar = (...how) => barOf(thick, ...how);
+  const far = all.map((i) => at(now.far(i)));
+  part.add(
+    bar("S", all.map(middle), all.map(() => at(span)), { color: "var(--sunk)" }),
+    bar("soft mask", faded.map(([y]) => y), faded.map(([, end]) => end), {
+      color: faded.map(([, , share]) => colour("accent", share, "sunk")),
+    }),
+    bar("forced", forced.map(middle), forced.map((i) => far[i]), {
+      color: "var(--panel)",
+      line: { width: 1, color: "var(--accent)" },
+      pattern: { shape: "/", fgcolor: "var(--accent)", bgcolor: "var(--panel)", size: 6 },
+    }),
+  );
+  const ends = [...far];
+  for (const i of all.filter((n) => now.trained[n] !== null)) {
+    const end = at(reach(now.trained[i], ramp, span));
+    ends[i] = Math.max(ends[i], end);
+    const [y0, y1] = [middle(i) - thick / 2, middle(i) + thick / 2];
+    part.rect(0, end, y0, y1, { line: "panel", width: 4 });
+    part.rect(0, end, y0, y1, { line: "ink", width: 1.5, dash: "4px,3px" });
+  }
+  drawRanges(run, now, part, at, middle, ends);
+  const means = upTo(
+    layers,
+    (l) => meanSpan(now.spans.slice(l * heads, (l + 1) * heads), ramp, span),
+  );
+  means.forEach((mean, l) => {
+    const y = topOf(l) + line / 2;
+    sheet.write(0, y, t(TEXT.layer, { n: l + 1 }), { size, weight: 650 });
+    sheet.write(width, y, t(TEXT.mean, { n: Math.round(mean) }), { size, align: "right" });
+  });
+  const dashes = (color, thickness, dash = "solid") => ({
+    type: "scatter",
+    mode: "lines",
+    name: "mean",
+    x: means.flatMap((mean) => [at(mean), at(mean), null]),
+    y: upTo(layers).flatMap((l) => [topOf(l) + line - 4, topOf(l) + line + heads * pitch, null]),
+    line: { color, width: thickness, dash },
+  });
+  part.add(dashes("var(--panel)", big ? 5 : 3), dashes("var(--ink2)", big ? 2 : 1.2, "3px,2px"));
+  nameBars(run, now, sheet, part, { left, right, width, pitch, thick, middle, ends });
   const mean = meanSpan(now.spans, ramp, span);
   const total = t(TEXT.meanAll, { n: Math.round(mean), share: percent(mean / span) });
   sheet.write(left, bottom + 2 * size + 8, total, { size, weight: 650 });
@@ -581,7 +594,7 @@ function labelOf({ span, ramp }, look, pen, { z }, left, right) {
   return { text, style, x, lifted: !beyond && !before };
 }
 
-/** The mask over the mean weights, with its handle. Returns where distances stand: {x(d): px, of(px): d}. */
+/** The mask over the mean weights, with its handle. Returns where distances stand: {x(d): px, of(px): d, axis}. */
 function drawMask(run, look, sheet, now, place) {
   const { to, left, right, top, bottom, size, write, label } = place;
   const { pen } = sheet;
@@ -658,14 +671,22 @@ function drawMask(run, look, sheet, now, place) {
     write((zx + end) / 2, part.y(rail) - size * 0.7, "R", { align: "center", colour: "accent" });
   }
   const of = (px) => Math.max(0, Math.min(span, AXES[look.masksaxis].of(part.backX(px))));
+  addHandle(run, look, pen, now, { x: zx, y: top, of });
+  return { x: (d) => part.x(at(d)), of, axis: part.refs.xref };
+}
+
+/** The handle by which the span of the head in view, of its layer or of all heads is dragged. */
+function addHandle(run, look, pen, now, { x, y, of }) {
+  const { span, ramp } = run;
+  const z = Math.round(now.z);
   const grip = pen.narrow ? 22 : 18;
   pen.handle({
-    x0: zx - grip,
-    x1: zx + grip,
-    y0: top - grip,
-    y1: top + grip,
+    x0: x - grip,
+    x1: x + grip,
+    y0: y - grip,
+    y1: y + grip,
     name: handle(look),
-    value: Math.round(z),
+    value: z,
     most: span,
     disabled: run.state === "stale",
     label: t(TEXT[{ head: "slider", layer: "sliderLayer", all: "sliderAll" }[look.masksscope]], {
@@ -673,8 +694,8 @@ function drawMask(run, look, sheet, now, place) {
       layer: now.layer,
     }),
     says: t(TEXT.sliderNow, {
-      z: round(Math.round(z)),
-      reach: reach(Math.round(z), ramp, span),
+      z: round(z),
+      reach: reach(z, ramp, span),
       span,
     }),
     of,
@@ -682,7 +703,6 @@ function drawMask(run, look, sheet, now, place) {
       spans: spelled(forcedBy(run, { ...look.draft, [handle(look)]: value }), ...run.heads),
     }),
   });
-  return { x: (d) => part.x(at(d)), of };
 }
 
 /** What the character in view looks at: before the mask upwards, after it downwards. */
@@ -714,15 +734,13 @@ function drawLook(
     write(at.x(whole) + 8, (upper + lower) / 2, t(TEXT.short));
   }
   const [on, most] = [atOf(look), row && scaleOf(row)];
-  const x = { range: [0, on(span)], matches: "x3" };
-  const strips = [[upper - strip, [1, 0], whole, "before", "control"], [
-    lower,
-    [0, 1],
-    far,
-    "after",
-    "key",
-  ]];
-  for (const [y0, range, end, name, role] of strips) {
+  const x = { range: [0, on(span)], matches: at.axis };
+  for (
+    const [y0, range, end, name, role] of [
+      [upper - strip, [1, 0], whole, "before", "control"],
+      [lower, [0, 1], far, "after", "key"],
+    ]
+  ) {
     const box = { x0: left, x1: right, y0, y1: y0 + strip };
     const part = sheet.part(box, { x, y: { range, fixedrange: true } });
     part.rect(0, on(end), 0, 1, { fill: "sunk", alpha: 0.55, layer: "below" });

@@ -420,12 +420,17 @@ const buckets = {
     // Where the place that asks and its letter share a bucket, a bridge joins them.
     const joined = ([q, k]) => round.buckets[q] === round.buckets[k];
     const middle = ([, k]) => [at.spots[k].x + at.spots[k].w / 2, at.spots[k].y + at.unit];
-    const bridges = run.copies.filter(joined).map(([q, k]) => {
-      const [[x, y], wide] = [middle([q, k]), position === q && partner === k ? 8 : 5];
-      const fill = css(styleOf(round.buckets[q]).line);
-      return { x: x - wide / 2, y: y + 1, w: wide, h: at.inner - 3, fill };
-    });
+    const bridge = (pair, wide) => {
+      const [[x, y], { line }] = [middle(pair), styleOf(round.buckets[pair[0]])];
+      return { x: x - wide / 2, y: y + 1, w: wide, h: at.inner - 3, fill: css(line) };
+    };
+    const bridges = run.copies.filter(joined).map((pair) => bridge(pair, 5));
     if (bridges.length) tilesIn(part, bridges);
+    const mine = run.copies.find((pair) => joined(pair) && pair[0] === position);
+    if (mine && mine[1] === partner) {
+      const { fill, ...box } = bridge(mine, 8);
+      part.rect(...inData(part, box), { fill });
+    }
     const apart = run.copies.filter((pair) => !joined(pair)).map(middle)
       .map(([x, y]) => [x, y + at.inner / 2, "×", { colour: "ink3" }]);
     const number_ = (i, style) => {
