@@ -231,7 +231,7 @@ def test_the_handle_goes_with_the_zoom(page_watch: Page, site: str) -> None:
     handle = page_watch.get_by_role("slider", name="Span z of head 3·2")
     _, y = picture.spot("0.5")  # halfway up the mask
     width = "(node) => node._fullLayout.xaxis2.range[1]"
-    places = """(node) => { const [box, x] = [node.getBoundingClientRect(), node._fullLayout.xaxis2];
+    places = """(node) => { const box = node.getBoundingClientRect(), x = node._fullLayout.xaxis2;
         return [0, 128].map((d) => box.left + x._offset + x.d2p(d)); }"""
     board = picture.find(".js-plotly-plot").nth(1)
     left, right = (int(handle.get_attribute("aria-valuenow") or 0), measure_box(handle)["x"])
