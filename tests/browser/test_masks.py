@@ -14,10 +14,10 @@ from explorer.components.base import write_script_address
 from explorer.components.stage import place_picture
 from explorer.contract.controls import Control, spell_query
 from explorer.contract.knobs import Spans
-from explorer.contract.lab import OpenLab
+from explorer.contract.lab import Lab
 from explorer.labs.adaptive_span import texts
 from explorer.labs.adaptive_span.figures.masks import find_telling_head
-from explorer.page.program import About, AnswerBar, Program
+from explorer.page.program import About, Program
 from explorer.page.runs import StoredRun
 from explorer.page.views import View
 from explorer.values.exact_rows import RowSource, exact_row_store
@@ -67,7 +67,7 @@ def drawn_of(seen: Explanation, request: Ask, state: str) -> dict[str, object]:
     return spanned.value(seen, kept(seen, request.spans), state, query=spell_query(request))
 
 
-def page_of(start: Ask) -> Callable[[OpenLab, Any], None]:
+def page_of(start: Ask) -> Callable[[Lab, Any], None]:
     """What stands on one trial page: the widget, run again as it asks."""
     seen = spanned.run(start.variant, start.spans)
     nothing = {"en": "spans", "zh": "跨度"}
@@ -97,8 +97,9 @@ def page_of(start: Ask) -> Callable[[OpenLab, Any], None]:
         change=None,
         examples=((start, nothing),),
         first=lambda: StoredRun(start, seen, 12.0, "cpu"),
+        answer=lambda _seen, _request: None,
         about=About(nothing, nothing, lambda: (), dict, lambda: None),
-        bar=AnswerBar(nothing),
+        region=nothing,
     )
     return program.place_page
 
@@ -230,8 +231,7 @@ def test_the_handle_goes_with_the_zoom(page_watch: Page, site: str) -> None:
     handle = page_watch.get_by_role("slider", name="Span z of head 3·2")
     _, y = picture.spot("0.5")  # halfway up the mask
     width = "(node) => node._fullLayout.xaxis2.range[1]"
-    places = """(node) => {
-        const [box, x] = [node.getBoundingClientRect(), node._fullLayout.xaxis2];
+    places = """(node) => { const box = node.getBoundingClientRect(), x = node._fullLayout.xaxis2;
         return [0, 128].map((d) => box.left + x._offset + x.d2p(d)); }"""
     board = picture.find(".js-plotly-plot").nth(1)
     left, right = (int(handle.get_attribute("aria-valuenow") or 0), measure_box(handle)["x"])
