@@ -205,7 +205,8 @@ def test_a_failed_slide_is_drawn_on_request(page_watch: Page, site: str) -> None
 
 def test_slides_are_light_for_paper(page_watch: Page, site: str) -> None:
     page_watch.add_init_script("sessionStorage.setItem('tfe-theme', 'dark')")
-    page = opened(page_watch, site, LAB, "step=1&_thr=0&lecture=frame")
+    page = page_watch  # its bar is hidden as soon as the figure is projected
+    page.goto(f"{site}/{LAB.slug}?step=1&_thr=0&lecture=frame")
     expect(page.locator("body")).to_have_class(re.compile("tfe-projecting"))
     expect(page.locator("body")).not_to_have_class(re.compile("dark"))
 

@@ -82,8 +82,10 @@ def test_every_picture_stands_alone(lab: object) -> None:
     for module in filter(None, (notebook._find_module(place[1]) for place in places.values())):
         bundles = notebook._bundle_modules()
         script = bundles.bundle_alone(notebook.START, module)
-        own = re.findall(r'\ben: "([^"\\]{12,})"', bundles.sources[module])
-        assert "tfeDraw" in script and all(text in script for text in own)
+        text = bundles.sources[module]
+        names = re.findall(r"^export (?:async )?(?:function|const) (\w+)", text, re.MULTILINE)
+        assert "tfeDraw" in script and names
+        assert [name for name in names if f"{name}:()=>" not in script] == []
         assert not re.search(r"^import\b", script, re.MULTILINE)
 
 

@@ -25,6 +25,7 @@ import {
 import { opened } from "../lib/stored.js";
 import { dark, onTheme, setTheme } from "../lib/theme.js";
 import { projector } from "./projector.js";
+import { keysSheet, networkMap } from "./shell_regions.js";
 
 const ICONS = {
   moon: "M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5Z",
@@ -349,83 +350,22 @@ export function mount(root, props) {
     ))),
   );
   // ---------------------------------------------------------------- where in the network one is
-  /** @type {(import("../border.d.ts").NetworkPart & {button?: any, at?: any})[][]} */
-  const columns = props.network;
-  const parts = columns.flat();
-  for (const part of parts) {
-    part.button = say(el("button", { type: "button", onclick: () => visit(part) }), part.name);
-  }
-  const nodeOf = ({ panel }) => main.querySelector(`.tfe-${panel}`);
-  const network = name(
-    el(
-      "section",
-      { class: "tfe-shell-where", hidden: !parts.length },
-      say(el("p", { class: "tfe-shell-heading" }), words.where),
-      el(
-        "div",
-        { class: "tfe-shell-network" },
-        ...columns.map((column) =>
-          el("ol", {}, ...column.map(({ button }) => el("li", {}, button)))
-        ),
-      ),
-    ),
-    words.where,
-  );
-  let visited = null; // the part that was gone to, until the visitor moves on
-  for (const act of ["wheel", "touchmove", "keydown"]) {
-    addEventListener(act, () => (visited = null), { passive: true });
-  }
-  function visit(part) {
-    visited = part;
-    if (rail.classList.contains("open")) drawer(false);
-    view.set(part.view);
-    const node = nodeOf(part);
-    if (Object.values(part.view).includes("open") || show.figureOf(node)) bring(part);
-    else {
-      brought += 1;
-      below(node);
-    }
-    relocate();
-  }
-  /**
-   * Lights the part whose panel is nearest to the middle of the screen; where several share it, the one that is looked
-   * at there.
-   */
-  function locate() {
-    const seen = parts.filter((part) => {
-      const node = nodeOf(part);
-      part.at = node?.getClientRects()[0];
-      part.button.parentElement.hidden = !part.at && !node?.closest("details:not([open])") &&
-        !Object.values(part.view).includes("open");
-      return part.at;
-    });
-    /** @param {any} part */
-    const away = ({ at }) =>
-      Math.max(at.top - 0.55 * innerHeight, 0.55 * innerHeight - at.bottom, 0);
-    const nearest = seen.reduce(
-      (best, part) => (!best || away(part) < away(best) ? part : best),
-      null,
-    );
-    const here = seen.filter(({ panel }) => panel === nearest?.panel);
-    const told = seen.find((part) => part === visited && part.at.top < innerHeight) ??
-      here.find((part) =>
-        Object.entries(part.view).every(([key, text]) => view.get(key) === text)
-      ) ?? here.at(-1);
-    for (const { button } of parts) button.toggleAttribute("aria-current", false);
-    told?.button.setAttribute("aria-current", "location");
-  }
-  let locating = 0;
-  const relocate = () => {
-    locating ||= setTimeout(() => {
-      locating = 0;
-      if (!projecting()) locate();
-    }, 120);
-  };
-  if (parts.length) {
-    addEventListener("scroll", relocate, { passive: true });
-    addEventListener("resize", relocate);
-    bus.on("view", relocate);
-  }
+  const { node: network, relocate } = networkMap({
+    columns: props.network,
+    main,
+    say,
+    name,
+    words,
+    visit(part, node) {
+      if (rail.classList.contains("open")) drawer(false);
+      view.set(part.view);
+      if (Object.values(part.view).includes("open") || show.figureOf(node)) bring(part);
+      else {
+        brought += 1;
+        below(node);
+      }
+    },
+  });
 
   const grammar = el("p", { class: "tfe-shell-grammar" });
   paints(grammar, () => {
@@ -666,36 +606,7 @@ export function mount(root, props) {
   const asProjected = () => ({ lecture: projecting() ? "projector" : "1" });
 
   // ---------------------------------------------------------------- the sheet of keys
-  const sheetRows = el("dl");
-  const sheetWhere = say(el("p", { class: "tfe-note" }), words.grammar_where);
-  const sheet = el(
-    "dialog",
-    { class: "tfe tfe-shell-sheet" },
-    say(el("h2", { class: "tfe-title" }), words.keys),
-    sheetRows,
-    sheetWhere,
-    say(
-      el("button", { type: "button", class: "tfe-button", onclick: () => sheet.close() }),
-      words.close,
-    ),
-  );
-  name(sheet, words.keys);
-  paints(sheetRows, () => {
-    clear(sheetRows);
-    for (const [act, effect] of props.grammar_in_full) {
-      sheetRows.append(el(
-        "div",
-        {},
-        el(
-          "dt",
-          {},
-          ...t(act).split(/, |、/)
-            .flatMap((key, at) => [at ? " " : null, el("kbd", { text: key })]),
-        ),
-        el("dd", { text: t(effect) }),
-      ));
-    }
-  });
+  const sheet = keysSheet({ say, name, paints, words, rows: props.grammar_in_full });
 
   // ---------------------------------------------------------------- put together
   document.body.prepend(skip, bar, rail, veil);

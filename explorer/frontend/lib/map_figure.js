@@ -94,6 +94,57 @@ function barsBeside({ map, of, at, here, locked, big }) {
   ];
 }
 
+/** The ground, what is locked, and the lines between the cells. wide, high: px of the cells in all. */
+function shapesOf({ at, here, locked, by, big, rows, columns, wide, high }) {
+  const [width, height] = [wide + at.side, at.bars + at.labels + high];
+  const whole = { x0: -0.5, x1: columns - 0.5, y0: -0.5, y1: rows - 0.5 };
+  const row = (i) => ({ ...whole, y0: i - 0.5, y1: i + 0.5 });
+  const column = (j) => ({ ...whole, x0: j - 0.5, x1: j + 0.5 });
+  const [thick, thin] = big ? [4, 3.5] : [3, 2.5];
+  const soft = (role, more) => ({
+    type: "rect",
+    layer: "below",
+    line: { width: 0 },
+    fillcolor: `var(--${role}-soft)`,
+    ...more,
+  });
+  return [
+    soft("sunk", { ...whole, xref: "x", yref: "y", fillcolor: "var(--sunk)" }),
+    ...locked.rows.map((i) =>
+      soft("query", { ...row(i), xref: "paper", x0: -at.left / width, x1: -2 / width })
+    ),
+    ...here.map((j) =>
+      soft("key", {
+        ...column(j),
+        yref: "paper",
+        y0: high / height,
+        y1: (high + at.labels - 1) / height,
+      })
+    ),
+    ...(at.cell >= 10 && at.row >= 10 ? lattice(rows, columns) : []),
+    ...(at.bars
+      ? [{
+        type: "line",
+        xref: "x",
+        yref: "paper",
+        x0: whole.x0,
+        x1: whole.x1,
+        y0: (high + at.labels) / height,
+        y1: (high + at.labels) / height,
+        line: { color: "var(--control)", width: 1 },
+      }]
+      : []),
+    ...(by ? here : locked.rows).flatMap((one) =>
+      outline(by ? column(one) : row(one), by ? "key" : "query", thin, at)
+    ),
+    ...here.slice(0, 1).flatMap((j) =>
+      locked.rows.slice(0, 1).flatMap((i) =>
+        outline({ ...column(j), y0: i - 0.5, y1: i + 0.5 }, by ? "query" : "key", thick, at)
+      )
+    ),
+  ];
+}
+
 /**
  * The figure. at: where everything stands (`place` in map.js). map: {rows, columns, data}. here: the columns, locked:
  * {rows} that are locked. by: is it read by columns? threshold: weights under it are drawn as 0.
@@ -108,17 +159,6 @@ export function mapFigure({ at, map, here, locked, by, threshold, big }) {
   const shared = { map, of, at, here, locked, by, big };
   const [wide, high] = [columns * at.cell, rows * at.row];
   const [width, height] = [wide + at.side, at.bars + at.labels + high];
-  const whole = { x0: -0.5, x1: columns - 0.5, y0: -0.5, y1: rows - 0.5 };
-  const row = (i) => ({ ...whole, y0: i - 0.5, y1: i + 0.5 });
-  const column = (j) => ({ ...whole, x0: j - 0.5, x1: j + 0.5 });
-  const [thick, thin] = big ? [4, 3.5] : [3, 2.5];
-  const soft = (role, more) => ({
-    type: "rect",
-    layer: "below",
-    line: { width: 0 },
-    fillcolor: `var(--${role}-soft)`,
-    ...more,
-  });
   const still = { showgrid: false, zeroline: false, ticks: "", showline: false };
   const named = (names, every, list, role, between) =>
     tokenAxis(names, { every, list, role, between, size: at.size, index: at.index });
@@ -166,41 +206,7 @@ export function mapFigure({ at, map, here, locked, by, threshold, big }) {
         range: [0, at.side / Math.max(1, at.side - 2.6 * at.size - 10)],
         domain: at.side ? [(wide + 4) / width, 1] : [0.999, 1],
       },
-      shapes: [
-        soft("sunk", { ...whole, xref: "x", yref: "y", fillcolor: "var(--sunk)" }),
-        ...locked.rows.map((i) =>
-          soft("query", { ...row(i), xref: "paper", x0: -at.left / width, x1: -2 / width })
-        ),
-        ...here.map((j) =>
-          soft("key", {
-            ...column(j),
-            yref: "paper",
-            y0: high / height,
-            y1: (high + at.labels - 1) / height,
-          })
-        ),
-        ...(at.cell >= 10 && at.row >= 10 ? lattice(rows, columns) : []),
-        ...(at.bars
-          ? [{
-            type: "line",
-            xref: "x",
-            yref: "paper",
-            x0: whole.x0,
-            x1: whole.x1,
-            y0: (high + at.labels) / height,
-            y1: (high + at.labels) / height,
-            line: { color: "var(--control)", width: 1 },
-          }]
-          : []),
-        ...(by ? here : locked.rows).flatMap((one) =>
-          outline(by ? column(one) : row(one), by ? "key" : "query", thin, at)
-        ),
-        ...here.slice(0, 1).flatMap((j) =>
-          locked.rows.slice(0, 1).flatMap((i) =>
-            outline({ ...column(j), y0: i - 0.5, y1: i + 0.5 }, by ? "query" : "key", thick, at)
-          )
-        ),
-      ],
+      shapes: shapesOf({ at, here, locked, by, big, rows, columns, wide, high }),
     },
   };
 }

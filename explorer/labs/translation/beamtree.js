@@ -3,6 +3,25 @@
 
 export const FATES = { kept: 0, finished: 1, passed: 2 };
 
+/** The nodes from the first piece to this one. */
+function pathTo(parent, node) {
+  const out = [];
+  for (let n = node; n > 0; n = parent[n]) out.unshift(n);
+  return out;
+}
+
+/** What became of the greedy translation by step t: {kind: "place" | "outranked" | "fell" | "live", at}. */
+function followGreedy({ step, fate, held }, nodes, t, alpha) {
+  const node = nodes.filter((each) => step[each] <= t).at(-1);
+  if (node === undefined) return { kind: "fell", at: 1 };
+  if (fate[node] === FATES.passed) return { kind: "fell", at: step[node] };
+  if (fate[node] === FATES.finished) {
+    const place = held(t, alpha).indexOf(node);
+    return place < 0 ? { kind: "outranked", at: step[node] } : { kind: "place", at: place + 1 };
+  }
+  return step[node] < t ? { kind: "fell", at: step[node] + 1 } : { kind: "live", at: t };
+}
+
 /**
  * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], logp: number[], stop: (number | null)[],
  * beam: number, limit: number}} value
@@ -50,12 +69,7 @@ export function tree(value) {
     return { last: steps, ranking: held(steps, alpha) };
   }
 
-  /** The nodes from the first piece to this one. */
-  function path(node) {
-    const out = [];
-    for (let n = node; n > 0; n = parent[n]) out.unshift(n);
-    return out;
-  }
+  const path = (node) => pathTo(parent, node);
 
   /**
    * What has become of every node after step t: "live", "held" (a finished one behind it is among the best),
@@ -107,17 +121,7 @@ export function tree(value) {
     return out;
   }
 
-  /** What became of the greedy translation by step t: {kind: "place" | "outranked" | "fell" | "live", at}. */
-  function greedy(nodes, t, alpha) {
-    const node = nodes.filter((each) => step[each] <= t).at(-1);
-    if (node === undefined) return { kind: "fell", at: 1 };
-    if (fate[node] === FATES.passed) return { kind: "fell", at: step[node] };
-    if (fate[node] === FATES.finished) {
-      const place = held(t, alpha).indexOf(node);
-      return place < 0 ? { kind: "outranked", at: step[node] } : { kind: "place", at: place + 1 };
-    }
-    return step[node] < t ? { kind: "fell", at: step[node] + 1 } : { kind: "live", at: t };
-  }
+  const greedy = (nodes, t, alpha) => followGreedy({ step, fate, held }, nodes, t, alpha);
 
   return { at, children, steps, score, isCut, held, outcome, path, state, count, greedy };
 }
