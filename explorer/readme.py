@@ -103,7 +103,7 @@ def write_headlines(labs: tuple[Lab, ...], assets: Path) -> str:
             rows.append(f"| {paper} | none is trained | – | – |")
             continue
         if not any((assets / lab.slug).glob("*/model.json")):
-            rows.append(f"| {paper} | trained while a page watches | – | – |")
+            rows.append(f"| {paper} | made live | – | – |")
             continue
         variant = next(iter(importlib.import_module(f"models.{lab.slug}.recipe").LAB.variants))
         facts = json.loads((assets / lab.slug / variant / "model.json").read_text("utf-8"))
