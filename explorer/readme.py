@@ -102,6 +102,9 @@ def write_headlines(labs: tuple[OpenLab, ...], assets: Path) -> str:
         if importlib.util.find_spec(f"models.{lab.slug}.recipe") is None:
             rows.append(f"| {paper} | none is trained | – | – |")
             continue
+        if not any((assets / lab.slug).glob("*/model.json")):
+            rows.append(f"| {paper} | made live | – | – |")
+            continue
         variant = next(iter(importlib.import_module(f"models.{lab.slug}.recipe").LAB.variants))
         facts = json.loads((assets / lab.slug / variant / "model.json").read_text("utf-8"))
         figure = facts["figure"]

@@ -25,7 +25,7 @@ export const TEXT = {
   end: { en: ".", zh: "。" },
   broken: { en: "{name} broke at step {n}", zh: "{name}在第 {n} 步损坏" },
   stopped: { en: " Stopped.", zh: "已停止。" },
-  band: { en: "stored band of five seeds, {name}", zh: "存储的五个种子的范围，{name}" },
+  band: { en: "five stored seeds", zh: "存储的五个种子" },
   gap: { en: "gap", zh: "差距" },
   caption: { en: "The training, moment by moment", zh: "逐时刻的训练" },
   lossOf: { en: "loss (nats), {name}", zh: "损失（奈特），{name}" },
@@ -61,9 +61,7 @@ export const legend = (run) => [
     mark: { fill: COLOURS[kind], wide: 14, tall: 4 },
   })),
   ...run.bands.flatMap((band, kind) =>
-    band
-      ? [{ text: t(TEXT.band, { name: t(run.kinds[kind]) }), mark: { fill: COLOURS[kind] } }]
-      : []
+    band ? [{ text: t(TEXT.band), mark: { fill: COLOURS[kind] } }] : []
   ),
 ];
 

@@ -20,14 +20,15 @@ export const TEXT = {
   head: { en: "{name}, head {head}", zh: "{name}，头 {head}" },
   said: {
     en:
-      "After {n} steps the gradient of {name} has a norm of {first} in {a} and {last} in {b}; head {head} puts {w} on the anti-diagonal",
-    zh:
-      "{n} 步之后，{name}的梯度范数在{a}为 {first}，在{b}为 {last}；头 {head} 把 {w} 放在反对角线上",
+      "After {n} steps the gradient of {name} has a norm of {first} in {a} and {last} in {b}; head {head} puts {w} {where}",
+    zh: "{n} 步之后，{name}的梯度范数在{a}为 {first}，在{b}为 {last}；头 {head} 把 {w} 放在{where}",
   },
   twin: {
     en: "; {name}: {first}, {last} and {w}",
     zh: "；{name}：{first}、{last} 与 {w}",
   },
+  anti: { en: "on the anti-diagonal", zh: "反对角线上" },
+  peak: { en: "on the largest cell of a row", zh: "每行最大的格上" },
   end: { en: ".", zh: "。" },
   caption: { en: "Norm of the gradient, part by part", zh: "各部分的梯度范数" },
 };
@@ -171,8 +172,12 @@ export function pick(run, look, { trace, i }) {
   };
 }
 
-/** The mean weight on the anti-diagonal. */
-const anti = (map) => map.reduce((sum, row, at) => sum + row[map.length - 1 - at], 0) / map.length;
+/** The mean weight on the anti-diagonal of reversing; else on the largest cell of each row. */
+const telling = (run, map) =>
+  map.reduce(
+    (sum, row, at) => sum + (run.task === "reverse" ? row[map.length - 1 - at] : Math.max(...row)),
+    0,
+  ) / map.length;
 
 export function sentence(run, look) {
   const at = look.frame - 1;
@@ -187,7 +192,8 @@ export function sentence(run, look) {
       first: norms[a].toPrecision(2),
       last: norms[b].toPrecision(2),
       head: look.head.replace(".", "·"),
-      w: weight(anti(mapOf(run, look, kind))),
+      w: weight(telling(run, mapOf(run, look, kind))),
+      where: t(run.task === "reverse" ? TEXT.anti : TEXT.peak),
     });
   });
   return [found.join("") + t(TEXT.end)];

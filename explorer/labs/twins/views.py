@@ -205,6 +205,7 @@ def _draw_inside(
         layers=request.layers,
         heads=HEADS,
         kept=len(weights),
+        task=request.task,
         pick=find_telling_head(weights[-1, 0], request.task),
         digits=given,
         wanted=answers,
