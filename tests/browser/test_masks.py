@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 
 from explorer.components.base import write_script_address
 from explorer.components.stage import place_picture
-from explorer.contract.controls import Control, spell_query
+from explorer.contract.control_kinds import KnobControl, MenuControl
+from explorer.contract.controls import spell_query
 from explorer.contract.knobs import Spans
 from explorer.contract.lab import OpenLab
 from explorer.labs.adaptive_span import texts
@@ -75,11 +76,10 @@ def page_of(start: Ask) -> Callable[[OpenLab, Any], None]:
         explain=explain,
         kind=Ask,
         controls=(
-            Control("variant", nothing, "select"),
-            Control(
+            MenuControl("variant", nothing),
+            KnobControl(
                 "spans",
                 nothing,
-                "knob",
                 knob=Spans(layers=4, heads=4, span=SPAN, ramp=RAMP),
                 change=True,
                 says=lambda spans: nothing,
