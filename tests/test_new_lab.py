@@ -3,6 +3,7 @@ it, in a tree of its own."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -72,6 +73,55 @@ def test_a_new_lab_passes_the_contract_tests(tree: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "29 passed" in done.stdout
+
+
+# A knob in two files: where it is added, before which line, and the line.
+KNOB = {
+    f"models/{SLUG}/records.py": (
+        "    silenced: tuple",
+        '    shift: int = number_field(0, 0, 3, en="shift", zh="平移")\n',
+    ),
+    f"explorer/labs/{SLUG}/views.py": (
+        "        *make_heads_control",
+        '        SliderControl("shift", {"en": "shift", "zh": "平移"}, change=True),\n',
+    ),
+}
+USE = f"""
+import json
+from explorer.contract.controls import read_request, spell_query
+from explorer.labs.{SLUG}.lab import LAB
+from explorer.page.api import list_parameters
+from models.explaining.errors import InputError
+(control,) = [one for one in LAB.controls() if one.field == "shift"]
+request, notice = read_request(LAB.request, "v=1&shift=2")
+try:
+    refusal = read_request(LAB.request, "v=1&shift=9") and ""
+except InputError as error:
+    refusal = error.text["en"]
+print(json.dumps([
+    control.describe_control(LAB.request),
+    spell_query(request),
+    [str(one) for one in list_parameters(LAB.request)],
+    refusal,
+]))
+"""
+
+
+@pytest.mark.slow
+def test_a_knob_is_added_in_two_files(tree: Path) -> None:
+    before = {name: (tree / name).read_text("utf-8") for name in KNOB}
+    for name, (line, knob) in KNOB.items():
+        assert before[name].count(line) == 1
+        (tree / name).write_text(before[name].replace(line, knob + line), "utf-8")
+    done = subprocess.run([sys.executable, "-c", USE], cwd=tree, capture_output=True, text=True)
+    for name, text in before.items():
+        (tree / name).write_text(text, "utf-8")
+    assert done.returncode == 0, done.stderr
+    control, link, parameters, refusal = json.loads(done.stdout)
+    assert (control["least"], control["most"], control["default"]) == (0, 3, "0")
+    assert link == "v=1&shift=2"
+    assert "shift: int = 0" in parameters
+    assert refusal == "The shift is 9; it can be 0 to 3."
 
 
 def test_it_stands_in_its_two_folders_and_in_one_line(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ import gradio as gr
 
 from explorer.components.base import place_widget, write_late_address
 from explorer.components.border import ChangePanelProps
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import Control
 from explorer.contract.labels import write_change_sentence
 from explorer.figures.maps import MapPair, mark_changes
 from explorer.figures.pairs import Measure, PicturePair

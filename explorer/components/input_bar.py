@@ -35,7 +35,7 @@ import gradio as gr
 
 from explorer.components.base import place_widget, write_script_address
 from explorer.components.border import InputBarProps
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import Control
 from explorer.contract.labels import ENDED, ENDED_BRIEFLY, ENDED_OF, capitalise, fill_text
 from explorer.values.packing import convert_to_json, record_fields
 

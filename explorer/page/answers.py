@@ -16,7 +16,7 @@ import gradio as gr
 
 from explorer.components import change_panel, input_bar
 from explorer.contract import labels
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.lab import Text
 from explorer.engine import Answer, Engine, QueuePlace
 from explorer.page.drawings import drawings

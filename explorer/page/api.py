@@ -24,7 +24,7 @@ import gradio as gr
 
 from explorer.components import folded
 from explorer.contract import labels
-from explorer.contract.controls import spell_value
+from explorer.contract.control_kinds import spell_value
 from explorer.contract.lab import OpenLab
 from explorer.contract.labels import NO_SUCH_VIEW, NOT_BY_LINK
 from explorer.engine import Engine

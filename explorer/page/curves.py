@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.components.figure import Mark, describe_drawn_figure
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import Text
 from explorer.figures.curves import Curve, draw_curves
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeAlias
 
-from explorer.contract.controls import Control, spell_query
+from explorer.contract.control_kinds import Control
+from explorer.contract.controls import spell_query
 from explorer.contract.exercises import Exercise
 from explorer.contract.lab import (
     Changed,

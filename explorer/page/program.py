@@ -20,7 +20,7 @@ import gradio as gr
 from explorer.components import change_panel, figure, input_bar
 from explorer.components.card import TitleFigure, place_card
 from explorer.contract import controls, labels
-from explorer.contract.controls import Control, Item, Value
+from explorer.contract.control_kinds import Control, Item, Value
 from explorer.contract.lab import OpenLab, Text
 from explorer.engine import Answer, Engine, Function, QueuePlace
 from explorer.page import wiring

@@ -16,7 +16,7 @@ from explorer.components.figure import (
 from explorer.components.folded import Question
 from explorer.components.notes import place_notes
 from explorer.components.stage import place_folded_picture, place_picture
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.lab import Text
 from explorer.engine import Function
 from explorer.figures.bertviz import convert_kind

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from explorer.components import change_panel, input_bar
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Control, Kind, Value, spell_query
+from explorer.contract.control_kinds import Control, SliderControl, SwitchControl, Value
+from explorer.contract.controls import spell_query
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.contract.labels import text as _
 from explorer.figures import ponder
@@ -106,7 +107,7 @@ def list_halting_controls(
     def count_steps(n: int) -> Text:
         return fill_text(words.step if n == 1 else words.steps, n=n)
 
-    knob = partial(Control, kind="number", change=True)
+    knob = partial(SliderControl, change=True)
     return (
         knob(
             "forced",
@@ -135,26 +136,13 @@ def list_halting_controls(
             step=0.5,
             idle=idle,
         ),
-        Control(
+        SwitchControl(
             "step_signal",
             labels["step_signal"],
-            "switch",
             names={True: ON, False: OFF},
             change=True,
             says=lambda _added: words.signal,
         ),
-    )
-
-
-def make_text_control(
-    task: str, kind: Kind, label: Text, hint: Text, placeholder: str, **more: Any
-) -> Control:
-    """Return the control of a task's text.
-
-    more: as in `Control`.
-    """
-    return Control(
-        "text", label, kind, hint=hint, placeholder=placeholder, when={"task": (task,)}, **more
     )
 
 

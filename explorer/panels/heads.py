@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Control, Value
+from explorer.contract.control_kinds import Control, HeadsControl, Value
 from explorer.contract.lab import Thumbnail
 from explorer.contract.labels import Text, fill_text
 from explorer.contract.labels import text as _
@@ -44,10 +44,9 @@ def make_heads_control(
         return ()
     says = partial(describe_silenced_heads, names=said or names, head=head)
     return (
-        Control(
+        HeadsControl(
             "silenced",
             LABEL,
-            "heads",
             names=names,
             sizes=sizes,
             change=True,

@@ -8,7 +8,7 @@ from statistics import mean, stdev
 from typing import Any, Final
 
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import CARD, Text, fill_text, join_parts, join_sentences
 from explorer.contract.labels import text as _
 from explorer.figures.curves import Curve

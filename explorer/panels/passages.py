@@ -11,7 +11,14 @@ import numpy as np
 from explorer.components import input_bar
 from explorer.contract import controls, labels
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Control, ShippedText, Value
+from explorer.contract.control_kinds import (
+    Control,
+    PassageControl,
+    SeedControl,
+    ShippedText,
+    SliderControl,
+    Value,
+)
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 from explorer.figures import bertviz, reading
@@ -97,10 +104,10 @@ def list_controls(pages: Sequence[ShippedText], step: int) -> tuple[Control, ...
     """Return the controls of a text: the text itself, the number of characters written after it (in
     steps of `step`), the temperature and the seed."""
     return (
-        Control("text", LABEL, "passage", hint=PLACEHOLDER, pages=pages),
-        Control("length", LENGTH, "number", hint=LENGTH_HINT, unit=CHARACTERS, step=step),
-        Control("temperature", TEMPERATURE, "number", hint=TEMPERATURE_HINT, step=0.1),
-        Control("seed", SEED, "seed", hint=SEED_HINT),
+        PassageControl("text", LABEL, hint=PLACEHOLDER, pages=pages),
+        SliderControl("length", LENGTH, hint=LENGTH_HINT, unit=CHARACTERS, step=step),
+        SliderControl("temperature", TEMPERATURE, hint=TEMPERATURE_HINT, step=0.1),
+        SeedControl("seed", SEED, hint=SEED_HINT),
     )
 
 

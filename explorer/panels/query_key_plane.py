@@ -11,7 +11,7 @@ from typing import Any, Final
 from explorer.components import figure
 from explorer.components.folded import Question, parse_head
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import Text, capitalise, fill_text, format_two_digits
 from explorer.contract.labels import text as _
 from explorer.engine import Function

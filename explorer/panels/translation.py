@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from explorer.components import input_bar
 from explorer.contract import labels
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Item, Value
+from explorer.contract.control_kinds import Item, Value
 from explorer.contract.labels import Text, fill_text, join_parts
 from explorer.contract.labels import text as _
 from explorer.figures.attention import Array, Kind

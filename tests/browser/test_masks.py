@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 
 from explorer.components.base import write_script_address
 from explorer.components.stage import place_picture
-from explorer.contract.controls import Control, spell_query
+from explorer.contract.control_kinds import KnobControl, MenuControl
+from explorer.contract.controls import spell_query
 from explorer.contract.knobs import Spans
 from explorer.contract.lab import Lab
 from explorer.labs.adaptive_span import texts
@@ -75,11 +76,10 @@ def page_of(start: Ask) -> Callable[[Lab, Any], None]:
         explain=explain,
         kind=Ask,
         controls=(
-            Control("variant", nothing, "select"),
-            Control(
+            MenuControl("variant", nothing),
+            KnobControl(
                 "spans",
                 nothing,
-                "knob",
                 knob=Spans(layers=4, heads=4, span=SPAN, ramp=RAMP),
                 change=True,
                 says=lambda spans: nothing,
@@ -117,7 +117,8 @@ PAGES = {slug: page_of(start) for slug, start in STARTS.items()}
 def opened(page: Page, site: str, slug: str = "adaptive", query: str = "lang=en") -> Picture:
     """The picture once the weights of its locked character are there."""
     picture = Picture(page, "masks").open(f"{site}/{slug}?{query}")
-    becomes(page, lambda: any(text.startswith(("keeps", "保留")) for text in picture.texts()), True)
+    opens = ("keeps", "保留")
+    becomes(page, lambda: any(text.startswith(opens) for text in picture.texts()), True)
     return picture
 
 

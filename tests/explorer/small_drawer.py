@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components import change_panel
-from explorer.contract.controls import Control, SamplePictures
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    DrawingControl,
+    HeadsControl,
+    KnobControl,
+    PassageControl,
+    SamplePictures,
+    SeedControl,
+    SliderControl,
+)
 from explorer.contract.knobs import Range, Spans
 from explorer.figures.pairs import Measure, PicturePair
 from explorer.figures.sides import TextSide
@@ -193,91 +202,84 @@ PROGRAM: Program[Ask, Seen] = Program(
     ),
     kind=Ask,
     controls=(
-        Control(
+        ChoiceControl(
             "task",
             text("input", "输入"),
-            "choice",
             names={"digit": text("a digit", "数字"), "text": text("a text", "文本")},
         ),
-        Control(
+        DrawingControl(
             "drawing",
             text("Digit", "数字"),
-            "drawing",
             drawings=SamplePictures(rings(), NAMES, "keep"),
             when=DIGIT,
         ),
-        Control(
+        PassageControl(
             "text",
             text("A text to read", "要读的文本"),
-            "passage",
             hint=text("Type English", "输入英文"),
             shares="length",
             when=TEXT,
         ),
-        Control(
+        SliderControl(
             "keep",
             text("rows that stay", "保留行数"),
-            "number",
             unit=text("{n} of 28", "{n} / 28"),
             when=DIGIT,
         ),
-        Control("length", passages.LENGTH, "number", unit=passages.CHARACTERS, when=TEXT),
-        Control("temperature", passages.TEMPERATURE, "number", step=0.1),
-        Control("seed", passages.SEED, "seed"),
-        Control(
+        SliderControl("length", passages.LENGTH, unit=passages.CHARACTERS, when=TEXT),
+        SliderControl("temperature", passages.TEMPERATURE, step=0.1),
+        SeedControl("seed", passages.SEED),
+        ChoiceControl(
             "pattern",
             text("pattern", "模式"),
-            "choice",
             names=PATTERNS,
             change=True,
             says=lambda _: CHANGED,
             when=DIGIT,
         ),
-        Control(
+        KnobControl(
             "stride",
             STRIDE.label,
-            "knob",
             knob=STRIDE,
             change=True,
             says=lambda n: text(f"stride {n}", f"步长 {n}"),
             when=DIGIT,
         ),
-        Control(
+        KnobControl(
             "summary",
             SUMMARY.label,
-            "knob",
             knob=SUMMARY,
             change=True,
             says=lambda _: CHANGED,
             when=DIGIT,
         ),
-        Control(
-            *("silenced", text("silenced heads", "关掉的头"), "heads"),
+        HeadsControl(
+            "silenced",
+            text("silenced heads", "关掉的头"),
             names=MODELS,
             sizes=dict.fromkeys(MODELS, (4, 4)),
             change=True,
             says=lambda _: CHANGED,
             when=DIGIT,
         ),
-        Control(
+        KnobControl(
             "memory",
             MEMORY.label,
-            "knob",
             knob=MEMORY,
             change=True,
             says=lambda _: CHANGED,
             when=TEXT,
         ),
-        Control(
+        ChoiceControl(
             "segment",
             text("read at once", "一次读入"),
-            "choice",
             change=True,
             says=lambda _: CHANGED,
             when=TEXT,
         ),
-        Control(
-            *("spans", text("spans", "跨度"), "knob"),
+        KnobControl(
+            "spans",
+            text("spans", "跨度"),
             knob=Spans(layers=4, heads=4, span=512, ramp=32),
             change=True,
             says=lambda _: CHANGED,

@@ -11,7 +11,16 @@ from typing import Any
 
 from explorer.components import change_panel, figure, input_bar
 from explorer.components.figure import place_run_figure
-from explorer.contract.controls import Control, StoryWords
+from explorer.contract.control_kinds import (
+    BitsControl,
+    ChoiceControl,
+    LettersControl,
+    QuestionControl,
+    SliderControl,
+    StoryControl,
+    StoryWords,
+    SwitchControl,
+)
 from explorer.page.program import About, AnswerBar, Change, Program
 from explorer.page.runs import StoredRun
 from explorer.page.views import View
@@ -151,10 +160,9 @@ def drawn(seen: Said, request: Ask, state: str) -> Any:
     return says(text(f"It says {seen.answer}.", f"回答 {seen.answer}。"), len(seen.answer))
 
 
-TIMES = Control(
+TIMES = SliderControl(
     "times",
     text("times", "次数"),
-    "number",
     change=True,
     says=lambda n: text(f"said {n} times", f"说 {n} 次"),
     names={1: text("once", "一次")},
@@ -174,62 +182,55 @@ PROGRAM: Program[Ask, Said] = Program(
     explain=explain,
     kind=Ask,
     controls=(
-        Control(
+        ChoiceControl(
             "task",
             text("Task", "任务"),
-            "choice",
             names={
                 "word": text("A word", "单词"),
                 "bits": text("Bits", "比特"),
                 "story": text("A story", "故事"),
             },
         ),
-        Control(
+        LettersControl(
             "text",
             text("A word", "单词"),
-            "letters",
             hint=text("letters", "字母"),
             placeholder="ab",
             when={"task": ("word",)},
         ),
-        Control("text", text("Some bits", "比特"), "bits", places=8, when={"task": ("bits",)}),
-        Control(
+        BitsControl("text", text("Some bits", "比特"), places=8, when={"task": ("bits",)}),
+        StoryControl(
             "text",
             text("A story", "故事"),
-            "story",
             hint=text("sentences", "句子"),
             words=WORDS,
             when={"task": ("story",)},
         ),
-        Control(
+        QuestionControl(
             "question",
             text("Question", "问题"),
-            "question",
             placeholder="where is john",
             when={"task": ("story",)},
         ),
         TIMES,
-        Control(
+        SliderControl(
             "most",
             text("at most", "至多"),
-            "number",
             change=True,
             says=lambda n: text(f"at most {n}", f"至多 {n}"),
             stands=("task", {"word": 4, "bits": 8, "story": 4}),
         ),
-        Control(
+        SliderControl(
             "cut",
             text("cut", "截短"),
-            "number",
             step=0.5,
             change=True,
             says=lambda cut: text(f"cut {cut:g}", f"截短 {cut:g}"),
             idle=("times", text("only as trained", "仅在原样时")),
         ),
-        Control(
+        SwitchControl(
             "loud",
             text("loud", "大写"),
-            "switch",
             names={True: text("yes", "是"), False: text("no", "否")},
             change=True,
             says=lambda _loud: text("said loud", "大声说"),

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from explorer.components.figure import place_run_figure
-from explorer.contract.controls import Control, ShippedText
+from explorer.contract.control_kinds import KnobControl, MenuControl, ShippedText
 from explorer.contract.knobs import Range
 from explorer.page.program import AnswerBar, Program
 from explorer.page.runs import StoredRun
@@ -138,11 +138,10 @@ PROGRAM: Program[Ask, Read] = Program(
     kind=Ask,
     controls=(
         *passages.list_controls(PAGES, step=20),
-        Control("variant", text("model", "模型"), "select", names=NAMES),
-        Control(
+        MenuControl("variant", text("model", "模型"), names=NAMES),
+        KnobControl(
             "memory",
             text("memory", "记忆"),
-            "knob",
             knob=Range(
                 "memory", text("memory", "记忆"), (0, 16, 64, 128), 64, text("characters", "字符")
             ),

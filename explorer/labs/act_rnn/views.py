@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.components import input_bar
-from explorer.contract.controls import Control, Value, spell_query
+from explorer.contract.control_kinds import BitsControl, ChoiceControl, SumControl, Value
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
 from explorer.figures import ponder
@@ -28,17 +29,21 @@ WORDS = adaptive_computation.LabWords(
     texts.INPUT, texts.ONE_UPDATE, texts.UPDATES, texts.NO_SIGNAL, format_answer
 )
 CONTROLS = (
-    Control("task", texts.TASK, "choice", names={"addition": texts.SUM, "parity": texts.BITS}),
-    adaptive_computation.make_text_control(
-        "addition", "sum", texts.SUM_PROMPT, fill_text(texts.SUM_HINT, digits=MAX_DIGITS), "478+256"
+    ChoiceControl("task", texts.TASK, names={"addition": texts.SUM, "parity": texts.BITS}),
+    SumControl(
+        "text",
+        texts.SUM_PROMPT,
+        hint=fill_text(texts.SUM_HINT, digits=MAX_DIGITS),
+        placeholder="478+256",
+        when={"task": ("addition",)},
     ),
-    adaptive_computation.make_text_control(
-        "parity",
-        "bits",
+    BitsControl(
+        "text",
         texts.BITS_PROMPT,
-        fill_text(texts.BITS_HINT, bits=MAX_BITS),
-        "1011001",
+        hint=fill_text(texts.BITS_HINT, bits=MAX_BITS),
+        placeholder="1011001",
         places=MAX_BITS,
+        when={"task": ("parity",)},
     ),
     *adaptive_computation.list_halting_controls(WORDS, texts.KNOBS, LIMIT),
 )

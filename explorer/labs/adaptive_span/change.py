@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.components.change_panel import Readings
 from explorer.contract import labels
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import Control, KnobControl
 from explorer.contract.knobs import Spans
 from explorer.contract.labels import Text, capitalise, fill_text, join_parts, write_change_sentence
 from explorer.figures.sides import TextSide
@@ -24,9 +24,7 @@ def list_controls(layers: int, heads: int, span: int, ramp: int) -> tuple[Contro
     """Return the controls of what may be changed in a model with these layers and heads and spans
     up to `span`."""
     knob = Spans(layers=layers, heads=heads, span=span, ramp=ramp)
-    return (
-        Control("spans", texts.SPANS, "knob", knob=knob, change=True, says=describe_forced_spans),
-    )
+    return (KnobControl("spans", texts.SPANS, knob=knob, change=True, says=describe_forced_spans),)
 
 
 def describe_forced_spans(spans: Sequence[tuple[int, int, float]]) -> Text:

@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.contract.controls import Control, ShippedText, spell_query
+from explorer.contract.control_kinds import Control, MenuControl, ShippedText
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
 from explorer.figures import attention, reading
@@ -60,7 +61,7 @@ def list_controls() -> tuple[Control, ...]:
             [ShippedText(name, *named[name], page(name), texts.SOURCES[name]) for name in PAGES],
             step=20,
         ),
-        Control("variant", texts.MODEL_CHOICE, "select", names=there),
+        MenuControl("variant", texts.MODEL_CHOICE, names=there),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.components.card import TitleFigure
 from explorer.contract import labels
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import Text, fill_text
 from explorer.labs.bert import texts
 from explorer.page import card_facts

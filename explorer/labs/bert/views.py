@@ -11,7 +11,18 @@ import numpy as np
 
 from explorer.components import change_panel, input_bar
 from explorer.components.figure import describe_drawn_figure
-from explorer.contract.controls import Control, Value, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    ItemsControl,
+    MenuControl,
+    QuestionControl,
+    SeedControl,
+    SentenceControl,
+    SwitchControl,
+    Value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text, format_two_digits
 from explorer.figures import attention, theme
@@ -50,33 +61,28 @@ def controls() -> tuple[Control, ...]:
     names = {variant: texts.NAMES[variant] for variant in list_shipped() or texts.NAMES}
     ours, theirs = {"variant": ("mlm",)}, {"variant": ("minilm",)}
     return (
-        Control(
-            "variant", texts.VARIANT, "choice", names={name: texts.OFFERS[name] for name in names}
-        ),
-        Control(
+        ChoiceControl("variant", texts.VARIANT, names={name: texts.OFFERS[name] for name in names}),
+        SentenceControl(
             "text",
             texts.SENTENCE,
-            "sentence",
             hint=fill_text(texts.LIMIT, n=MAX_PIECES - 2),
             placeholder=EXAMPLES[0].text,
         ),
-        Control("other", texts.OTHER, "question", placeholder=OFFERED[-2].other, when=theirs),
-        Control("way", texts.WAY, "select", names=texts.WAYS, when=ours),
-        Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={**ours, "way": ("draw",)}),
-        Control("hidden", texts.HIDDEN, "items"),
-        Control(
+        QuestionControl("other", texts.OTHER, placeholder=OFFERED[-2].other, when=theirs),
+        MenuControl("way", texts.WAY, names=texts.WAYS, when=ours),
+        SeedControl("seed", texts.SEED, hint=texts.SEED_HINT, when={**ours, "way": ("draw",)}),
+        ItemsControl("hidden", texts.HIDDEN),
+        ChoiceControl(
             "side",
             texts.SIDES,
-            "choice",
             names=texts.SIDE,
             change=True,
             says=texts.SIDE_SAYS.__getitem__,
             when=ours,
         ),
-        Control(
+        SwitchControl(
             "positions",
             texts.POSITIONS,
-            "switch",
             names=texts.ON_OFF,
             change=True,
             says=lambda _on: texts.NO_POSITIONS,

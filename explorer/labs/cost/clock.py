@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from explorer.components.figure import Mark, describe_drawn_figure
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import Text, fill_text, join_parts, join_sentences
 from explorer.figures.curves import Curve, Place
 from explorer.labs.cost import drawn, texts

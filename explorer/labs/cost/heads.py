@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components.figure import describe_drawn_figure
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import fill_text
 from explorer.figures import heatmaps
 from explorer.figures.curves import Curve, Place

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from explorer.components.figure import place_run_figure
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import describe_change

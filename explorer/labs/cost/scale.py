@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components.figure import Mark, describe_drawn_figure
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import Text, fill_text
 from explorer.figures.curves import Curve, Place
 from explorer.figures.heatmaps import Map, draw_maps

@@ -6,7 +6,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.contract.controls import Control, SamplePictures, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    DrawingControl,
+    MenuControl,
+    SamplePictures,
+    SeedControl,
+    SliderControl,
+    StopsControl,
+    SwitchControl,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
 from explorer.labs.cost import about, texts
@@ -36,84 +47,71 @@ def controls() -> tuple[Control, ...]:
         for name in texts.SAYS
     }
     return (
-        Control("task", texts.TASK, "choice", names=texts.TASKS),
-        Control(
+        ChoiceControl("task", texts.TASK, names=texts.TASKS),
+        MenuControl(
             "length",
             texts.LENGTH,
-            "select",
             names=_remove_changes(64, 128, 256, 512, 1000, 2048, 4096),
             when=clock,
         ),
-        Control(
+        MenuControl(
             "width",
             texts.WIDTH,
-            "select",
             names=_remove_changes(16, 64, 128, 256, 512, 1000),
             when=clock,
         ),
-        Control("kernel", texts.KERNEL, "select", names=_remove_changes(3, 5, 7), when=clock),
-        Control(
-            "d_k", texts.D_K, "select", names=_remove_changes(*(4**n for n in range(6))), when=scale
-        ),
-        Control(
+        MenuControl("kernel", texts.KERNEL, names=_remove_changes(3, 5, 7), when=clock),
+        MenuControl("d_k", texts.D_K, names=_remove_changes(*(4**n for n in range(6))), when=scale),
+        DrawingControl(
             "picture",
             texts.PICTURE,
-            "drawing",
             drawings=SamplePictures(load_pictures(), texts.PICTURES, ink=False),
             when=heads,
         ),
-        Control("kernel", texts.FILTER_SIZE, "select", names=_remove_changes(3, 5, 7), when=heads),
-        Control(
+        MenuControl("kernel", texts.FILTER_SIZE, names=_remove_changes(3, 5, 7), when=heads),
+        MenuControl(
             "filter",
             texts.FILTER,
-            "select",
             names={name: texts.FILTERS[name] for name in FILTERS},
             when=heads,
         ),
-        Control(
-            "seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={"task": ("scale", "heads")}
-        ),
-        Control(
+        SeedControl("seed", texts.SEED, hint=texts.SEED_HINT, when={"task": ("scale", "heads")}),
+        StopsControl(
             "window",
             texts.KNOBS["window"],
-            "stops",
             names=_remove_changes(16, 32, 64, 128, 256, 512),
             change=True,
             says=said["window"],
             when=clock,
         ),
-        Control(
+        SwitchControl(
             "fused",
             texts.KNOBS["fused"],
-            "switch",
             names={True: texts.YES, False: texts.NO},
             change=True,
             says=lambda _no: texts.SAYS["fused"],
             when=clock,
         ),
-        Control(
+        SliderControl(
             "power",
             texts.KNOBS["power"],
-            "number",
             step=0.25,
             names=texts.POWERS,
             change=True,
             says=said["power"],
             when=scale,
         ),
-        Control(
+        StopsControl(
             "alpha",
             texts.KNOBS["alpha"],
-            "stops",
             names=_remove_changes(0, *ALPHAS),
             change=True,
             says=said["alpha"],
             when=heads,
         ),
-        Control(
+        SliderControl(
             "without",
             texts.KNOBS["without"],
-            "number",
             names={0: texts.NONE},
             change=True,
             says=said["without"],

@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer.components.card import TitleFigure
 from explorer.contract import labels
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import fill_text
 from explorer.labs.detection import texts
 from explorer.page import card_facts

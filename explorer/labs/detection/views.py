@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 
 from explorer.components.change_panel import ChangedNumber, Difference, Row, show_number_change
-from explorer.contract.controls import Control, Value, spell_query
+from explorer.contract.control_kinds import Control, KnobControl, SceneControl, SwitchControl, Value
+from explorer.contract.controls import spell_query
 from explorer.contract.knobs import Range
 from explorer.contract.lab import GuidedStep, MapPicture, Text
 from explorer.contract.labels import build_sentence, fill_text
@@ -58,17 +59,14 @@ def list_controls() -> tuple[Control, ...]:
         "upload": "/picture/texture",
         **{name: pack_inline(pool[name]) for name in ("samples", "grounds") if name in pool},
     }
-    knob = partial(Control, kind="knob", change=True)
+    knob = partial(KnobControl, change=True)
     depth = Range("depth", texts.DEPTH, range(1, LAYERS + 1), LAYERS, texts.LAYERS)
     queries = Range("queries", texts.QUERIES, range(1, QUERIES + 1), QUERIES, texts.QUERIES_UNIT)
     return (
-        Control(
-            "scene", texts.COMPOSE, "scene", script="labs/detection/composer.js", own=pool_values
-        ),
-        Control(
+        SceneControl("scene", texts.COMPOSE, script="labs/detection/composer.js", own=pool_values),
+        SwitchControl(
             "agree",
             texts.AGREE,
-            "switch",
             names=texts.ON_OFF,
             change=True,
             says=lambda _on: texts.ALONE,

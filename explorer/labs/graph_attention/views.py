@@ -8,7 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.components import change_panel, input_bar
-from explorer.contract.controls import Control, Item, Value, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Item,
+    ItemsControl,
+    SeedControl,
+    SliderControl,
+    TextControl,
+    Value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.figures.curves import Curve
@@ -43,40 +52,37 @@ def _describe_cut(nodes: tuple[int, ...]) -> Text:
 
 
 CONTROLS = (
-    Control("task", texts.TASK, "choice", names=texts.TASKS),
+    ChoiceControl("task", texts.TASK, names=texts.TASKS),
     *(
-        Control("model", texts.MODEL, "choice", names=names, when={"task": tasks})
+        ChoiceControl("model", texts.MODEL, names=names, when={"task": tasks})
         for names, tasks in (
             ({name: texts.MODELS[name] for name in ("gat", "gatv2")}, ("cora",)),
             (texts.MODELS, ("dictionary", "own")),
         )
     ),
-    Control("network", texts.NETWORK, "choice", names=texts.NETWORKS, when={"task": ("distance",)}),
-    Control("paper", texts.PAPER, "number", when={"task": ("cora",)}),
-    Control("shape", texts.SHAPE, "choice", names=texts.SHAPES, when={"task": ("distance",)}),
-    Control("node", texts.NODE, "number", when={"task": ("distance", "own")}),
-    Control(
+    ChoiceControl("network", texts.NETWORK, names=texts.NETWORKS, when={"task": ("distance",)}),
+    SliderControl("paper", texts.PAPER, when={"task": ("cora",)}),
+    ChoiceControl("shape", texts.SHAPE, names=texts.SHAPES, when={"task": ("distance",)}),
+    SliderControl("node", texts.NODE, when={"task": ("distance", "own")}),
+    SliderControl(
         "nodes",
         texts.NODES,
-        "number",
         when={"task": ("distance",), "shape": ("tree", "path", "ring")},
     ),
-    Control("seed", texts.SEED, "seed", when={"task": ("dictionary", "distance")}),
+    SeedControl("seed", texts.SEED, when={"task": ("dictionary", "distance")}),
     *(
-        Control(
+        TextControl(
             "graph",
             texts.GRAPH,
-            "text",
             hint=fill_text(texts.GRAPH_HINT, nodes=MOST_NODES, edges=f"{MOST_EDGES:,}"),
             placeholder="a, b",
             when=when,
         )
         for when in ({"task": ("own",)}, {"task": ("distance",), "shape": ("own",)})
     ),
-    Control(
+    ChoiceControl(
         "uniform",
         texts.UNIFORM,
-        "choice",
         names=texts.PLACES,
         change=True,
         says=lambda place: fill_text(texts.UNIFORM_IN, place=texts.PLACES[place]),
@@ -88,20 +94,18 @@ CONTROLS = (
             {task: texts.TASKS[task]}, {task: size}, texts.HEAD, when={"task": (task,)}
         )
     ),
-    Control("cut", texts.CUT, "items", change=True, says=_describe_cut, when={"task": GRAPHS}),
-    Control(
+    ItemsControl("cut", texts.CUT, change=True, says=_describe_cut, when={"task": GRAPHS}),
+    SliderControl(
         "join",
         texts.JOIN,
-        "number",
         names={0: texts.NOTHING},
         change=True,
         says=lambda node: fill_text(texts.JOINED, node=node),
         when={"task": GRAPHS},
     ),
-    Control(
+    SliderControl(
         "bias",
         texts.BIAS,
-        "number",
         step=0.25,
         change=True,
         says=lambda factor: fill_text(texts.BIASED, factor=f"{factor:g}"),

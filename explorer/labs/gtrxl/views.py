@@ -11,7 +11,19 @@ import numpy as np
 
 from explorer.components import change_panel, input_bar
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Control, Value, spell_query, spell_value
+from explorer.contract.control_kinds import (
+    Control,
+    ItemsControl,
+    LettersControl,
+    MenuControl,
+    SeedControl,
+    SliderControl,
+    StopsControl,
+    SwitchControl,
+    Value,
+    spell_value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.contract.labels import text as _
@@ -50,42 +62,39 @@ def list_controls() -> tuple[Control, ...]:
     stops = {k: texts.WHOLE if k == ALL else number[str(k)] for k in STOPS}
     sizes = about.list_sizes()
     return (
-        Control("network", texts.NETWORK, "select", names=texts.NETWORKS),
-        Control("length", texts.LENGTH, "number"),
-        Control("above", texts.LAMP, "select", names=texts.LAMPS),
-        Control("decoys", texts.DECOYS, "number", step=0.1),
-        Control("below", texts.BELOW, "letters", hint=texts.BELOW_HINT, placeholder="..B.A"),
-        Control("seed", texts.SEED, "seed"),
-        Control("sampled", texts.SAMPLED, "select", names=texts.SAMPLED_NAMES),
-        Control(
+        MenuControl("network", texts.NETWORK, names=texts.NETWORKS),
+        SliderControl("length", texts.LENGTH),
+        MenuControl("above", texts.LAMP, names=texts.LAMPS),
+        SliderControl("decoys", texts.DECOYS, step=0.1),
+        LettersControl("below", texts.BELOW, hint=texts.BELOW_HINT, placeholder="..B.A"),
+        SeedControl("seed", texts.SEED),
+        MenuControl("sampled", texts.SAMPLED, names=texts.SAMPLED_NAMES),
+        SwitchControl(
             "covered",
             texts.COVERED,
-            "switch",
             names=texts.COVERED_NAMES,
             change=True,
             says=lambda _covered: texts.COVERED_SAYS,
         ),
-        Control("memory", texts.MEMORY, "stops", names=stops, change=True, says=_describe_memory),
+        StopsControl("memory", texts.MEMORY, names=stops, change=True, says=_describe_memory),
         *heads.make_heads_control(
             {name: texts.BRIEF[name] for name in sizes},
             sizes,
             texts.HEAD,
             when={"network": WITH_HEADS},
         ),
-        Control(
+        ItemsControl(
             "forced",
             texts.FORCED,
-            "items",
             names=texts.PLACES,
             kept=True,
             change=True,
             says=_describe_forced,
             when={"network": ("gtrxl",)},
         ),
-        Control(
+        SliderControl(
             "z",
             texts.LEVEL,
-            "number",
             step=0.01,
             change=True,
             says=lambda z: fill_text(texts.LEVEL_SAYS, z=f"{z:g}"),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.components.change_panel import Pictures
 from explorer.contract import labels
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import Control, KnobControl
 from explorer.contract.knobs import Range
 from explorer.contract.labels import Text, fill_text
 from explorer.figures.pairs import Measure, PicturePair
@@ -58,10 +58,9 @@ def list_controls() -> tuple[Control, ...]:
         when: Mapping[str, Sequence[str]],
     ) -> Control:
         knob = Range(field, label, range(most + 1), most, unit)
-        return Control(
+        return KnobControl(
             field,
             label,
-            "knob",
             knob=knob,
             change=True,
             says=lambda n: fill_text(said, n=n, most=most),

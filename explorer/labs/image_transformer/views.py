@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components import input_bar
-from explorer.contract.controls import Control, SamplePictures, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    DrawingControl,
+    MenuControl,
+    SamplePictures,
+    SeedControl,
+    SliderControl,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, MapPicture
 from explorer.contract.labels import SIZES, Text, fill_text
 from explorer.labs.image_transformer import drawn, texts
@@ -103,31 +112,29 @@ def list_controls() -> tuple[Control, ...]:
     only: dict[str, Mapping[str, Sequence[str]]] = {mode: {"mode": (mode,)} for mode in there}
     complete, enlarge = only.get("complete"), only.get("enlarge")
     return (
-        Control("mode", texts.MAKE, "choice", names={mode: texts.MODES[mode] for mode in there}),
+        ChoiceControl("mode", texts.MAKE, names={mode: texts.MODES[mode] for mode in there}),
         *(
             [
-                Control(
+                DrawingControl(
                     "picture",
                     texts.PICTURE,
-                    "drawing",
                     drawings=SamplePictures(*ours["grey"], rows="keep", ink=False),
                     when=complete,
                 ),
                 *(
-                    Control("kind", texts.KIND, "select", names=kinds, when=only[mode])
+                    MenuControl("kind", texts.KIND, names=kinds, when=only[mode])
                     for mode in ("generate", "complete")
                 ),
-                Control("keep", texts.KEPT, "select", when=complete),
+                MenuControl("keep", texts.KEPT, when=complete),
             ]
             if complete
             else []
         ),
         *(
             [
-                Control(
+                DrawingControl(
                     "picture",
                     texts.PICTURE,
-                    "drawing",
                     drawings=SamplePictures(*ours["colour"], ink=False, small=SMALL),
                     when=enlarge,
                 )
@@ -135,12 +142,10 @@ def list_controls() -> tuple[Control, ...]:
             if enlarge
             else []
         ),
-        Control(
-            "temperature", passages.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1
-        ),
-        Control("top_k", texts.TOP_K, "select", names=offered, hint=texts.TOP_K_HINT),
-        Control("seed", passages.SEED, "seed", hint=texts.SEED_HINT),
-        *(Control("count", texts.COUNT, "number", when=when) for when in only.values()),
+        SliderControl("temperature", passages.TEMPERATURE, hint=texts.TEMPERATURE_HINT, step=0.1),
+        MenuControl("top_k", texts.TOP_K, names=offered, hint=texts.TOP_K_HINT),
+        SeedControl("seed", passages.SEED, hint=texts.SEED_HINT),
+        *(SliderControl("count", texts.COUNT, when=when) for when in only.values()),
     )
 
 

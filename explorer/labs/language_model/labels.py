@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.components.figure import Mark, describe_drawn_figure
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.labels import Text, fill_text, join_sentences
 from explorer.figures.curves import Curve, draw_curves
 from explorer.labs.language_model import texts

@@ -14,7 +14,18 @@ from numpy.typing import NDArray
 
 from explorer.components import input_bar
 from explorer.components.change_panel import Readings
-from explorer.contract.controls import Control, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    ItemsControl,
+    MenuControl,
+    PassageControl,
+    QuestionControl,
+    SeedControl,
+    SliderControl,
+    SwitchControl,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import SIZES, capitalise, fill_text, join_parts, write_change_sentence
 from explorer.figures import attention, reading
@@ -81,22 +92,19 @@ def controls() -> tuple[Control, ...]:
     write, learn = ({"mode": (mode,)} for mode in texts.MODES)
     count = {n: fill_text(texts.LIKELIEST, n=f"{n:,}") for n in OFFERED_LABELS}
     return (
-        Control("mode", texts.MODE, "choice", names=texts.MODES),
-        Control(
-            "text", texts.PROMPT, "passage", hint=texts.PLACEHOLDER, shares="length", when=write
-        ),
-        Control("variant", texts.MODEL, "select", names=there, when=write),
-        Control("length", texts.LENGTH, "number", unit=texts.SYMBOLS, step=1, when=write),
-        Control("top_p", texts.TOP_P, "number", step=0.01, hint=texts.TOP_P_HINT, when=write),
-        Control("top_k", texts.TOP_K, "select", names=top, hint=texts.TOP_K_HINT, when=write),
-        Control("labels", LABELS, "select", names=count, when=learn),
-        Control("way", texts.BEGINS, "select", names=BEGINNINGS, when=learn),
-        Control("seed", texts.SEED, "seed", hint=passages.SEED_HINT),
-        Control("typed", texts.TYPED, "question", placeholder=OFFERED[0].typed.strip(), when=write),
-        Control(
+        ChoiceControl("mode", texts.MODE, names=texts.MODES),
+        PassageControl("text", texts.PROMPT, hint=texts.PLACEHOLDER, shares="length", when=write),
+        MenuControl("variant", texts.MODEL, names=there, when=write),
+        SliderControl("length", texts.LENGTH, unit=texts.SYMBOLS, step=1, when=write),
+        SliderControl("top_p", texts.TOP_P, step=0.01, hint=texts.TOP_P_HINT, when=write),
+        MenuControl("top_k", texts.TOP_K, names=top, hint=texts.TOP_K_HINT, when=write),
+        MenuControl("labels", LABELS, names=count, when=learn),
+        MenuControl("way", texts.BEGINS, names=BEGINNINGS, when=learn),
+        SeedControl("seed", texts.SEED, hint=passages.SEED_HINT),
+        QuestionControl("typed", texts.TYPED, placeholder=OFFERED[0].typed.strip(), when=write),
+        SliderControl(
             "temperature",
             texts.TEMPERATURE,
-            "number",
             step=0.1,
             change=True,
             says=_describe_temperature,
@@ -104,10 +112,9 @@ def controls() -> tuple[Control, ...]:
         ),
         *make_heads_control(kinds, sizes, texts.HEAD, when=write),
         *(
-            Control(
+            ItemsControl(
                 "skipped",
                 texts.SKIPPED,
-                "items",
                 names=_describe_layers(most),
                 change=True,
                 says=_describe_skipped,
@@ -115,10 +122,9 @@ def controls() -> tuple[Control, ...]:
             )
             for most, variants in deep.items()
         ),
-        Control(
+        SwitchControl(
             "positions",
             texts.POSITIONS,
-            "switch",
             names=texts.ON_OFF,
             change=True,
             says=lambda _on: texts.NO_POSITIONS,

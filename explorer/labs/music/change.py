@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.components.change_panel import Rolls
 from explorer.contract import labels
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import Control, SliderControl, StopsControl
 from explorer.contract.labels import Text, fill_text, join_parts
 from explorer.figures.rollpairs import MusicSide, RollPair
 from explorer.labs.music import about, rolls, texts
@@ -46,16 +46,15 @@ def list_controls() -> tuple[Control, ...]:
     names = {variant: texts.NAMES[variant] for variant in heads}
     found = [make_distance_control(style) for style in styles() if find_trained_distance(style)]
     found.append(
-        Control("semitones", texts.SEMITONES, "number", change=True, says=describe_transposition)
+        SliderControl("semitones", texts.SEMITONES, change=True, says=describe_transposition)
     )
     if "piano" in styles():
         stops = {factor: fill_text(texts.TIMES, n=f"{factor:g}") for factor in STRETCHES}
         when = {"style": ("piano",)}  # a chorale stays on its grid
         found.append(
-            Control(
+            StopsControl(
                 "stretch",
                 texts.STRETCH,
-                "stops",
                 names=stops,
                 change=True,
                 says=describe_stretching,
@@ -84,10 +83,9 @@ def make_distance_control(style: str) -> Control:
     stops = [0, *list_cuts(find_trained_distance(style)), -1]
     said = {0: texts.NO_TERM, -1: texts.TRAINED}
     names = {stop: said.get(stop) or fill_text(texts.EVENTS[style], n=stop) for stop in stops}
-    return Control(
+    return StopsControl(
         "farthest",
         texts.FARTHEST,
-        "stops",
         names=names,
         change=True,
         says=describe_clipping,

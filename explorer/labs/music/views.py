@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from explorer.components import input_bar
-from explorer.contract.controls import Control, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    MenuControl,
+    MotifControl,
+    SeedControl,
+    SliderControl,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, MapPicture
 from explorer.contract.labels import SIZES, Text, fill_text
 from explorer.labs.music import about, rolls, texts
@@ -106,10 +114,9 @@ def list_controls() -> tuple[Control, ...]:
             {"mode": ("continue",)} if style == "chorale" else {}
         )
         lengths.append(
-            Control(
+            MenuControl(
                 "length",
                 texts.LENGTH,
-                "select",
                 names=names,
                 unit=texts.EVENTS[style],
                 hint=texts.LENGTH_HINT,
@@ -119,13 +126,12 @@ def list_controls() -> tuple[Control, ...]:
     chorale = {"style": ("chorale",)} if several else {}
     named = {style: texts.STYLES[style] for style in known}
     return (
-        *([Control("style", texts.STYLE, "choice", names=named)] if several else []),
+        *([ChoiceControl("style", texts.STYLE, names=named)] if several else []),
         *(
             [
-                Control(
+                ChoiceControl(
                     "mode",
                     texts.MODE,
-                    "choice",
                     names=texts.MODES,
                     hint=texts.MODE_HINT,
                     when=chorale,
@@ -134,10 +140,10 @@ def list_controls() -> tuple[Control, ...]:
             if "chorale" in known
             else []
         ),
-        Control("motif", texts.MOTIF, "motif", script="labs/music/motif.js", own=Motifs(scores)),
+        MotifControl("motif", texts.MOTIF, script="labs/music/motif.js", own=Motifs(scores)),
         *lengths,
-        Control("temperature", texts.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
-        Control("seed", texts.SEED_LABEL, "seed", hint=texts.SEED_HINT),
+        SliderControl("temperature", texts.TEMPERATURE, hint=texts.TEMPERATURE_HINT, step=0.1),
+        SeedControl("seed", texts.SEED_LABEL, hint=texts.SEED_HINT),
     )
 
 

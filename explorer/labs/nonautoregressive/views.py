@@ -13,8 +13,16 @@ from numpy.typing import ArrayLike
 from explorer.components import change_panel, input_bar
 from explorer.components.figure import Mark, describe_drawn_figure
 from explorer.components.folded import Question
-from explorer.contract import controls
-from explorer.contract.controls import Control, Item, Value, spell_query
+from explorer.contract.control_kinds import (
+    Item,
+    ItemsControl,
+    MenuControl,
+    SentenceControl,
+    StopsControl,
+    Value,
+    spell_value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import SIZES, Text, fill_text, format_two_digits, join_sentences
 from explorer.figures import attention, heatmaps, theme
@@ -85,17 +93,16 @@ def _describe_pinned(pinned: Sequence[tuple[int, str]]) -> Text:
 
 
 CONTROLS = (
-    Control(
+    SentenceControl(
         "sentence",
         fill_text(texts.SENTENCE, tokens=MAX_TOKENS),
-        "sentence",
         placeholder=EXAMPLES[0].sentence,
     ),
-    Control("variant", texts.VARIANT, "select", names=texts.NAMES),
-    Control("passes", texts.PASSES_T, "select", names=PASSES),
-    Control("offset", texts.OFFSET, "stops", names=OFFSETS, change=True, says=_describe_length),
-    Control("pinned", texts.PINNED, "items", kept=True, change=True, says=_describe_pinned),
-    Control("again", texts.AGAIN, "items", change=True, says=describe_positions(texts.AGAIN_ARE)),
+    MenuControl("variant", texts.VARIANT, names=texts.NAMES),
+    MenuControl("passes", texts.PASSES_T, names=PASSES),
+    StopsControl("offset", texts.OFFSET, names=OFFSETS, change=True, says=_describe_length),
+    ItemsControl("pinned", texts.PINNED, kept=True, change=True, says=_describe_pinned),
+    ItemsControl("again", texts.AGAIN, change=True, says=describe_positions(texts.AGAIN_ARE)),
 )
 
 
@@ -109,7 +116,7 @@ def items(explanation: Explanation, _request: Request) -> dict[str, tuple[Item, 
 def _list_pins(explanation: Explanation) -> list[str]:
     """Return each piece with its position as a link pins it."""
     return [
-        controls.spell_value((one,))
+        spell_value((one,))
         for one in enumerate(map(spell_piece, explanation.target, explanation.target_space))
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from explorer.components.change_panel import Readings
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import Control, StopsControl
 from explorer.contract.labels import Text, capitalise, fill_text, join_parts, write_change_sentence
 from explorer.figures.sides import ROUNDING, TextSide, find_most_bits
 from explorer.labs.reformer import texts
@@ -34,7 +34,7 @@ def list_controls(models: Mapping[str, tuple[int, int]]) -> tuple[Control, ...]:
     named = texts.KNOBS
 
     def stops(field: str, names: Mapping[int, Text], says: Callable[[int], Text]) -> Control:
-        return Control(field, named[field], "stops", names=names, change=True, says=says)
+        return StopsControl(field, named[field], names=names, change=True, says=says)
 
     def numbers(*values: int) -> dict[int, Text]:
         return {n: {"en": str(n), "zh": str(n)} for n in values}

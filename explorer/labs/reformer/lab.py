@@ -13,7 +13,7 @@ from explorer.components.folded import parse_head
 from explorer.components.notes import place_notes
 from explorer.components.stage import place_picture, place_row_sink
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.figures import bertviz as drawing
 from explorer.labs.reformer import about, change, panels, texts, views

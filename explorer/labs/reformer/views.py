@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components import input_bar
-from explorer.contract.controls import Control, Kind, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    LettersControl,
+    TextControl,
+    TypedControl,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
 from explorer.figures import attention
@@ -64,20 +71,18 @@ def has_text_model() -> bool:
 def list_controls() -> tuple[Control, ...]:
     """Return the controls of the input: a word, and a text where its model is shipped."""
 
-    def text_control(mode: str, placeholder: str, kind: Kind, most: int) -> Control:
+    def text_control(mode: str, placeholder: str, kind: type[TypedControl], most: int) -> Control:
         hint = fill_text(texts.HINTS[mode], most=f"{most:,}", least=SHORTEST)
         when = {"mode": (mode,)} if has_text_model() else {}
-        return Control(
-            "text", texts.PROMPTS[mode], kind, hint=hint, placeholder=placeholder, when=when
-        )
+        return kind("text", texts.PROMPTS[mode], hint=hint, placeholder=placeholder, when=when)
 
-    word = text_control("word", EXAMPLES[0].text, "letters", WORD)
+    word = text_control("word", EXAMPLES[0].text, LettersControl, WORD)
     if not has_text_model():
         return (word,)
     return (
-        Control("mode", texts.TASK, "choice", names=texts.TASKS),
+        ChoiceControl("mode", texts.TASK, names=texts.TASKS),
         word,
-        text_control("text", OPENING[:40], "text", MAX_TEXT),
+        text_control("text", OPENING[:40], TextControl, MAX_TEXT),
     )
 
 

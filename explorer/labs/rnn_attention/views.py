@@ -9,7 +9,16 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.components import change_panel
-from explorer.contract.controls import Control, Item, Value, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Item,
+    ItemsControl,
+    MenuControl,
+    SentenceControl,
+    SliderControl,
+    Value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.figures import attention
@@ -51,37 +60,32 @@ def _describe_donor(name: str) -> Text:
 
 
 CONTROLS = (
-    Control(
+    SentenceControl(
         "sentence",
         fill_text(texts.SENTENCE, tokens=MAX_TOKENS),
-        "sentence",
         placeholder=EXAMPLES[0].sentence,
     ),
-    Control("variant", texts.VARIANT, "select", names=texts.VARIANTS),
-    Control(
-        "divided", texts.DIVIDED, "select", names=texts.DIVIDED_NAMES, when={"variant": PRODUCTS}
-    ),
-    Control("beam", texts.SEARCH, "select", names=SEARCHES),
-    Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": tuple(map(str, SEARCHES))[1:]}),
-    Control(
+    MenuControl("variant", texts.VARIANT, names=texts.VARIANTS),
+    MenuControl("divided", texts.DIVIDED, names=texts.DIVIDED_NAMES, when={"variant": PRODUCTS}),
+    MenuControl("beam", texts.SEARCH, names=SEARCHES),
+    SliderControl("alpha", texts.ALPHA, step=0.1, when={"beam": tuple(map(str, SEARCHES))[1:]}),
+    ItemsControl(
         "words",
         texts.WORDS,
-        "items",
         kept=True,
         change=True,
         says=describe_positions(texts.ALL_ON),
         when={"variant": VARIANTS[:-1]},
     ),
-    Control("rows", texts.ROWS, "items", kept=True, change=True, when={"variant": VARIANTS[:-1]}),
-    Control(
+    ItemsControl("rows", texts.ROWS, kept=True, change=True, when={"variant": VARIANTS[:-1]}),
+    ChoiceControl(
         "context",
         texts.CONTEXT,
-        "choice",
         names=texts.CONTEXTS,
         change=True,
         says=lambda name: texts.CONTEXT_IS[name],
     ),
-    Control("donor", texts.DONOR, "choice", names=texts.DONORS, change=True, says=_describe_donor),
+    ChoiceControl("donor", texts.DONOR, names=texts.DONORS, change=True, says=_describe_donor),
 )
 
 

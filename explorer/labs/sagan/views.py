@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components.change_panel import ChangedNumber, Difference, Row, show_number_change
-from explorer.contract.controls import Control, SamplePictures, Value, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    DrawingControl,
+    MenuControl,
+    SamplePictures,
+    SeedControl,
+    SliderControl,
+    Value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, MapPicture
 from explorer.contract.labels import Text, fill_text, format_two_digits
 from explorer.figures.theme import signed_scale
@@ -58,10 +68,9 @@ def list_controls() -> tuple[Control, ...]:
 
     def gamma(field: str, when: Mapping[str, tuple[str, ...]]) -> Control:
         name, said = texts.GAMMAS[field]
-        return Control(
+        return SliderControl(
             field,
             name,
-            "number",
             step=0.25,
             change=True,
             says=lambda value: fill_text(said, n=format_two_digits(value)),
@@ -69,20 +78,19 @@ def list_controls() -> tuple[Control, ...]:
         )
 
     return (
-        Control("task", texts.TASK, "choice", names=texts.TASKS),
-        Control(
+        ChoiceControl("task", texts.TASK, names=texts.TASKS),
+        DrawingControl(
             "picture",
             texts.PICTURE,
-            "drawing",
             drawings=SamplePictures(*load_pictures(), ink=False),
             when=GIVEN_ONE,
         ),
-        Control("kind", texts.KIND, "select", names=dict(enumerate(texts.KINDS))),
-        Control("seed", texts.SEED, "seed", when=MADE),
-        Control("other", texts.OTHER, "seed", when=MADE),
-        Control("walk", texts.WALK, "number", step=0.125, when=MADE),
-        Control("bound", texts.BOUND, "number", step=0.1, hint=texts.BOUND_HINT, when=MADE),
-        Control("erase", texts.ERASE, "select", names=_name_cells(), hint=texts.ERASE_HINT),
+        MenuControl("kind", texts.KIND, names=dict(enumerate(texts.KINDS))),
+        SeedControl("seed", texts.SEED, when=MADE),
+        SeedControl("other", texts.OTHER, when=MADE),
+        SliderControl("walk", texts.WALK, step=0.125, when=MADE),
+        SliderControl("bound", texts.BOUND, step=0.1, hint=texts.BOUND_HINT, when=MADE),
+        MenuControl("erase", texts.ERASE, names=_name_cells(), hint=texts.ERASE_HINT),
         gamma("gamma_g", MADE),
         gamma("gamma_d", {}),
     )

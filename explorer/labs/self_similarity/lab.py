@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from explorer.contract.controls import Value
+from explorer.contract.control_kinds import Value
 from explorer.contract.lab import FIGURE, NUMBERS, Text, name_part
 from explorer.labs.self_similarity import about, texts, views
 from explorer.labs.self_similarity.change import describe_change

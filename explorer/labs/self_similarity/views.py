@@ -8,7 +8,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.contract.controls import Control, SamplePictures, Value, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    DrawingControl,
+    SamplePictures,
+    SeedControl,
+    SliderControl,
+    StopsControl,
+    SwitchControl,
+    Value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, MapPicture
 from explorer.contract.labels import Text, fill_text
 from explorer.figures.theme import WEIGHTS, colorscale
@@ -44,32 +55,29 @@ def controls() -> tuple[Control, ...]:
     denoise, grow = ({"task": (task,)} for task in texts.TASKS)
     switch = {True: texts.ON, False: texts.OFF}
     return (
-        Control("task", texts.TASK, "choice", names=texts.TASKS),
-        Control(
+        ChoiceControl("task", texts.TASK, names=texts.TASKS),
+        DrawingControl(
             "picture",
             texts.PICTURE,
-            "drawing",
             drawings=SamplePictures(
                 load_pictures(), texts.PICTURES, ink=False, upload="/picture/texture"
             ),
         ),
-        Control("sigma", texts.SIGMA, "number", when=denoise),
-        Control("sample", texts.SAMPLE, "number", when=grow),
-        Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT),
-        Control(
+        SliderControl("sigma", texts.SIGMA, when=denoise),
+        SliderControl("sample", texts.SAMPLE, when=grow),
+        SeedControl("seed", texts.SEED, hint=texts.SEED_HINT),
+        StopsControl(
             "heat",
             texts.KNOBS["heat"],
-            "stops",
             names={n: str_text(n) for n in (1, 25, 50, 75, 100, 125, 150, 200, 300, 400)},
             change=True,
             says=lambda n: fill_text(texts.SAYS["heat"], n=n),
             when=denoise,
         ),
         *(
-            Control(
+            SwitchControl(
                 field,
                 texts.KNOBS[field],
-                "switch",
                 names=switch,
                 change=True,
                 says=lambda _off, field=field: texts.SAYS[field],  # type: ignore[misc]
@@ -77,10 +85,9 @@ def controls() -> tuple[Control, ...]:
             )
             for field in ("bias", "block")
         ),
-        Control(
+        StopsControl(
             "window",
             texts.KNOBS["window"],
-            "stops",
             names={n: str_text(n) for n in WINDOWS},
             change=True,
             says=lambda n: fill_text(texts.SAYS["window"], n=n),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.components.change_panel import Pictures, Readings
 from explorer.contract import labels
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import ChoiceControl, Control, KnobControl
 from explorer.contract.knobs import Range
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.figures.pairs import Measure, PicturePair
@@ -40,7 +40,7 @@ def list_controls() -> tuple[Control, ...]:
         said: Text,
         within: str | None = None,
     ) -> list[Control]:
-        found = []
+        found: list[Control] = []
         for task in about.list_tasks():
             usual = about.find_trained_pattern(task)[field]
             knob = Range(
@@ -53,10 +53,9 @@ def list_controls() -> tuple[Control, ...]:
                 within=within,
             )
             found.append(
-                Control(
+                KnobControl(
                     field,
                     label,
-                    "knob",
                     knob=knob,
                     change=True,
                     says=lambda n: fill_text(said, n=n),
@@ -68,10 +67,9 @@ def list_controls() -> tuple[Control, ...]:
     heads = about.list_head_sizes()
     names = {variant: texts.MODELS[variant] for variant in heads}
     return (
-        Control(
+        ChoiceControl(
             "pattern",
             texts.PATTERN,
-            "choice",
             names=texts.KINDS,
             change=True,
             says=describe_pattern,

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components import input_bar
-from explorer.contract.controls import Control, SamplePictures, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    DrawingControl,
+    PassageControl,
+    SamplePictures,
+    SeedControl,
+    SliderControl,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import SIZES, Text, fill_text
 from explorer.figures import attention
@@ -69,14 +78,13 @@ def list_controls() -> tuple[Control, ...]:
     digit, text = ({"task": (task,)} if both else {} for task in ("digit", "text"))
     drawings = SamplePictures(pixels, [texts.DIGITS[int(kind)] for kind in kinds], "keep")
     return (
-        *([Control("task", texts.TASK, "choice", names=texts.TASKS)] if both else []),
-        Control("drawing", texts.DIGIT, "drawing", drawings=drawings, when=digit),
+        *([ChoiceControl("task", texts.TASK, names=texts.TASKS)] if both else []),
+        DrawingControl("drawing", texts.DIGIT, drawings=drawings, when=digit),
         *(
             [
-                Control(
+                PassageControl(
                     "text",
                     texts.TEXT,
-                    "passage",
                     hint=texts.PLACEHOLDER,
                     shares="length",
                     when=text,
@@ -85,10 +93,9 @@ def list_controls() -> tuple[Control, ...]:
             if both
             else []
         ),
-        Control(
+        SliderControl(
             "keep",
             texts.KEPT,
-            "number",
             names=texts.KEPT_ALL,
             unit=texts.KEPT_SOME,
             hint=texts.KEPT_HINT,
@@ -96,10 +103,9 @@ def list_controls() -> tuple[Control, ...]:
         ),
         *(
             [
-                Control(
+                SliderControl(
                     "length",
                     passages.LENGTH,
-                    "number",
                     unit=passages.CHARACTERS,
                     hint=passages.LENGTH_HINT,
                     when=text,
@@ -108,10 +114,8 @@ def list_controls() -> tuple[Control, ...]:
             if both
             else []
         ),
-        Control(
-            "temperature", passages.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1
-        ),
-        Control("seed", passages.SEED, "seed", hint=texts.SEED_HINT),
+        SliderControl("temperature", passages.TEMPERATURE, hint=texts.TEMPERATURE_HINT, step=0.1),
+        SeedControl("seed", passages.SEED, hint=texts.SEED_HINT),
     )
 
 

@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 
 from explorer.components import change_panel, input_bar
-from explorer.contract.controls import Control, Value, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    MenuControl,
+    MotifControl,
+    SeedControl,
+    SentenceControl,
+    SliderControl,
+    StopsControl,
+    SwitchControl,
+    Value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, MapPicture
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.figures.theme import WEIGHTS, colorscale
@@ -56,10 +68,9 @@ def list_controls() -> tuple[Control, ...]:
     settings = {"upload": UPLOAD, "most": FILE, "seconds": SECONDS[1], "rate": RATE}
     unheard = (
         (
-            Control(
+            SwitchControl(
                 "unheard",
                 texts.UNHEARD,
-                "switch",
                 names={True: texts.ON, False: texts.OFF},
                 change=True,
                 says=lambda _unheard: texts.UNHEARD_SAYS,
@@ -70,66 +81,58 @@ def list_controls() -> tuple[Control, ...]:
         else ()
     )
     return (
-        Control("source", texts.SOURCE, "choice", names=texts.SOURCES),
-        Control(
+        ChoiceControl("source", texts.SOURCE, names=texts.SOURCES),
+        SentenceControl(
             "digits",
             texts.NUMBER,
-            "sentence",
             hint=texts.NUMBER_HINT,
             placeholder=EXAMPLES[0].digits,
             when=NUMBER,
         ),
-        Control(
+        MotifControl(
             "sound",
             texts.RECORDING,
-            "motif",
             script="labs/speech/recording.js",
             own=settings,
             when=RECORDING,
         ),
-        Control(
+        MenuControl(
             "voice",
             texts.VOICE,
-            "select",
             names={voice: {"en": voice, "zh": voice} for voice in VOICES},
             when=NUMBER,
         ),
-        Control("seed", texts.SEED_LABEL, "seed", hint=texts.SEED_HINT, when=NUMBER),
-        Control(
+        SeedControl("seed", texts.SEED_LABEL, hint=texts.SEED_HINT, when=NUMBER),
+        MenuControl(
             "piece",
             texts.PIECE,
-            "select",
             names={piece: fill_text(texts.MILLISECONDS, n=piece) for piece in PIECES},
         ),
-        Control(
+        StopsControl(
             "left",
             texts.LEFT,
-            "stops",
             names={n: {"en": str(n), "zh": str(n)} for n in LEFTS},
             change=True,
             says=lambda n: fill_text(texts.LEFT_IS, n=n),
         ),
-        Control(
+        StopsControl(
             "right",
             texts.RIGHT,
-            "stops",
             names={n: {"en": str(n), "zh": str(n)} for n in RIGHTS},
             change=True,
             says=lambda n: fill_text(texts.RIGHT_IS, n=n),
         ),
-        Control(
+        SliderControl(
             "noise",
             texts.NOISE,
-            "number",
             names={QUIET: texts.NO_NOISE},
             unit=texts.DECIBELS,
             change=True,
             says=lambda n: fill_text(texts.NOISY, n=n),
         ),
-        Control(
+        SliderControl(
             "speed",
             texts.SPEED,
-            "number",
             step=0.05,
             unit=texts.TIMES,
             change=True,

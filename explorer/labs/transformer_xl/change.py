@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components.change_panel import Readings
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import ChoiceControl, Control, KnobControl
 from explorer.contract.knobs import Range
 from explorer.contract.labels import Text, capitalise, fill_text, write_change_sentence
 from explorer.figures.sides import TextSide
@@ -38,26 +38,23 @@ def list_controls() -> tuple[Control, ...]:
         "memory", named["memory"], MEMORIES, TRAINED.memory, named["unit"], named["beyond"], unused
     )
     return (
-        Control(
+        KnobControl(
             "memory",
             named["memory"],
-            "knob",
             knob=memory,
             change=True,
             says=lambda n: fill_text(texts.MEMORY, n=f"{n:,}"),
         ),
-        Control(
+        ChoiceControl(
             "intervention",
             named["intervention"],
-            "choice",
             names={one: named[one] for one in INTERVENTIONS},
             change=True,
             says=SAID.__getitem__,
         ),
-        Control(
+        ChoiceControl(
             "segment",
             named["segment"],
-            "choice",
             change=True,
             says=lambda n: fill_text(texts.SEGMENT, n=n),
         ),

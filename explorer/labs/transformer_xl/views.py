@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.contract.controls import Control, ShippedText, spell_query
+from explorer.contract.control_kinds import Control, ShippedText
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Text, Thumbnail
 from explorer.figures import attention, reading
 from explorer.figures import bertviz as drawing

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from explorer.components import input_bar
 from explorer.components.change_panel import ChangedNumber, Maps
-from explorer.contract.controls import Control, Item, spell_query
+from explorer.contract.control_kinds import (
+    Control,
+    Item,
+    ItemsControl,
+    MenuControl,
+    SentenceControl,
+    SliderControl,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text, write_change_sentence
 from explorer.figures import attention
@@ -191,22 +199,18 @@ def controls() -> tuple[Control, ...]:
     }
     kept = tuple(str(n) for n in searches if n > 1)
     return (
-        Control(
+        SentenceControl(
             "sentence",
             fill_text(texts.SENTENCE, tokens=records.MAX_TOKENS),
-            "sentence",
             placeholder=EXAMPLES[0].sentence,
         ),
-        Control("beam", texts.SEARCH, "select", names=searches),
-        Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": kept}),
+        MenuControl("beam", texts.SEARCH, names=searches),
+        SliderControl("alpha", texts.ALPHA, step=0.1, when={"beam": kept}),
         *make_heads_control(models, size, texts.ONE_HEAD, said=texts.KIND_NAMES),
-        Control(
-            "hidden", texts.HIDDEN, "items", change=True, says=describe_positions(texts.HIDDEN_AT)
-        ),
-        Control(
+        ItemsControl("hidden", texts.HIDDEN, change=True, says=describe_positions(texts.HIDDEN_AT)),
+        ItemsControl(
             "without",
             texts.PARTS,
-            "items",
             names=texts.PART_NAMES,
             notes=texts.PART_NOTES,
             change=True,

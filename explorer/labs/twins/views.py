@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from explorer.components.change_panel import ChangedNumber, Difference, Row, show_number_change
-from explorer.contract.controls import Control, Value, spell_query, spell_value
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    Control,
+    MenuControl,
+    SeedControl,
+    StopsControl,
+    Value,
+    spell_value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
 from explorer.figures.theme import WEIGHTS, colorscale
@@ -55,31 +64,29 @@ def _numbers(*values: float) -> dict[float, Text]:
 def controls() -> tuple[Control, ...]:
     """Return the controls of both runs, and of the technique that the twin changes."""
     return (
-        Control("task", texts.TASK, "choice", names=texts.TASKS),
-        Control("length", texts.LENGTH, "select", names=_numbers(2, 4, 6, 8, 10, 12, 16)),
-        Control("layers", texts.LAYERS, "select", names=_numbers(*range(1, 7))),
-        Control("width", texts.WIDTH, "select", names=_numbers(16, 32, 64)),
-        Control("rate", texts.RATE, "select", names=_numbers(*RATES)),
-        Control("schedule", texts.SCHEDULE, "select", names=texts.SCHEDULES),
-        Control("warmup", texts.WARMUP, "select", names=_numbers(0, 20, 50, 100)),
-        Control("norm", texts.NORM, "select", names=texts.NORMS),
-        Control("batch", texts.BATCH, "select", names=_numbers(4, 8, 16, 32)),
-        Control("few", texts.FEW, "select", names=texts.FEWS),
-        Control("steps", texts.STEPS_LABEL, "select", names=_numbers(50, 100, 200, 300)),
-        Control("seeds", texts.SEEDS, "select", names=_numbers(1, 5)),
-        Control("seed", texts.SEED, "seed"),
-        Control(
+        ChoiceControl("task", texts.TASK, names=texts.TASKS),
+        MenuControl("length", texts.LENGTH, names=_numbers(2, 4, 6, 8, 10, 12, 16)),
+        MenuControl("layers", texts.LAYERS, names=_numbers(*range(1, 7))),
+        MenuControl("width", texts.WIDTH, names=_numbers(16, 32, 64)),
+        MenuControl("rate", texts.RATE, names=_numbers(*RATES)),
+        MenuControl("schedule", texts.SCHEDULE, names=texts.SCHEDULES),
+        MenuControl("warmup", texts.WARMUP, names=_numbers(0, 20, 50, 100)),
+        MenuControl("norm", texts.NORM, names=texts.NORMS),
+        MenuControl("batch", texts.BATCH, names=_numbers(4, 8, 16, 32)),
+        MenuControl("few", texts.FEW, names=texts.FEWS),
+        MenuControl("steps", texts.STEPS_LABEL, names=_numbers(50, 100, 200, 300)),
+        MenuControl("seeds", texts.SEEDS, names=_numbers(1, 5)),
+        SeedControl("seed", texts.SEED),
+        MenuControl(
             "change",
             texts.CHANGE,
-            "select",
             names=texts.CHANGES,
             change=True,
             says=lambda value: texts.CHANGES[value],
         ),
-        Control(
+        StopsControl(
             "factor",
             texts.FACTOR,
-            "stops",
             names=_numbers(*FACTORS),
             change=True,
             says=lambda value: fill_text(texts.FACTOR_SAYS, n=f"{value:g}"),

@@ -3,15 +3,23 @@ functions of records, no model and no Gradio."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components import input_bar
-from explorer.contract import controls
-from explorer.contract.controls import Control, StoryWords, Value, spell_query
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    LettersControl,
+    QuestionControl,
+    StoryControl,
+    StoryWords,
+    SumControl,
+    Value,
+)
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
 from explorer.figures import attention
@@ -59,32 +67,29 @@ VOCABULARY = (  # all words that the network knows, as they are put into a story
 )
 
 
-def make_text_control(
-    task: str, kind: controls.Kind, placeholder: str, words: Sequence[StoryWords] = ()
-) -> Control:
-    """Make the control for the text of a task."""
+def describe_text(task: str) -> dict[str, Any]:
+    """Return what every control of a task's text needs."""
     hint = fill_text(texts.HINTS[task], facts=MAX_FACTS, digits=MAX_DIGITS, letters=MAX_LETTERS)
-    return adaptive_computation.make_text_control(
-        task, kind, texts.PROMPTS[task], hint, placeholder, words=words
-    )
+    return {"label": texts.PROMPTS[task], "hint": hint, "when": {"task": (task,)}}
 
 
 WORDS = adaptive_computation.LabWords(
     texts.PLACE, texts.STEP, texts.STEPS_OF, texts.NO_SIGNAL, format_answer
 )
 CONTROLS = (
-    Control("task", texts.TASK, "choice", names=texts.TASKS),
-    make_text_control("stories", "story", EXAMPLES[0].text, VOCABULARY),
-    Control(
+    ChoiceControl("task", texts.TASK, names=texts.TASKS),
+    StoryControl(
+        "text", placeholder=EXAMPLES[0].text, words=VOCABULARY, **describe_text("stories")
+    ),
+    QuestionControl(
         "question",
         texts.QUESTION,
-        "question",
         placeholder=EXAMPLES[0].question,
         when={"task": ("stories",)},
     ),
-    make_text_control("addition", "sum", "478+256"),
-    make_text_control("reverse", "letters", "transformer"),
-    make_text_control("copy", "letters", "universal"),
+    SumControl("text", placeholder="478+256", **describe_text("addition")),
+    LettersControl("text", placeholder="transformer", **describe_text("reverse")),
+    LettersControl("text", placeholder="universal", **describe_text("copy")),
     *adaptive_computation.list_halting_controls(WORDS, texts.KNOBS, dict.fromkeys(TASKS, LIMIT)),
 )
 

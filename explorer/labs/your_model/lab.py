@@ -12,7 +12,8 @@ import numpy as np
 from explorer.components import input_bar
 from explorer.components.card import TitleFigure
 from explorer.contract import shared_texts as shared
-from explorer.contract.controls import Control, spell_query
+from explorer.contract.control_kinds import SentenceControl
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import FIGURE, name_shared_part
 from explorer.contract.labels import CARD as CARD_LABELS
 from explorer.contract.labels import SIZES, Text, fill_text, quote_text
@@ -284,9 +285,7 @@ def build_lab() -> Lab[Request, Explanation]:
         TitleFigure(SIZE, f"{known.layers} × {known.heads}"),
     )
     controls = (
-        Control(
-            "text", fill_text(TEXT, tokens=known.tokens), "sentence", placeholder=examples[0].text
-        ),
+        SentenceControl("text", fill_text(TEXT, tokens=known.tokens), placeholder=examples[0].text),
     )
     return Lab(
         slug="your_model",

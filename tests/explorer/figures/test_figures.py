@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from explorer.components import figure
 from explorer.components.change_panel import Pictures, Readings, show_change
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import KnobControl
 from explorer.contract.knobs import Range, Spans
 from explorer.figures import attention, memory, theme
 from explorer.figures.attention import Blocks, Kind
@@ -423,7 +423,7 @@ def side(worse: float = 0.5, **more: Any) -> TextSide:
 def test_a_number_as_trained_may_be_written_as_another() -> None:
     stride = Range("stride", NAME, range(1, 57), 28, UNIT, unchanged=0)
     knob: Any = json.loads(
-        json.dumps(Control("stride", NAME, "knob", knob=stride, change=True).describe_control(Ask))
+        json.dumps(KnobControl("stride", NAME, knob=stride, change=True).describe_control(Ask))
     )["knob"]
     assert (
         knob["values"][0],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from explorer.contract import controls
-from explorer.contract.controls import draw_ink_thresholds
+from explorer.contract.control_kinds import draw_ink_thresholds
 from explorer.contract.labels import fill_text
 from explorer.engine import Engine
 from explorer.labs.sparse_transformer import about, change, texts, views

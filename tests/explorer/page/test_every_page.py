@@ -13,7 +13,7 @@ import pytest
 
 from explorer.components.card import TitleFigure
 from explorer.contract import controls
-from explorer.contract.controls import Control
+from explorer.contract.control_kinds import Control
 from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.labs import LABS

@@ -18,6 +18,7 @@ import pytest
 from explorer.components import base, folded
 from explorer.components.figure import place_run_figure
 from explorer.contract import controls
+from explorer.contract.control_kinds import SliderControl
 from explorer.contract.lab import OpenLab
 from explorer.engine import Engine, Limits
 from explorer.figures.bertviz import Attention
@@ -312,8 +313,8 @@ def test_a_placeholder_default_has_no_place() -> None:
     class Limited:
         limit: int = number_field(0, 0, 20, en="limit", zh="上限")
 
-    drawn = controls.Control(
-        "limit", {"en": "", "zh": ""}, "number", stands=("task", {"word": 7})
+    drawn = SliderControl(
+        "limit", {"en": "", "zh": ""}, stands=("task", {"word": 7})
     ).describe_control(Limited)
     assert (drawn["least"], drawn["default"]) == (1, "0")
     assert drawn["stands"] == ["task", {"word": 7}]
@@ -328,7 +329,7 @@ class Often(Ask):
 
 def test_a_knob_is_a_field_and_a_control() -> None:
     label, said = {"en": "often", "zh": "频次"}, {"en": "more often", "zh": "更频繁"}
-    knob = controls.Control("often", label, "number", change=True, says=lambda _n: said)
+    knob = SliderControl("often", label, change=True, says=lambda _n: said)
     program = replace(PROGRAM, kind=Often, controls=(*PROGRAM.controls, knob))
     request, _ = controls.read_request(Often, "v=1", {"often": "3"})
     assert request == Often(often=3) and controls.spell_query(request) == "v=1&often=3", (

@@ -27,6 +27,16 @@ from playwright.sync_api import Page
 
 from explorer.components.folded import with_drawings_as_text
 from explorer.contract import controls
+from explorer.contract.control_kinds import (
+    ChoiceControl,
+    DrawingControl,
+    HeadsControl,
+    ItemsControl,
+    MenuControl,
+    PassageControl,
+    StopsControl,
+    spell_value,
+)
 from explorer.contract.lab import OpenLab
 from explorer.labs import DECLARED
 from explorer.page.answers import render_folded_view
@@ -163,30 +173,27 @@ def _drawn(made: Program[Any, Any, Any, Any], base: Any, draws: random.Random) -
         if draws.random() < (0.7 if control.change else 0.6) or control.field not in names:
             continue
         if not all(
-            controls.spell_value(getattr(base, name)) in values
-            for name, values in control.when.items()
+            spell_value(getattr(base, name)) in values for name, values in control.when.items()
         ):
             continue
-        if control.kind in {"choice", "select", "stops"} and control.names:
-            given[control.field] = controls.spell_value(draws.choice([*control.names]))
+        if isinstance(control, (ChoiceControl, MenuControl, StopsControl)) and control.names:
+            given[control.field] = spell_value(draws.choice([*control.names]))
         elif isinstance(allowed, Choice):
-            given[control.field] = controls.spell_value(draws.choice(allowed.values))
+            given[control.field] = spell_value(draws.choice(allowed.values))
         elif isinstance(allowed, Number):
             number = draws.uniform(
                 allowed.least,
                 min(allowed.most, LONGEST) if control.field == "length" else allowed.most,
             )
-            given[control.field] = controls.spell_value(
-                round(number) if allowed.whole else round(number, 2)
-            )
+            given[control.field] = spell_value(round(number) if allowed.whole else round(number, 2))
         elif control.kind == "switch":
             given[control.field] = draws.choice("01")
-        elif control.kind == "heads":
+        elif isinstance(control, HeadsControl):
             model, (layers, heads) = draws.choice([*control.sizes.items()])
             given[control.field] = f"{model}.{draws.randrange(layers)}.{draws.randrange(heads)}"
-        elif control.kind == "items":
+        elif isinstance(control, ItemsControl):
             given[control.field] = draws.choice([*map(str, control.names), *map(str, range(6))])
-        elif control.kind == "passage":
+        elif isinstance(control, PassageControl):
             text = (
                 getattr(base, control.field) or draws.choice(control.pages).text
                 if control.pages
@@ -199,10 +206,10 @@ def _drawn(made: Program[Any, Any, Any, Any], base: Any, draws: random.Random) -
             if len(words) > 1:
                 words.pop(draws.randrange(len(words) - 1))
             given[control.field] = (". " if control.kind == "story" else " ").join(words)
-        elif control.kind == "drawing" and control.drawings is not None:
+        elif isinstance(control, DrawingControl) and control.drawings is not None:
             given[control.field] = f"test:{draws.randrange(len(control.drawings.pixels))}"
         elif control.kind == "knob" and control.field == "spans":
-            given[control.field] = controls.spell_value(
+            given[control.field] = spell_value(
                 ((-1, -1, float(draws.choice((0, 4, 30, 200, 512)))),)
             )
         elif control.kind == "sum":

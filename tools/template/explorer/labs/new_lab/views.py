@@ -10,7 +10,8 @@ from typing import Any
 from explorer.components import change_panel, input_bar
 from explorer.components.card import TitleFigure
 from explorer.contract import labels
-from explorer.contract.controls import Control, Value, spell_query
+from explorer.contract.control_kinds import Control, LettersControl, SliderControl, Value
+from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import fill_text, write_change_sentence
 from explorer.figures import attention
@@ -78,11 +79,10 @@ def controls() -> tuple[Control, ...]:
     """Return the controls of the input, then of what may be changed in the model."""
     hint = fill_text(texts.HINT, most=LONGEST)
     return (
-        Control("text", texts.PROMPT, "letters", hint=hint, placeholder=EXAMPLES[0].text),
-        Control(
+        LettersControl("text", texts.PROMPT, hint=hint, placeholder=EXAMPLES[0].text),
+        SliderControl(
             "layers",
             texts.LAYERS,
-            "number",
             names={0: texts.ALL},
             change=True,
             says=lambda n: fill_text(texts.ONLY, n=n),
