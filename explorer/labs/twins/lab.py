@@ -88,5 +88,4 @@ LAB = lab_of(
         "change": NUMBERS,
     },
     probes=lambda: (SMALL,),
-    stored=None,
 )
