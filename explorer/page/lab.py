@@ -105,8 +105,6 @@ class Lab(Generic[R, S, V, T]):
     exercises: three questions that the page can check, none for a visitor's own model.
     is_shipped: whether its models are this project's own. A visitor's own model has no stored
         result, no guided step and perhaps no intervention.
-    has_prepared_results: whether the server makes the results of examples and steps in advance;
-        some take too long.
     """
 
     slug: str
@@ -135,7 +133,6 @@ class Lab(Generic[R, S, V, T]):
     probes: Iterable[R] | Callable[[], Iterable[R]] | None = None
     exercises: tuple[Exercise[R, S], ...] = ()
     is_shipped: bool = field(default=True, kw_only=True)
-    has_prepared_results: bool = field(default=True, kw_only=True)
 
     def build_program(self) -> Program[R, S, V, T]:
         """Return the program of its page. This reads the files that its controls speak of."""
@@ -230,7 +227,7 @@ def open_lab(lab: Lab[R, S, V, T]) -> OpenLab:
         probe=None if lab.probes == () else probe,
         page=lambda opened, engine: lab.build_program().place_page(opened, engine),
         endpoint=lambda opened, engine: api.place_endpoint(lab.build_program(), opened, engine),
-        stored=render_stored if lab.is_shipped and lab.has_prepared_results else None,
+        stored=render_stored if lab.is_shipped else None,
         again=recompute,
         own=is_own,
     )

@@ -77,5 +77,4 @@ LAB: Lab[Request, Explanation, Explanation, Frame] = Lab(
         "change": NUMBERS,
     },
     probes=(SMALL,),
-    has_prepared_results=False,
 )
