@@ -223,7 +223,7 @@ EXERCISES: Final[Texts] = {
     "says": _(
         "This code says {n} of {of}: {which}.", "这个代码：共 {of} 题，做对 {n} 题：{which}。"
     ),
-    "none": _("none", "无"),
+    "none": _("none of them", "一题也没有"),
     "broken": _(
         "This is no code of these exercises: a letter is missing, or it is of another version.",
         "这不是这套练习的代码：可能少了字符，或属于另一个版本。",
@@ -373,10 +373,11 @@ NOT_BY_LINK: Final = _(
 # same table for texts that the browser fills in.
 _MANY: Final = (
     "answers bars beats blocks boxes buckets carries cells characters checkpoints columns"
-    " coordinates corridors digits edges epochs events facts gates guesses heads hypotheses"
-    " inputs keys kinds labels labs layers letters levels models nodes notes objects octaves"
-    " pairs parts pictures pieces pixels places positions queries rounds rows runs semitones"
-    " sentences spans steps symbols threads tokens units updates values ways weights words"
+    " comparisons coordinates corridors digits edges epochs events facts gates guesses heads"
+    " hypotheses inputs keys kinds labels labs layers letters levels models nodes notes objects"
+    " octaves pairs parts pictures pieces pixels places positions queries rounds rows runs"
+    " semitones sentences spans steps symbols threads tokens units updates values ways weights"
+    " words"
 )
 _ODD: Final = {"boxes": "box", "guesses": "guess", "hypotheses": "hypothesis"}
 NOUNS: Final[Mapping[str, str]] = {

@@ -54,6 +54,7 @@ NAMES = _words("""
     Veli kovi LeakyReLU GraphML gat gatv dot GAN Zhang Fr chet ImageNet Inception hinge
     Efros Leung Buades Wang dB PSNR TrXL TrXL-I GTrXL Parisotto e- DMLab- MLP V-MPO PPO
     FSDD LibriSpeech BY-SA Free Spoken Digit Dataset Zohar Jackson FLAC OGG Hz url https localhost
+    SGD PyTorch PY bfloat post-LN pre-LN
     AudioWorklet DETR Carion AP COCO IoU NMS px Page Up Down
 """)
 # Verbs and measures that stand behind a number or a name without counting anything.

@@ -20,7 +20,7 @@ const FRAMES = [
       ` style="width: 100%; height: ${height}px; border: 0"></iframe>`,
   },
   {
-    label: { en: "Copy for reveal.js", zh: "复制 reveal.js 代码" },
+    label: { en: "Copy for reveal.js", zh: "复制“reveal.js”代码" },
     write: (address) =>
       `<section data-background-iframe="${address}" data-background-interactive></section>`,
   },

@@ -25,11 +25,11 @@ export const lang = () => now;
 // Nouns as they stand behind a number in a text: after "1" they stand alone. As in explorer/contract/labels.py, which a test
 // compares.
 const NOUNS = `
-  answers bars beats blocks boxes buckets carries cells characters checkpoints columns coordinates
-  corridors digits edges epochs events facts gates guesses heads hypotheses inputs keys kinds
-  labels labs layers letters levels models nodes notes objects octaves pairs parts pictures pieces
-  pixels places positions queries rounds rows runs semitones sentences spans steps symbols threads
-  tokens units updates values ways weights words
+  answers bars beats blocks boxes buckets carries cells characters checkpoints columns
+  comparisons coordinates corridors digits edges epochs events facts gates guesses heads
+  hypotheses inputs keys kinds labels labs layers letters levels models nodes notes objects
+  octaves pairs parts pictures pieces pixels places positions queries rounds rows runs semitones
+  sentences spans steps symbols threads tokens units updates values ways weights words
 `.trim().split(/\s+/);
 const ODD = { boxes: "box", guesses: "guess", hypotheses: "hypothesis" };
 const singular = (noun) => ODD[noun] ?? noun.replace(/ies$/, "ys").slice(0, -1);

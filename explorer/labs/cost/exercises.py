@@ -39,7 +39,7 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
         answer={
             "en": "Any L above 4 d: self-attention needs 4 L² d operations, an LSTM 16 L d²."
             " The square loses where sequences are long and vectors short.",
-            "zh": "L 大于 4d 即可：自注意力需要 4L²d 次运算，LSTM 需要 16Ld² 次。"
+            "zh": "L 大于 4d 即可：自注意力需要 4L²·d 次运算，LSTM 需要 16L·d² 次。"
             "序列长而向量短时，平方项就吃亏。",
         },
         solution="v=1&length=256&width=32",

@@ -188,7 +188,7 @@ CURVES_SAYS: Final = _(
     "首次有一段达到 95 % 转对，以千步计：{each}。",
 )
 NEVER: Final = _("never", "从未")
-RATE: Final = _("rate", "学习率")
+RATE: Final = shared.RATE
 RATES_NOTE: Final = _(
     "All four have 170,000 to 200,000 parameters; the Transformers have 4 layers. The agent on "
     "this page"

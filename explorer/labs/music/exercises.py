@@ -95,7 +95,7 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
         key="near",
         question={
             "en": "Which head of the Music Transformer looks back least far on average? Lock it.",
-            "zh": "Music Transformer 的哪个头平均看得最近？请锁定它。",
+            "zh": "音乐 Transformer 的哪个头平均看得最近？请锁定它。",
         },
         answer={
             "en": "Head 5.2 in the first example, seven events back on average: the last sixteenths"
@@ -111,7 +111,7 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
         question={
             "en": "Change nothing but the distances, so that the Music Transformer spends at least"
             " one bit more on each event of at least 32 that it writes.",
-            "zh": "只改变距离，使 Music Transformer 写出的至少 32 个事件平均每个多花一比特以上。",
+            "zh": "只改变距离，使 音乐 Transformer 写出的至少 32 个事件平均每个多花一比特以上。",
         },
         answer={
             "en": "Remove the relative term. Without it a head knows what an event is but not how"
@@ -126,7 +126,7 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
         question={
             "en": "Transpose a chorale so that the Music Transformer continues it with the very"
             " same 32 cells or more, transposed as well.",
-            "zh": "把一首众赞歌移调，使 Music Transformer 续写的 32 个以上的格子也恰好整体移调。",
+            "zh": "把一首众赞歌移调，使 音乐 Transformer 续写的 32 个以上的格子也恰好整体移调。",
         },
         answer={
             "en": "Bach's chorale two semitones down. The model has no rule for it: it learned from"

@@ -105,7 +105,7 @@ EXERCISES: tuple[Exercise[Request, Explanation], ...] = (
         answer={
             "en": "“789” in the voice of nicolas with a left window of 2. Four layers then hear a"
             " third of a second, and a digit may last longer.",
-            "zh": "用 nicolas 的嗓音说“789”，左窗口取 2。四层合起来只听到三分之一秒，"
+            "zh": "用“nicolas”的嗓音说“789”，左窗口取 2。四层合起来只听到三分之一秒，"
             "而一个数字可能更长。",
         },
         solution="v=1&digits=789&voice=nicolas&seed=2&left=2",

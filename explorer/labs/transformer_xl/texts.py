@@ -189,7 +189,7 @@ SPEED_UNITS: Final = _(
     "time for each character, {machine}, logarithmic", "每个字符的时间，{machine}，对数轴"
 )
 SPEED_AXIS: Final = _("ms for each character", "每个字符的毫秒数")
-WAY: Final = _("way", "方式")
+WAY: Final = shared.WAY
 REUSE: Final = _("states reused", "重用状态")
 SLIDING: Final = _("sliding window", "滑动窗口")
 SPEED_SAYS: Final = _(

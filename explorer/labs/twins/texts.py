@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from explorer.contract import shared_texts as shared
 from explorer.contract.labels import Text
 from explorer.contract.labels import text as _
 
@@ -30,16 +31,16 @@ SPOKEN: Final = _(
 # The input bar.
 REGION: Final = _("What is trained", "训练什么")
 RUN: Final = _("Train", "训练")
-TASK: Final = _("Task", "任务")
+TASK: Final = shared.TASK
 TASKS: Final[Mapping[str, Text]] = {
     "sort": _("Sort", "排序"),
     "reverse": _("Reverse", "倒写"),
     "copy": _("Copy", "抄写"),
 }
 LENGTH: Final = _("digits", "位数")
-LAYERS: Final = _("layers", "层数")
+LAYERS: Final = shared.NUMBER_OF_LAYERS
 WIDTH: Final = _("width", "宽度")
-RATE: Final = _("rate", "学习率")
+RATE: Final = shared.RATE
 SCHEDULE: Final = _("schedule", "安排")
 SCHEDULES: Final[Mapping[str, Text]] = {
     "linear": _("linear", "线性"),
@@ -53,14 +54,14 @@ NORMS: Final[Mapping[str, Text]] = {
     "pre": _("pre-LN", "pre-LN"),
 }
 BATCH: Final = _("batch", "批大小")
-FEW: Final = _("data", "数据")
+FEW: Final = _("training data", "训练数据")
 FEWS: Final[Mapping[int, Text]] = {0: _("fresh", "全新"), 1: _("100", "100 条")}
 STEPS_LABEL: Final = _("steps", "步数")
 SEEDS: Final = _("seeds", "种子数")
 SEED: Final = _("seed", "随机种子")
 CHANGE: Final = _("the twin's technique", "孪生的技巧")
 CHANGES: Final[Mapping[str, Text]] = {
-    "none": _("the same", "相同"),
+    "none": shared.THE_SAME,
     "constant": _("constant rate", "恒定学习率"),
     "noam": _("rate 1 / √step, warm-up", "学习率 1 / √步数，加预热"),
     "warmup": _("warm-up", "预热"),
@@ -78,7 +79,7 @@ EXAMPLES: Final[tuple[Text, ...]] = (
     _("Sort, rate kept constant", "排序，学习率恒定"),
     _("Reverse without residual paths", "倒写，无残差连接"),
     _("Six layers, the norm moved", "六层，移动归一化"),
-    _("A hundred sequences, dropout", "一百条序列，dropout"),
+    _("A hundred sequences, dropout", "一百条序列，随机失活"),
 )
 
 # The pictures.
@@ -98,7 +99,7 @@ FIELD: Final[Mapping[str, Text]] = {
     "question": _("Where does it break?", "在哪里失败？"),
 }
 EMBEDDING: Final = _("embedding", "嵌入")
-LAYER: Final = _("layer {n}", "第 {n} 层")
+LAYER: Final = shared.LAYER_NUMBER
 OUTPUT: Final = _("output", "输出")
 PROGRESS: Final = _("step {n} of {of}", "第 {n} 步，共 {of} 步")
 BROKE: Final = _(
@@ -130,14 +131,14 @@ KNOBS_UNITS: Final = _(
     "前后各五个种子，两边都用自己的最佳学习率",
 )
 KNOB_AXIS: Final = _("the row's own figure", "该行自己的指标")
-KNOB_SIDES: Final[Mapping[str, Text]] = {"before": _("before", "之前"), "after": _("after", "之后")}
+KNOB_SIDES: Final[Mapping[str, Text]] = {"before": _("without", "不用"), "after": _("with", "使用")}
 KNOBS: Final[Mapping[str, Text]] = {
     "constant": _("constant rate, not falling", "学习率恒定，不下降"),
     "average": _("weights averaged, constant rate", "平均权重，恒定学习率"),
     "residual": _("no residual paths, reversing", "无残差连接，倒写"),
     "batch": _("batches of 4, not 16", "批大小 4，而非 16"),
-    "dropout_few": _("dropout, 100 sequences", "dropout，100 条序列"),
-    "dropout": _("dropout, fresh sequences", "dropout，全新序列"),
+    "dropout_few": _("dropout, 100 sequences", "随机失活，100 条序列"),
+    "dropout": _("dropout, fresh sequences", "随机失活，全新序列"),
     "smoothing_few": _("label smoothing, 100 sequences", "标签平滑，100 条序列"),
     "sgd": _("SGD, not Adam", "SGD，而非 Adam"),
     "norm": _("pre-LN, six layers", "pre-LN，六层"),
@@ -184,8 +185,8 @@ SIZES: Final[Mapping[str, Text]] = {
     "small": _("2 layers of 32", "2 层，宽 32"),
     "large": _("6 layers of 128", "6 层，宽 128"),
 }
-NETWORK: Final = _("network", "网络")
-WAY: Final = _("way", "方式")
+NETWORK: Final = shared.NETWORK
+WAY: Final = shared.WAY
 PRICES_SAY: Final = _(
     "A step takes {plain_ms} ms and {plain_mb} MB; with bfloat16 products {bf16_ms} ms and"
     " {bf16_mb} MB; with layers recomputed {again_ms} ms and {again_mb} MB.",
@@ -198,8 +199,8 @@ NOTES: Final[tuple[Text, ...]] = (
     _(
         "Both runs share weights, batches and the seed of dropout. The loss is the plain one, in"
         " nats a digit, on 64 held-out sequences, without dropout and without smoothing.",
-        "两次训练共享权重、批次和 dropout 的种子。损失是 64 条留出序列上的普通损失，单位为奈特/位，"
-        "不含 dropout 与平滑。",
+        "两次训练共享权重、批次和 随机失活的种子。损失是 64 条留出序列上的普通损失，单位为奈特/位，"
+        "不含随机失活与平滑。",
     ),
     _(
         "One seed proves nothing: choose 5 seeds, or look at the stored bands, the lowest and the"
@@ -283,7 +284,7 @@ STEPS: Final[Mapping[str, Text]] = {
         "Both see the same hundred sequences again and again. Dropout takes away a part of each"
         " sublayer's output, so the twin cannot learn them by heart as fast. Compare the held-out"
         " losses.",
-        "两者反复看同样的一百条序列。dropout 每次拿走子层输出的一部分，孪生就不能那么快地死记。比较"
+        "两者反复看同样的一百条序列。随机失活每次拿走子层输出的一部分，孪生就不能那么快地死记。比较"
         "留出损失。",
     ),
     "knobs": _(
@@ -301,7 +302,7 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "pre": _("Where does the norm belong?", "归一化该放在哪里？"),
     "inside": _("Where does the gradient die?", "梯度在哪里消失？"),
     "residual": _("What are residual paths for?", "残差连接有什么用？"),
-    "few": _("What does dropout do?", "dropout 做了什么？"),
+    "few": _("What does dropout do?", "随机失活做了什么？"),
     "knobs": _("What can be claimed?", "什么可以断言？"),
 }
 STEP_GUESSES: Final[Mapping[str, Text]] = {
