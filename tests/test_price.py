@@ -94,9 +94,9 @@ LARGER = {
     "bert": 1_800,  # a network of ours and a pretrained one, words and sentences
     # characters, pieces and copies in one lab, and labels to be fine-tuned on
     "language_model": 2_500,
-    "detection": 1_850,  # a composer of scenes beside the network, and four pictures of its run
+    "detection": 1_860,  # a composer of scenes beside the network, and four pictures of its run
     "gtrxl": 1_600,  # an environment, four networks and their training by rewards
-    "speech": 1_750,  # a stream beside the masked pass, a microphone, four pictures on one axis
+    "speech": 1_790,  # a stream beside the masked pass, a microphone, four pictures on one axis
 }
 
 

@@ -77,3 +77,4 @@ def write_border(kinds: Sequence[type] = PROPS) -> str:
 
 if __name__ == "__main__":
     TARGET.write_text(write_border(), "utf-8")
+    print(f"{TARGET.name} is written")

@@ -65,7 +65,7 @@ def describe_silenced_heads(
     head: one head in words, with {name} and {model}.
     """
     named = [
-        fill_text(head, model=names[model], name=f"{layer + 1}·{at + 1}")
+        fill_text(head, model=names.get(model, model), name=f"{layer + 1}·{at + 1}")
         for model, layer, at in heads
     ]
     shown = named if len(named) <= MOST else [fill_text(HEADS, n=len(named))]

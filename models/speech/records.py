@@ -23,7 +23,6 @@ from models.explaining.request_fields import (
 )
 
 RATE = 8_000  # samples a second
-MEL_SAMPLES = 80  # samples from one mel frame to the next (10 ms)
 FRAME_SAMPLES = 320  # samples from one frame of the network to the next (40 ms)
 NEWEST = 440  # the newest sample of frame t is 320 t + 440: the front end's own 55 ms
 OLDEST = 720  # and its oldest is 320 t − 720

@@ -52,7 +52,7 @@ function frameButtons(stand, what) {
     const act = () => copyFrame(button, frame);
     const button = el("button", {
       type: "button",
-      class: "tfe-button small tfe-export",
+      class: "tfe-button tfe-export-copy",
       onclick: act,
     });
     return { ...frame, button };

@@ -85,11 +85,7 @@ LAB: Lab[Request, Explanation] = Lab(
     exercises=EXERCISES,
     exports={
         "stream": (*FIGURE[:4], "WAV", "CTC", "TXT", "NPZ"),
-        "path": FIGURE,
-        "bands": FIGURE,
-        "waits": FIGURE,
-        "window": FIGURE,
-        "voices": FIGURE,
+        **dict.fromkeys(("path", "bands", "waits", "window", "voices"), FIGURE),
         "change": NUMBERS,
     },
     probes=(Request(digits="1"),),

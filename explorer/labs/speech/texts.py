@@ -76,7 +76,6 @@ UNSURE: Final = _(
     " become digits too.",
     "网络在这里比 100 个留出数中的 99 个都更没有把握：不是数字的词也会被写成数字。",
 )
-RECORDED: Final = _("{s} s of your sound", "您的声音，{s} 秒")
 
 # The pictures.
 STREAM: Final[Mapping[str, Text]] = {

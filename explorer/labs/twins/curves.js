@@ -56,7 +56,7 @@ const mean = (list) => {
 const meansOf = (run, key, kind) => run[key].map((frame) => mean(frame[kind]));
 
 export const legend = (run) => [
-  ...run.kinds.map((name, kind) => ({
+  ...run.names.map((name, kind) => ({
     text: t(name),
     mark: { fill: COLOURS[kind], wide: 14, tall: 4 },
   })),
@@ -85,7 +85,7 @@ function grounds(run) {
   const found = run.bands.flatMap((band, kind) =>
     band ? [filled(band.steps, band.low, band.high, COLOURS[kind])] : []
   );
-  if (run.kinds.length > 1) {
+  if (run.names.length > 1) {
     const [a, b] = [0, 1].map((kind) => meansOf(run, "loss", kind));
     const until = upTo(run.steps.length).filter((at) => a[at] !== null && b[at] !== null);
     const [low, high] = [a, b].map((curve) => until.map((at) => curve[at]));
@@ -109,7 +109,7 @@ export function figure(run, look, pen) {
   const data = grounds(run);
   const here = run.steps[look.frame - 1];
   const top = Math.max(...run.loss.flat(2).filter((one) => one !== null), 2.4);
-  run.kinds.forEach((_, kind) => {
+  run.names.forEach((_, kind) => {
     upTo(
       run.loss[0][kind].length,
       (seed) =>
@@ -160,7 +160,7 @@ export function pick(run, _look, { x, y }) {
   const at = nearest(run.steps, x);
   const card = () => [
     `${t(TEXT.step)} ${run.steps[at]}`,
-    ...run.kinds.map((name, kind) => `${t(name)}: ${told(meansOf(run, "loss", kind)[at])}`),
+    ...run.names.map((name, kind) => `${t(name)}: ${told(meansOf(run, "loss", kind)[at])}`),
   ];
   return { look: { frame: at + 1 }, card };
 }
@@ -169,7 +169,7 @@ const told = (value, digits = 2) => (value === null ? "–" : number(value, digi
 
 export function sentence(run, look) {
   const at = look.frame - 1;
-  const each = run.kinds.map((name, kind) => {
+  const each = run.names.map((name, kind) => {
     const broke = Math.max(...run.broke[kind]);
     const loss = meansOf(run, "loss", kind)[at];
     if (loss === null) return t(TEXT.broken, { name: t(name), n: broke });
@@ -184,13 +184,13 @@ export const table = (run, look) => ({
   caption: t(TEXT.caption),
   columns: [
     t(TEXT.step),
-    ...run.kinds.flatMap((name) =>
+    ...run.names.flatMap((name) =>
       ["lossOf", "rightOf", "rateOf"].map((key) => t(TEXT[key], { name: t(name) }))
     ),
   ],
   rows: run.steps.map((step, at) => [
     step,
-    ...run.kinds.flatMap((_, kind) => [
+    ...run.names.flatMap((_, kind) => [
       told(meansOf(run, "loss", kind)[at], 4),
       told(100 * meansOf(run, "right", kind)[at], 1),
       run.rate[at][kind].toPrecision(4),
@@ -201,7 +201,7 @@ export const table = (run, look) => ({
 
 /** The weights at the end, named as PyTorch names them, behind the curves. */
 export const arrays = (run) => {
-  const kinds = run.kinds.length;
+  const kinds = run.names.length;
   const flat = (key) => Float32Array.from(run[key].flat(2), (one) => one ?? NaN);
   const seeds = run.loss[0][0].length;
   const found = {

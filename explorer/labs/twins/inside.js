@@ -62,7 +62,7 @@ const domains = (count, gap) =>
 
 export function figure(run, look, pen) {
   const size = pen.big ? 18 : 12;
-  const count = run.kinds.length;
+  const count = run.names.length;
   const columns = domains(count, 0.05);
   const split = pen.narrow ? 0.5 : 0.55;
   const [data, layout] = [[], {
@@ -142,7 +142,7 @@ export function figure(run, look, pen) {
       ...{ showarrow: false, yanchor: "bottom", xanchor: "center", yshift: 2 },
       font: { size, color: "var(--ink2)" },
     });
-    const name = t(run.kinds[kind]);
+    const name = t(run.names[kind]);
     const head = look.head.replace(".", "·");
     layout.annotations.push(title(name, 1), title(t(TEXT.head, { name, head }), split - 0.1));
   });
@@ -182,7 +182,7 @@ const telling = (run, map) =>
 export function sentence(run, look) {
   const at = look.frame - 1;
   const [a, b] = [1, run.parts.length - 2];
-  const found = run.kinds.map((name, kind) => {
+  const found = run.names.map((name, kind) => {
     const norms = run.norms[at][kind];
     return t(kind ? TEXT.twin : TEXT.said, {
       n: run.steps[at],
@@ -203,11 +203,11 @@ export const table = (run, look) => ({
   caption: t(TEXT.caption),
   columns: [
     t(TEXT.step),
-    ...run.kinds.flatMap((name) => run.parts.map((part) => `${t(part)}, ${t(name)}`)),
+    ...run.names.flatMap((name) => run.parts.map((part) => `${t(part)}, ${t(name)}`)),
   ],
   rows: run.steps.map((step, at) => [
     step,
-    ...run.kinds.flatMap((_, kind) => run.norms[at][kind].map((one) => one.toPrecision(4))),
+    ...run.names.flatMap((_, kind) => run.norms[at][kind].map((one) => one.toPrecision(4))),
   ]),
   here: look.frame - 1,
 });
@@ -217,7 +217,7 @@ export const arrays = (run) => ({
     Float32Array.from(run.norms.flat(2)),
     ["frame", "run", "part"],
     "norm",
-    [run.steps.length, run.kinds.length, run.parts.length],
+    [run.steps.length, run.names.length, run.parts.length],
   ),
   weights: filed(
     run.weights.data,

@@ -67,7 +67,7 @@ CHANGES: Final[Mapping[str, Text]] = {
     "warmup": _("warm-up", "预热"),
     "norm": _("the norm's other place", "归一化换位置"),
     "residual": _("no residual paths", "无残差连接"),
-    "dropout": _("dropout .1", "dropout .1"),
+    "dropout": _("dropout .1", "随机失活 .1"),
     "smoothing": _("label smoothing .1", "标签平滑 .1"),
     "average": _("averaged weights", "平均权重"),
     "batch": _("a quarter of the batch", "四分之一的批"),

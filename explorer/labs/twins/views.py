@@ -97,7 +97,7 @@ def controls() -> tuple[Control, ...]:
 # ---- a run
 
 
-def name_kinds(request: Request) -> list[Text]:
+def name_runs(request: Request) -> list[Text]:
     """Return the names of both runs, or of the only one."""
     if not request.is_twin:
         return [texts.ALONE]
@@ -146,7 +146,7 @@ def _draw_losses(run: Mapping[str, Any], request: Request, state: str, **more: A
     return _frame(
         request,
         state,
-        kinds=name_kinds(request),
+        names=name_runs(request),
         bands=_list_bands(request),
         of=request.steps,
         **{key: _without_nan(run[key]) for key in ("loss", "right", "rate")},
@@ -205,7 +205,7 @@ def _draw_inside(
     return _frame(
         request,
         state,
-        kinds=name_kinds(request),
+        names=name_runs(request),
         steps=[int(step) for step in steps],
         norms=np.nan_to_num(norms, posinf=1e9).round(9).tolist(),
         parts=parts,
