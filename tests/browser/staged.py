@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 from explorer.components.base import write_frontend_address
 from explorer.components.folded import Question
 from explorer.components.stage import place_picture
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from tests.bench import Place
 from tests.browser.waiting import becomes
 
@@ -318,7 +318,7 @@ def alone(name: str, value: Any, texts: Any = None, picture: str = "", **others:
     """A page of one picture, of a value or of what makes it; a button of each other name asks for
     another one."""
 
-    def page(lab: Lab, engine: object) -> None:
+    def page(lab: OpenLab, engine: object) -> None:
         place = place_picture(
             name,
             value() if callable(value) else value,
@@ -334,7 +334,7 @@ def alone(name: str, value: Any, texts: Any = None, picture: str = "", **others:
 def answering(*panels: tuple[Callable[[], Any], Callable[[Question], Any]]) -> Place:
     """A page of panels that are folded: how each is placed, and how it is answered."""
 
-    def page(lab: Lab, engine: object) -> None:
+    def page(lab: OpenLab, engine: object) -> None:
         for place, answer in panels:
 
             def told(event: gr.EventData, answer: Callable[[Question], Any] = answer) -> Any:

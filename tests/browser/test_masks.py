@@ -15,10 +15,10 @@ from explorer.components.stage import place_picture
 from explorer.contract.control_kinds import KnobControl, MenuControl
 from explorer.contract.controls import spell_query
 from explorer.contract.knobs import Spans
-from explorer.contract.lab import Lab
+from explorer.contract.lab import OpenLab
 from explorer.labs.adaptive_span import texts
 from explorer.labs.adaptive_span.figures.masks import find_telling_head
-from explorer.page.program import About, Program
+from explorer.page.program import About, AnswerBar, Program
 from explorer.page.runs import StoredRun
 from explorer.page.views import View
 from explorer.values.exact_rows import RowSource, exact_row_store
@@ -68,7 +68,7 @@ def drawn_of(seen: Explanation, request: Ask, state: str) -> dict[str, object]:
     return spanned.value(seen, kept(seen, request.spans), state, query=spell_query(request))
 
 
-def page_of(start: Ask) -> Callable[[Lab, Any], None]:
+def page_of(start: Ask) -> Callable[[OpenLab, Any], None]:
     """What stands on one trial page: the widget, run again as it asks."""
     seen = spanned.run(start.variant, start.spans)
     nothing = {"en": "spans", "zh": "跨度"}
@@ -97,9 +97,8 @@ def page_of(start: Ask) -> Callable[[Lab, Any], None]:
         change=None,
         examples=((start, nothing),),
         first=lambda: StoredRun(start, seen, 12.0, "cpu"),
-        answer=lambda _seen, _request: None,
         about=About(nothing, nothing, lambda: (), dict, lambda: None),
-        region=nothing,
+        bar=AnswerBar(nothing),
     )
     return program.place_page
 

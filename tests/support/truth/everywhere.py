@@ -54,5 +54,5 @@ EVERY: tuple[tuple[str, Check], ...] = (
     (rf"({N})(?: after \w+ \d+)?, less than ({N})", _less),
     (rf"({N}) times (more|less) likely", _likely),
     (rf"({N}), (\d+)(?:st|nd|rd|th) of ({N}); it g\w+ most, ({N})", _order),
-    (r"\b1 (?:[a-z]+ )?([a-z]+s)\b", _one),
+    (r"(?<![\d.,])\b1 (?:[a-z]+ )?([a-z]+s)\b", _one),
 )
