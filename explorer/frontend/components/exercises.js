@@ -57,7 +57,7 @@ export function mount(root, props, emit, watch) {
     head: [
       el("ol", { class: "tfe-exercises-list" }, [...rows.values()].map(({ node }) => node)),
       links(
-        say(el("a", { class: "tfe-link" }), texts.all),
+        say(el("a", { class: "tfe-button small tfe-exercise-all" }), texts.all),
         () => pageAt("/exercises", {}),
       ),
     ],

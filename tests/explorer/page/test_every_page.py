@@ -13,7 +13,7 @@ import pytest
 
 from explorer.components.card import TitleFigure
 from explorer.contract import controls
-from explorer.contract.control_kinds import Control
+from explorer.contract.control_kinds import Control, DrawingControl, TypedControl
 from explorer.contract.lab import OpenLab
 from explorer.engine import Engine
 from explorer.labs import LABS
@@ -36,9 +36,17 @@ PANELS = [
     for view in page.views
     if view.look is not None and view.look.event == "ask"
 ]
-HINTS = [(lab, control) for lab, page in PAGES for control in page.controls if control.placeholder]
+HINTS = [
+    (lab, control)
+    for lab, page in PAGES
+    for control in page.controls
+    if isinstance(control, TypedControl) and control.placeholder
+]
 DRAWN: list[Any] = [
-    (lab, control) for lab, page in PAGES for control in page.controls if control.drawings
+    (lab, control)
+    for lab, page in PAGES
+    for control in page.controls
+    if isinstance(control, DrawingControl) and control.drawings
 ]
 # What no page of ours sends with the event of a panel.
 WISHES = (

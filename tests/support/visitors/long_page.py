@@ -117,7 +117,6 @@ def serve(port: int) -> None:
         "ancestors": (),
         "examples": ("",) * 3,
         "steps": (step,) * 5,
-        "words": (),
         "exports": (),
     }
     rest: dict[str, Any] = {
