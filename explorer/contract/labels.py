@@ -232,7 +232,6 @@ EXERCISES: Final[Texts] = {
     "exercise": _("Exercise", "练习"),
     "done": _("Solved on", "做对的日期"),
 }
-NO_SUCH_EXERCISE: Final = _("This page has no such exercise.", "本页没有这道练习。")
 
 COMPARE: Final[Texts] = {
     "title": _("Side by side", "并排对比"),

@@ -8,11 +8,9 @@ from explorer.components import folded
 from explorer.components.exercises import NAME, place_exercise_panel
 from explorer.components.folded import Question
 from explorer.contract.exercises import Attempt, Exercise
-from explorer.contract.labels import NO_SUCH_EXERCISE
 from explorer.engine import Function
 from explorer.page.type_variables import R, S
 from explorer.page.views import Found, OpeningEvent, View
-from models.explaining.errors import InputError
 
 KEYS = 64  # parts of a selection that are read
 LONGEST = 200  # characters of each
@@ -32,11 +30,9 @@ def view_exercises(
     by_key = {exercise.key: exercise for exercise in exercises}
 
     def check_exercise(asked: Found[R, S], question: Question) -> dict[str, object]:
-        if not question.wish:
-            return folded.show_answer(question)
         exercise = by_key.get(question.read_text("exercise"))
-        if exercise is None:
-            raise InputError("exercise", **NO_SUCH_EXERCISE)
+        if exercise is None:  # the panel is merely opened
+            return folded.show_answer(question)
         changed = remove_changes(asked.request) != asked.request
         attempt = Attempt(
             asked.request, asked.run, asked.answer if changed else asked.run, read_look(question)
@@ -48,7 +44,7 @@ def view_exercises(
         Question.from_event,
         check_exercise,
         folded.show_refusal,
-        function=lambda question: explain if question.wish else None,
+        function=lambda question: explain if question.read_text("exercise") in by_key else None,
         wish=lambda asked, _question: remove_changes(asked.request),
         newest=True,
     )

@@ -259,6 +259,7 @@ class Explanation:
 
 
 EXAMPLES: tuple[Request, ...] = (
+    Request(),
     Request(change="constant"),
     Request(task="reverse", rate=0.01, steps=300, change="residual"),
     Request(layers=6, rate=0.01, schedule="constant", steps=100, change="norm"),

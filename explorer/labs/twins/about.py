@@ -48,7 +48,9 @@ def facts() -> dict[str, Any]:
 
 
 def pairs() -> tuple[TitleFigure, ...]:
-    """Return the four figures of the title row."""
+    """Return the four figures of the title row, none where no study is stored."""
+    if not (card_facts.ASSETS / SLUG).exists():
+        return ()
     claimed = sum(bool(knob["sign"]) for knob in _knobs().values())
     return (
         TitleFigure(labels.CARD["parameters"], "26 k", texts.SIZE_NOTE),

@@ -76,6 +76,7 @@ CHANGES: Final[Mapping[str, Text]] = {
 FACTOR: Final = _("its rate ×", "其学习率 ×")
 FACTOR_SAYS: Final = _("{n} × the rate", "学习率 × {n}")
 EXAMPLES: Final[tuple[Text, ...]] = (
+    _("Sort, one run", "排序，一次训练"),
     _("Sort, rate kept constant", "排序，学习率恒定"),
     _("Reverse without residual paths", "倒写，无残差连接"),
     _("Six layers, the norm moved", "六层，移动归一化"),

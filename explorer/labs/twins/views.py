@@ -249,7 +249,9 @@ def draw_field(_seen: Any, request: Request, state: str) -> Value:
     near = [abs(math.log(rate / request.rate)) for rate in FIELD_RATES]
     deep = [abs(layers - request.layers) for layers in FIELD_LAYERS]
     cell = deep.index(min(deep)) * len(FIELD_RATES) + near.index(min(near))
-    inks = [[["#ffffff" if x < 0.55 else "#111111" for x in row] for row in p] for p in panels]
+    inks = [
+        [["var(--panel)" if x < 0.55 else "var(--ink)" for x in row] for row in p] for p in panels
+    ]
     return _frame(
         request,
         state,
@@ -337,9 +339,9 @@ def _spell_examples() -> list[str]:
 def steps() -> tuple[GuidedStep, ...]:
     """Return the guided steps: runs as links, and the figure that each speaks about."""
     first(), about.load_studies()  # a lab whose files cannot be read has no steps, and is closed
-    _, reverse, deep, few = _spell_examples()
+    _, constant, reverse, deep, few = _spell_examples()
     places: dict[str, Shown] = {
-        "falls": ("", {}, "curves"),
+        "falls": (constant, {}, "curves"),
         "rate": ("", {}, "field"),
         "deep": ("", {"cell": "17"}, "field"),
         "pre": (deep, {}, "curves"),

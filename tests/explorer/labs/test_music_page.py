@@ -66,9 +66,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_the_keys_of_each_style_begin_and_end_with_a_white_one() -> None:
-    own = next(one.describe_control(Request) for one in program_of("music").controls if one.own)[
-        "own"
-    ]
+    own = next(
+        described["own"]
+        for control in program_of("music").controls
+        if (described := control.describe_control(Request)).get("own")
+    )
     assert not any(
         pitch % 12 in {1, 3, 6, 8, 10}
         for style in own["styles"].values()
