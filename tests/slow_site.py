@@ -32,15 +32,14 @@ def generate(requests: list[Any]) -> Iterator[list[Any]]:
 
 def main() -> None:
     """Serves until it is told to leave."""
-    from explorer.labs import LABS
-    from explorer.labs.translation import lab as page
+    from explorer.labs.translation.lab import LAB
+    from explorer.page.lab import open_lab
     from explorer.web import log
     from explorer.web.launch import serve
 
     log.begin_logging()
-    page.GENERATE = "tests.slow_site:generate"
-    labs = [replace(lab, stored=None) for lab in LABS if lab.slug == "translation"]
-    serve(labs, "127.0.0.1", int(sys.argv[1]), grace=float(sys.argv[2]))
+    lab = open_lab(replace(LAB, explain="tests.slow_site:generate"))
+    serve([replace(lab, stored=None)], "127.0.0.1", int(sys.argv[1]), grace=float(sys.argv[2]))
 
 
 if __name__ == "__main__":
