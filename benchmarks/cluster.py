@@ -202,14 +202,13 @@ async def measure_groups(engines: dict[str, Cluster], local: Engine) -> Report:
 
 def serve() -> None:
     """Run one of the web servers, until it is told to end."""
-    from explorer.labs import LABS
-    from explorer.labs.translation import lab as page
+    from explorer.labs.translation.lab import LAB
+    from explorer.page.lab import open_lab
     from explorer.web import launch, options
 
-    page.GENERATE = f"{HERE}says"
-    labs = [replace(lab, stored=None, probe=None) for lab in LABS if lab.slug == "translation"]
+    lab = open_lab(replace(LAB, explain=f"{HERE}says"))
     launch.serve(
-        labs,
+        [replace(lab, stored=None, probe=None)],
         "127.0.0.1",
         int(sys.argv[1]),
         engine=options.choose_engine(os.environ["EXPLORER_ENGINE"]),
