@@ -27,7 +27,6 @@ UNTYPED: tuple[str, ...] = (
     "frontend/lib/maps.js",
     "frontend/lib/pen.js",
     "frontend/lib/plots.js",
-    "frontend/pictures/ponder.js",
     "labs/bert/arrows.js",
     "labs/image_transformer/spans.js",
     "labs/music/skew.js",

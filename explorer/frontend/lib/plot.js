@@ -36,7 +36,7 @@ export function share(next, last) {
   const own = ArrayBuffer.isView(next)
     ? next
     : isList(next)
-    ? next.map((one, n) => share(one, last[n]))
+    ? /** @type {any[]} */ (next).map((one, n) => share(one, last[n]))
     : Object.fromEntries(keys.map((key) => [key, share(next[key], last[key])]));
   const same = keys.length === Object.keys(last).length &&
     keys.every((key) => Object.is(own[key], last[key]));

@@ -174,13 +174,21 @@ const tokenOf = (name) => (/^(#|rgb|var)/.test(name) ? name : `var(--${name})`);
 /** A subplot of a sheet; its shapes and traces stand in data of its axes, so that they follow zoom and pan. */
 class Part {
   constructor(sheet, box, number, { x, y }) {
-    Object.assign(this, { sheet, box, number, axes: { x, y } });
+    /** @type {Sheet} */
+    this.sheet = sheet;
+    this.box = box;
+    this.number = number;
+    this.axes = { x, y };
     const along = (from, to, [first, last]) => [
       (value) => from + ((value - first) / (last - first)) * (to - from),
       (px) => first + ((px - from) / (to - from)) * (last - first),
     ];
-    [this.x, this.backX] = along(box.x0, box.x1, x.range);
-    [this.y, this.backY] = along(box.y0, box.y1, y.range);
+    const [toX, backX] = along(box.x0, box.x1, x.range);
+    const [toY, backY] = along(box.y0, box.y1, y.range);
+    this.x = toX;
+    this.backX = backX;
+    this.y = toY;
+    this.backY = backY;
     this.refs = { xref: `x${number}`, yref: `y${number}` };
     this.step = { cell: Math.abs(this.x(1) - this.x(0)), row: Math.abs(this.y(1) - this.y(0)) };
   }
@@ -203,7 +211,7 @@ class Part {
   }
 
   /** radius: of its corners, in px */
-  rect(x0, x1, y0, y1, { radius = 0, ...style }) {
+  rect(x0, x1, y0, y1, /** @type {any} */ { radius = 0, ...style }) {
     const [rx, ry] = [radius / this.step.cell, radius / this.step.row];
     const path = `M${x0 + rx},${y0}H${x1 - rx}Q${x1},${y0} ${x1},${y0 + ry}V${y1 - ry}` +
       `Q${x1},${y1} ${x1 - rx},${y1}H${x0 + rx}Q${x0},${y1} ${x0},${y1 - ry}V${y0 + ry}` +
@@ -248,7 +256,17 @@ class Part {
  */
 export class Sheet {
   constructor(pen) {
-    Object.assign(this, { pen, data: [], shapes: [], annotations: [], parts: [], texts: [] });
+    this.pen = pen;
+    /** @type {any[]} */
+    this.data = [];
+    /** @type {any[]} */
+    this.shapes = [];
+    /** @type {any[]} */
+    this.annotations = [];
+    /** @type {Part[]} */
+    this.parts = [];
+    /** @type {any[]} */
+    this.texts = [];
     const px = { range: [0, 1] };
     // what stands in it is not moved by zoom
     this.plane = new Part(this, { x0: 0, x1: 1, y0: 0, y1: 1 }, "", { x: px, y: px });

@@ -274,12 +274,15 @@ function plates(s) {
   if (one) return;
   const [part, end, under] = [s.parts.names, s.long("names"), s.shift && (s.thick + 12) / s.cell];
   const half = upright ? Math.min(s.cell - 2, s.thick + 10) / s.cell / 2 : 0.5 - 2 / s.cell;
+  /** @type {(p: number, ends: number[], around: number[], style: any) => void} */
   const plate = (p, [from, to], [low, high], style) => {
     const across = [p - low, p + high - under];
     part.rect(...(upright ? [...across, from, to] : [from, to, ...across]), style);
   };
+  /** @type {[number[], number[]]} */
   const whole = [upright ? [3, end - 3] : [2, end - 6], [half, half]];
   const line = upright ? Math.min(s.thick, 34) / s.cell / 2 : half - 2 / s.cell;
+  /** @type {[number[], number[]]} */
   const answer = [upright ? [end - 7, end - 4] : [5, 8], [line, line]];
   plate(pos, ...whole, { fill: "query-soft", radius: 4, layer: "below" });
   for (const p of run.marks) plate(p, ...whole, { line: "key", width: 2, radius: 8 });
@@ -332,6 +335,7 @@ function subplots(s) {
       Object.assign(place, { showgrid: true, tickvals: upTo(run.count - 1, (p) => p + 0.5) });
     }
     const range = [0, s.most[name] ?? s.long(name)];
+    /** @type {any} */
     let value = { fixedrange: true };
     if (ticks[name]) {
       value = ticksAt(...ticks[name](s, name), size.tick, {

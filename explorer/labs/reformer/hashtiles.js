@@ -64,7 +64,7 @@ export function tilesIn(part, list, more) {
  * are notes of their own: they change while one points, and the trace of the others is not drawn anew for that.
  */
 export function notesIn(part, list, size) {
-  const isRole = ([, , , { colour: name } = {}]) => ["query", "key"].includes(name);
+  const isRole = ([, , , { colour: name } = { colour: "" }]) => ["query", "key"].includes(name);
   for (const [x, y, text, style] of list.filter(isRole)) {
     part.note(part.backX(x), part.backY(y), String(text), {
       ...{ size, align: "center", ground: "panel" },
