@@ -3,7 +3,7 @@ import "./page.js";
 import { beside, figureOf, markOf, pixelKeys, rowsOf } from "../../explorer/frontend/lib/panels.js";
 import * as mosaic from "../../explorer/frontend/lib/mosaic.js";
 import { border, rgb, table } from "../../explorer/frontend/lib/raster.js";
-import * as plotting from "../../explorer/frontend/lib/plotting.js";
+import * as sheet from "../../explorer/frontend/lib/sheet.js";
 import { CONFIG, escape, resolve } from "../../explorer/frontend/lib/plot.js";
 
 const PEN = { width: 600, tall: 0, big: false, narrow: false };
@@ -83,14 +83,34 @@ Deno.test("the border of a mask", () => {
 });
 
 Deno.test("what Plotly figures share", () => {
-  assert.equal(plotting.weightScale().length, 9);
-  assert.deepEqual(plotting.weightScale()[0], [0, "#ffffff"]);
-  const axis = plotting.namedAxis(["a", "b", "c"], 12, 2);
+  assert.equal(sheet.weightScale().length, 33);
+  assert.deepEqual(sheet.weightScale()[0], [0, "#ffffff"]);
+  const axis = sheet.namedAxis(["a", "b", "c"], 12, 2);
   assert.deepEqual([axis.tickvals, axis.ticktext], [[0, 2], ["a", "c"]]);
-  assert.equal(plotting.headName("1.3"), "1·3");
-  assert.deepEqual(plotting.headChoice("head", ["1.3"]).options, [{ value: "1.3", label: "1·3" }]);
-  assert.equal(plotting.lockFrame("2", 0, 1, 2, 3).yref, "y2");
-  assert.equal(plotting.partTitle("t", 0, 1, 12).text, "t");
+  assert.equal(sheet.headName("1.3"), "1·3");
+  assert.deepEqual(sheet.headChoice("head", ["1.3"]).options, [{ value: "1.3", label: "1·3" }]);
+  assert.equal(sheet.lockFrame("2", 0, 1, 2, 3).yref, "y2");
+  assert.equal(sheet.partTitle("t", 0, 1, 12).text, "t");
+});
+
+Deno.test("a sheet places its parts in px", () => {
+  const pen = { type: (size) => size, cut: (text) => text };
+  const page = new sheet.Sheet(pen);
+  const part = page.part({ x0: 20, x1: 60, y0: 0, y1: 50 }, {
+    x: { range: [0, 4] },
+    y: { range: [0, 5] },
+  });
+  part.rect(1, 2, 0, 1, { fill: "query" });
+  part.add({ type: "bar" });
+  page.write(5, 10, "a", { colour: "ink" });
+  const { data, layout } = page.figure({ x0: 0, x1: 100, y0: 0, y1: 100 });
+  assert.deepEqual([part.x(2), part.backX(40), part.step], [40, 2, { cell: 10, row: 10 }]);
+  assert.deepEqual(layout.xaxis2.domain, [0.2, 0.6]);
+  assert.deepEqual(layout.yaxis2.domain, [0.5, 1]);
+  assert.deepEqual(layout.yaxis2.range, [5, 0]);
+  assert.deepEqual([layout.shapes[0].xref, layout.shapes[0].fillcolor], ["x2", "var(--query)"]);
+  assert.deepEqual([data[0].text, data[0].textfont.color], [["a"], ["var(--ink)"]]);
+  assert.deepEqual([data[1].xaxis, data[1].yaxis], ["x2", "y2"]);
 });
 
 Deno.test("tokens become colours, text no markup", () => {

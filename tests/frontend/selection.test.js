@@ -116,7 +116,7 @@ Deno.test("a figure becomes a scene", async () => {
     plot: (box, { data }) => calls.push([box.y1, data]),
     size: (...size) => calls.push(size),
   });
-  assert.deepEqual(calls, [[300, [1]], [500, 300]]);
+  assert.deepEqual(calls, [[300, [1]], [500, 300, null]]);
 });
 
 Deno.test("lists and models", () => {
