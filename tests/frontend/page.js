@@ -1,6 +1,6 @@
-// The little of a browser that modules ask for while they are loaded and called without one: elements
-// that hold attributes, classes and children, a history that keeps its addresses, and frames that
-// come when a test says so. `deno test` runs each file with a page of its own.
+// The little of a browser that modules ask for while they are loaded and called without one:
+// elements that hold attributes, classes and children, a history that keeps its addresses, and
+// frames that come when a test says so. `deno test` runs each file with a page of its own.
 
 class Classes {
   #names = new Set();

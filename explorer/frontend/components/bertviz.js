@@ -1,4 +1,5 @@
-// bertviz's own views of this run, in a folded panel: a frame that may run scripts and nothing else.
+// bertviz's own views of this run, in a folded panel: a frame that may run scripts and nothing
+// else.
 
 import { el, segmented } from "../lib/dom.js";
 import { folded } from "../lib/folded.js";
@@ -41,7 +42,10 @@ const VIEWS = {
 };
 const LOWEST = 160; // pixels of the frame
 
-/** props.note: {en, zh} or null; props.views: keys of VIEWS. Event: ask({run, wish: {view, kind, head, times}}). */
+/**
+ * props.note: {en, zh} or null; props.views: keys of VIEWS. Event: ask({run, wish: {view, kind,
+ * head, times}}).
+ */
 export function mount(root, props, emit, watch) {
   const chosen =
     () => (props.views.includes(view.get("bertviz")) ? view.get("bertviz") : props.views[0]);
@@ -59,7 +63,10 @@ export function mount(root, props, emit, watch) {
   let [wished, of, times] = [null, null, 0]; // what was asked of which run, and how often its frame was forgotten
 
   const look = () => ({ theme: dark() ? "dark" : "light", lang: lang() });
-  /** The view that is chosen, and what is looked at: as it was when this view of this run was first wished for. */
+  /**
+   * The view that is chosen, and what is looked at: as it was when this view of this run was first
+   * wished for.
+   */
   function wish() {
     if (wished?.view !== chosen() || wished.times !== times || of !== request.get()) {
       [wished, of] = [
@@ -93,7 +100,8 @@ export function mount(root, props, emit, watch) {
     draw(value) {
       if (value.src !== source) {
         [source, alive] = [value.src, false];
-        // A new element each time: another address in the same one would become an entry of the browser's history.
+        // A new element each time: another address in the same one would become an entry of the
+        // browser's history.
         frame = el("iframe", {
           sandbox: "allow-scripts",
           src: `${source}#${look().theme},${look().lang}`,

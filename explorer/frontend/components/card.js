@@ -1,5 +1,6 @@
-// The card of a lab: title, equation in the colours of its roles, one line and four figures in brief; all about the
-// model unfolds. On a phone the line stands alone, since the bar above it has the title; the rest unfolds.
+// The card of a lab: title, equation in the colours of its roles, one line and four figures in
+// brief; all about the model unfolds. On a phone the line stands alone, since the bar above it has
+// the title; the rest unfolds.
 
 import { clear, el } from "../lib/dom.js";
 import { lang, onLang, t } from "../lib/lang.js";
@@ -59,8 +60,8 @@ const run = ([style, text, address]) =>
     : el({ strong: "strong", em: "em", code: "code" }[style], { text });
 
 /**
- * props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, value, note, brief, why}];
- * prose {en: blocks, zh: blocks}.
+ * props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, value,
+ * note, brief, why}]; prose {en: blocks, zh: blocks}.
  */
 export function mount(root, props, emit) {
   let opened = false;

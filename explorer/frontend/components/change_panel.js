@@ -1,5 +1,6 @@
-// What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a
-// table of before, after and difference, or the characters of a text, or pictures, or music, before and after.
+// What changes if …: a knob for each control that changes the model, then what it does: one big
+// signed number, and a table of before, after and difference, or the characters of a text, or
+// pictures, or music, before and after.
 
 import { board, nodes } from "../lib/board.js";
 import { standing } from "../lib/connection.js";
@@ -224,8 +225,9 @@ export function mount(root, props, _emit, watch) {
   }
 
   /**
-   * The head in view, [layer, head] from 0: the address says "2.3" counted from 1; mean and max are no single head.
-   * Where it says nothing, every picture shows the head of arrival, of whichever attention.
+   * The head in view, [layer, head] from 0: the address says "2.3" counted from 1; mean and max are
+   * no single head. Where it says nothing, every picture shows the head of arrival, of whichever
+   * attention.
    */
   function looked() {
     return [view.get("head"), value.pick?.head ?? null]
@@ -234,7 +236,10 @@ export function mount(root, props, _emit, watch) {
       .find(([layer, head]) => there(layer, head)) ?? [0, 0];
   }
 
-  /** The model (or kind of attention) in view, of those whose heads may be silenced, and the head in view. */
+  /**
+   * The model (or kind of attention) in view, of those whose heads may be silenced, and the head in
+   * view.
+   */
   /** @returns {() => any} */
   function watched(models) {
     const names = ["model", "kind", "pattern"]; // as the address calls it
@@ -248,7 +253,10 @@ export function mount(root, props, _emit, watch) {
     ];
   }
 
-  /** Knobs of several parts, drawn by knobs.js, by their controls: where one is bounded by another, both move. */
+  /**
+   * Knobs of several parts, drawn by knobs.js, by their controls: where one is bounded by another,
+   * both move.
+   */
   function riches(controls, number) {
     const by = Object.fromEntries(
       controls.map((control) => [control.field, RICH[kindOf(control)]]),
@@ -395,7 +403,10 @@ export function mount(root, props, _emit, watch) {
     };
   }
 
-  /** Any of some, each with a chip; struck out where it is chosen. What there is may be the run's affair. */
+  /**
+   * Any of some, each with a chip; struck out where it is chosen. What there is may be the run's
+   * affair.
+   */
   function items(control) {
     const label = el("span", { class: "tfe-label" });
     const chips = el("div", { class: "tfe-change-items", role: "group" });
@@ -481,8 +492,8 @@ export function mount(root, props, _emit, watch) {
   const rows = () => value.rows.filter((row) => row.name);
 
   /**
-   * An answer before (0) or after (1) with its mark; of two as long as each other, the signs that became others are set
-   * off.
+   * An answer before (0) or after (1) with its mark; of two as long as each other, the signs that
+   * became others are set off.
    */
   function marked(row, at) {
     const [was, is] = cells(row).slice(0, 2).map((text) => [...text]);

@@ -1,6 +1,6 @@
-// Two pictures side by side, each the page of its lab with that picture alone, as alive as it is there; and their
-// difference where both draw maps of one shape. The address holds both: left and right are addresses of labs, in which
-// each side keeps what is looked at.
+// Two pictures side by side, each the page of its lab with that picture alone, as alive as it is
+// there; and their difference where both draw maps of one shape. The address holds both: left and
+// right are addresses of labs, in which each side keeps what is looked at.
 
 import { el } from "../lib/dom.js";
 import { lang, onLang, t } from "../lib/lang.js";
@@ -15,8 +15,8 @@ const TOGETHER = ["_row", "_col", "_pos"]; // what is locked on one side is lock
 const TICK = 300; // ms between two looks at what the sides show
 
 /**
- * props: labs [{path, short, figures, field, task, first, arrives}], stage (props of the difference), texts; see
- * compare.py.
+ * props: labs [{path, short, figures, field, task, first, arrives}], stage (props of the
+ * difference), texts; see compare.py.
  */
 export function mount(root, props) {
   const { labs, texts } = props;
@@ -84,7 +84,10 @@ export function mount(root, props) {
     });
     return { box, frame, pick, view, line, whole, error, seen: "", told: null };
   });
-  /** Says why a side's input is refused: the bar of its own page, which says so there, is not shown here. */
+  /**
+   * Says why a side's input is refused: the bar of its own page, which says so there, is not shown
+   * here.
+   */
   function refuse({ error, frame }, text) {
     if (error.textContent === text) return; // it is read aloud once
     error.textContent = text;
@@ -183,7 +186,10 @@ export function mount(root, props) {
       : ["queries", "keys"].map((one) => files[name.replace("shown", one)]);
     return { name, queries, keys, rows: map.shape[0], columns: map.shape[1], data: map.data };
   }
-  /** Gives the difference, or why there is none: the two are of different shapes, or a side has not run yet. */
+  /**
+   * Gives the difference, or why there is none: the two are of different shapes, or a side has not
+   * run yet.
+   */
   function give(next, why) {
     if (!next && !value.value && value.texts.empty === texts[why]) return;
     Object.assign(value, { value: next });
@@ -247,7 +253,8 @@ export function mount(root, props) {
     const maps = found.map(({ node }) => mapOf(node.files?.()));
     const alike = maps.every(Boolean) &&
       ["name", "rows", "columns"].every((key) => maps[0][key] === maps[1][key]);
-    // What has just come, and names no row, shows the row of the other side; of two such the right one follows.
+    // What has just come, and names no row, shows the row of the other side; of two such the right
+    // one follows.
     const rows = found.map(({ node }) => node.dataset.drawn.match(/\brow=(\d+)/)?.[1] ?? null);
     const come = found.every(({ node, url, busy }) => { // until then a side shows another example, or a part of its own
       const run = new URLSearchParams(node.dataset.run);

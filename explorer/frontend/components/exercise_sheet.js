@@ -1,5 +1,5 @@
-// The page of all exercises: what this browser has solved, the printed sheet, results as CSV, and the code that a
-// student hands in.
+// The page of all exercises: what this browser has solved, the printed sheet, results as CSV, and
+// the code that a student hands in.
 
 import { el } from "../lib/dom.js";
 import { csv, fileName, save } from "../lib/export.js";

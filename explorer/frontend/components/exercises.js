@@ -1,4 +1,5 @@
-// The exercises of a lab. The server checks one when it is asked to, on the run and the selection in view.
+// The exercises of a lab. The server checks one when it is asked to, on the run and the selection
+// in view.
 
 import { el } from "../lib/dom.js";
 import { folded } from "../lib/folded.js";

@@ -1,4 +1,5 @@
-// A Plotly figure with everything a figure needs around it: title and units, legend in words, sentence, table, exports.
+// A Plotly figure with everything a figure needs around it: title and units, legend in words,
+// sentence, table, exports.
 
 import { clear, el, onPage } from "../lib/dom.js";
 import { blob, csv, exportBar, fileName, npz, page, save } from "../lib/export.js";
@@ -16,7 +17,10 @@ const TEXT = {
 const BIG = 1.7; // 12 pixels become 20 in the projector
 const MOST = 40; // cells of a map that have room for a number of that size
 
-/** Hides the card around a figure that has nothing to show, and its column where no other card stands in it. */
+/**
+ * Hides the card around a figure that has nothing to show, and its column where no other card
+ * stands in it.
+ */
 function hideCard(root, hidden) {
   const empty = "is-without-figure", block = root.closest(".block"), column = block?.parentElement;
   root.classList.toggle(empty, hidden);
@@ -241,7 +245,10 @@ export function mount(root, props, _emit, watch) {
     sheet.replaceChildren(tableOf(tableIn(t), Infinity));
   }
 
-  /** For leaving the page: the figure with its title above, its sentence and where it comes from below. */
+  /**
+   * For leaving the page: the figure with its title above, its sentence and where it comes from
+   * below.
+   */
   function portable() {
     const { value } = props;
     const width = Math.max(640, Math.min(960, room || 640));

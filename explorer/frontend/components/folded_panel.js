@@ -1,5 +1,5 @@
-// A folded panel of what is made in Python (lib/parts.js). Its name is its key in the address, and so is that of each
-// choice.
+// A folded panel of what is made in Python (lib/parts.js). Its name is its key in the address, and
+// so is that of each choice.
 
 import { folded } from "../lib/folded.js";
 import { parts } from "../lib/parts.js";

@@ -1,11 +1,12 @@
-// A folded panel that holds a picture on the stage: opening it asks the program, and so does every look that changes
-// what is wished for. A picture that stands here has, beside what stage.js says: wish(get) -> what is asked beside the
-// run, of what the address says, undefined while that is not known yet; it `waits` until that is answered. follows:
-// keys
-// of the address that others write and that it asks about too. `below` of its value: parts that stand under it
-// (lib/parts.js). hears: an event of the page by which another view tells what it has in view; heard(detail) -> {key:
-// text}, which count before what the address says. above(write) -> {nodes, set(run)}: what stands above it, where
-// something of its own is typed; write(patch, kept): into the address, and what is too long for it.
+// A folded panel that holds a picture on the stage: opening it asks the program, and so does every
+// look that changes what is wished for. A picture that stands here has, beside what stage.js says:
+// wish(get) -> what is asked beside the run, of what the address says, undefined while that is not
+// known yet; it `waits` until that is answered. follows: keys of the address that others write and
+// that it asks about too. `below` of its value: parts that stand under it (lib/parts.js). hears: an
+// event of the page by which another view tells what it has in view; heard(detail) -> {key: text},
+// which count before what the address says. above(write) -> {nodes, set(run)}: what stands above
+// it, where something of its own is typed; write(patch, kept): into the address, and what is too
+// long for it.
 
 import { board } from "../lib/board.js";
 import { el } from "../lib/dom.js";
@@ -17,8 +18,8 @@ import { taking } from "../lib/export_menu.js";
 import { load } from "../lib/modules.js";
 
 /**
- * props: picture (the address of its module, which comes when the panel is first opened), texts; see stage.py. Event:
- * ask({run, wish}).
+ * props: picture (the address of its module, which comes when the panel is first opened), texts;
+ * see stage.py. Event: ask({run, wish}).
  */
 export function mount(root, props, emit, watch) {
   const address = new URL(props.picture, location.origin).href;

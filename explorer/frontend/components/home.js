@@ -1,5 +1,6 @@
-// The family map. Cards stand in columns by year, what came before its root in one; a line runs from each lab to what
-// descends from it, in the colour of what changed. The words stand in the map's empty corner.
+// The family map. Cards stand in columns by year, what came before its root in one; a line runs
+// from each lab to what descends from it, in the colour of what changed. The words stand in the
+// map's empty corner.
 
 import { unpack } from "../lib/arrays.js";
 import { clear, el, svg } from "../lib/dom.js";
@@ -104,7 +105,10 @@ export function mount(root, props) {
     return canvas;
   }
 
-  /** A grey picture as far as it is made (−1: not yet), blocks outlined in the colours of their roles. */
+  /**
+   * A grey picture as far as it is made (−1: not yet), blocks outlined in the colours of their
+   * roles.
+   */
   function grown(context, array, outlines, size) {
     const [rows, columns] = array.shape;
     raster(context, {
@@ -312,8 +316,8 @@ export function mount(root, props) {
     }
     for (const { item } of cards.values()) delete item.dataset.year;
 
-    // Columns: what came before, then a year each, in two where one would be too high; where there are more than fit,
-    // the earliest share one.
+    // Columns: what came before, then a year each, in two where one would be too high; where there
+    // are more than fit, the earliest share one.
     const parts = groups.filter((group) => group.length).flatMap((group) => {
       const here = [...cards.values()].filter(({ lab }) => group.includes(lab.year));
       const each = Math.ceil(here.length / Math.ceil(here.length / MOST));
@@ -340,7 +344,8 @@ export function mount(root, props) {
     });
     const spanOf = (card) => (card.isRoot ? 2 : 1);
 
-    // Rows: a card stands as near to its parents' row as the order allows. In the corner stand the words.
+    // Rows: a card stands as near to its parents' row as the order allows. In the corner stand the
+    // words.
     const overWords = (column) => column < 2;
     const rowsAt = (pitch) => {
       const corner = Math.max(1, Math.ceil((hero.offsetHeight + 8) / pitch));

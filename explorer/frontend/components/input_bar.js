@@ -1,5 +1,6 @@
-// The input bar: what is asked, by a control for each field of the request that is input; where the result comes from;
-// the answer. All wishes of the page are sent here, also those of the panel of changes: {query, set}.
+// The input bar: what is asked, by a control for each field of the request that is input; where the
+// result comes from; the answer. All wishes of the page are sent here, also those of the panel of
+// changes: {query, set}.
 
 import { answerOf } from "../lib/answer.js";
 import { asking } from "../lib/request_lifecycle.js";
@@ -118,8 +119,8 @@ export async function mount(root, props, emit, watch) {
     lines.some(({ control }) => ["passage", "drawing", "motif", "scene"].includes(control.kind)); // the answer stands in a view
   const broad = lines.every(({ control }) => control.kind === "drawing") &&
     new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
-  // What is chosen in a picture, as the words that are hidden, stands in no control: it stays as the run in view has
-  // it.
+  // What is chosen in a picture, as the words that are hidden, stands in no control: it stays as
+  // the run in view has it.
   const pictured = controls.filter(({ kind }) => kind === "items").map(({ field }) => field);
   const looked = () =>
     Object.fromEntries(
@@ -488,7 +489,8 @@ export async function mount(root, props, emit, watch) {
   }
 
   /**
-   * A change of the model leaves in view what is looked at, though another head or position might be more telling then.
+   * A change of the model leaves in view what is looked at, though another head or position might
+   * be more telling then.
    */
   function hold(pick) {
     const free = Object.entries(pick).filter(([key]) => view.get(key) === null);
@@ -529,8 +531,8 @@ export async function mount(root, props, emit, watch) {
   }
 
   /**
-   * The controls follow a request, unless it came from them, or they were filled from it already, and have been changed
-   * since.
+   * The controls follow a request, unless it came from them, or they were filled from it already,
+   * and have been changed since.
    */
   function fill(from) {
     if (!from) return;

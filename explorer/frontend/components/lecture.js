@@ -1,5 +1,5 @@
-// The page of the guided lecture: all steps with a picture of each, the keys that begin it, and the same as a handout
-// on paper.
+// The page of the guided lecture: all steps with a picture of each, the keys that begin it, and the
+// same as a handout on paper.
 
 import { el } from "../lib/dom.js";
 import { pageKeys } from "../lib/keys.js";

@@ -3,7 +3,9 @@
 import { el } from "../lib/dom.js";
 import { onLang, t } from "../lib/lang.js";
 
-/** props.remarks: [{en, zh, href: where it leads, if anywhere}] · props.words: what they are called. */
+/**
+ * props.remarks: [{en, zh, href: where it leads, if anywhere}] · props.words: what they are called.
+ */
 export function mount(root, props) {
   const list = el("ul", { class: "tfe-note tfe-notes-list" });
   root.replaceChildren(list);

@@ -1,6 +1,6 @@
-// The presenter's window: notes of the step that the hall sees, the next one, the time gone and planned, and what may
-// be skipped. It follows the window that projects and drives it (lib/hall.js); what it must remember when it is opened
-// anew stands in the tab's memory.
+// The presenter's window: notes of the step that the hall sees, the next one, the time gone and
+// planned, and what may be skipped. It follows the window that projects and drives it
+// (lib/hall.js); what it must remember when it is opened anew stands in the tab's memory.
 
 import { clear, el, segmented } from "../lib/dom.js";
 import { channel } from "../lib/hall.js";
@@ -18,7 +18,10 @@ const clock = (seconds) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 const near = (seconds) => clock(5 * Math.round(seconds / 5)); // a planned time
 
-/** props: labs in teaching order with their steps, routes {minutes: [[lab, step, seconds], …]}; see presenter.py. */
+/**
+ * props: labs in teaching order with their steps, routes {minutes: [[lab, step, seconds], …]}; see
+ * presenter.py.
+ */
 export function mount(root, props) {
   const { labs, routes, texts } = props;
   const w = (name, values) => t(texts[name], values);

@@ -1,11 +1,13 @@
-// Projector mode: one figure alone on the screen, and a QR code that takes the audience to the same view. Its title is
-// the question of the guided step that the figure belongs to, with the figure's own one below; else the figure's own. A
-// step may ask for a guess first: then its figure is covered until the lecturer opens it. The code leads a phone to a
-// page with just this figure, as alive as it is in its lab.
+// Projector mode: one figure alone on the screen, and a QR code that takes the audience to the same
+// view. Its title is the question of the guided step that the figure belongs to, with the figure's
+// own one below; else the figure's own. A step may ask for a guess first: then its figure is
+// covered until the lecturer opens it. The code leads a phone to a page with just this figure, as
+// alive as it is in its lab.
 //
-// A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected and the body
-// tfe-projecting; what is in .tfe-controls inside it disappears, its .tfe-legend and .tfe-words grow. Its title comes
-// from data-question, in the visitor's language, else from its first .tfe-title, which then hides.
+// A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected
+// and the body tfe-projecting; what is in .tfe-controls inside it disappears, its .tfe-legend and
+// .tfe-words grow. Its title comes from data-question, in the visitor's language, else from its
+// first .tfe-title, which then hides.
 
 import { el } from "../lib/dom.js";
 import { hall } from "../lib/hall.js";
@@ -28,7 +30,8 @@ const QR_LIMIT = 1200; // characters of an address; beyond it the squares are to
 /**
  * @param {Record<string, Record<string, string>>} words
  * @param {Pick<import("../border.d.ts").StepProps, "question" | "guess">[]} steps of the page
- * @param {{lecturing: () => boolean, go: (path: string, step: number) => void}} how goes to another step, or lab
+ * @param {{lecturing: () => boolean, go: (path: string, step: number) => void}} how goes to another
+ * step, or lab
  */
 export function projector(words, steps, { lecturing, go }) {
   let last = null; // the figure that had the focus last
@@ -188,8 +191,8 @@ export function projector(words, steps, { lecturing, go }) {
     dispatchEvent(new Event("resize"));
   }
   /**
-   * The figure that a widget is, holds, or stands in, once it has something to show, whether the projector hides it or
-   * not.
+   * The figure that a widget is, holds, or stands in, once it has something to show, whether the
+   * projector hides it or not.
    */
   function figureOf(node) {
     const figure = node.matches(".tfe-projectable")
@@ -200,15 +203,19 @@ export function projector(words, steps, { lecturing, go }) {
       ? null
       : figure;
   }
-  /** The figure of the open step is still being made: its question stands alone, and no other figure under it. */
+  /**
+   * The figure of the open step is still being made: its question stands alone, and no other figure
+   * under it.
+   */
   function expect() {
     if (!shown) return;
     document.body.classList.add("tfe-expecting");
     paint();
   }
   /**
-   * Puts a figure before the hall, or none: it has its class, what it stands in tfe-holds, its parent tfe-holder. Style
-   * sheets go by these, since ":has(…)" would have all that is around a figure looked at each time something is drawn.
+   * Puts a figure before the hall, or none: it has its class, what it stands in tfe-holds, its
+   * parent tfe-holder. Style sheets go by these, since ":has(…)" would have all that is around a
+   * figure looked at each time something is drawn.
    */
   function stand(figure) {
     for (const node of document.querySelectorAll(".tfe-holds")) {
@@ -265,7 +272,9 @@ export function projector(words, steps, { lecturing, go }) {
       if (wish.project && !projecting()) enter();
     },
   });
-  /** On a phone: shows the figure that the address names, else that of the step, once it is there. */
+  /**
+   * On a phone: shows the figure that the address names, else that of the step, once it is there.
+   */
   function settle() {
     const figure = lecture.figure() ? byName(lecture.figure()) : (ofStep ?? figures()[0]);
     if (shown || !figure || !visible(figure) || !figureOf(figure)) return;

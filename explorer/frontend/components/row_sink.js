@@ -1,4 +1,5 @@
-// Weights of one layer on their way to the spans widget: the answer to its event "look". Draws nothing.
+// Weights of one layer on their way to the spans widget: the answer to its event "look". Draws
+// nothing.
 
 import { bus } from "../lib/state.js";
 

@@ -1,5 +1,6 @@
-// The frame around every page. The bar and the rail move out of Gradio's <main>, so that header, navigation and main
-// are what they are called; the note of the open guided step stays in <main>, above the figure it speaks about.
+// The frame around every page. The bar and the rail move out of Gradio's <main>, so that header,
+// navigation and main are what they are called; the note of the open guided step stays in <main>,
+// above the figure it speaks about.
 
 import { abandoned } from "../lib/connection.js";
 import { all, clear, el, onTurn, svg } from "../lib/dom.js";
@@ -38,8 +39,8 @@ const ICONS = {
   back: "M9.5 4 6 8l3.5 4",
   next: "M6.5 4 10 8l-3.5 4",
 };
-// Looks for the figure of a projected step, twenty a second: until the projector says that it is on its way, and until
-// nobody waits any more.
+// Looks for the figure of a projected step, twenty a second: until the projector says that it is on
+// its way, and until nobody waits any more.
 const [WAITS, PATIENCE] = [16, 12000];
 const SETTLED = 300; // milliseconds after which a projected step is drawn, and the next one may be fetched
 const icon = (name) =>
@@ -417,7 +418,10 @@ export function mount(root, props) {
     grammar,
   );
   name(rail, words.family);
-  /** Where the rail is higher than the screen, of the keys only the one that lists them all is named. */
+  /**
+   * Where the rail is higher than the screen, of the keys only the one that lists them all is
+   * named.
+   */
   const shorten = () => {
     rail.classList.remove("full");
     rail.classList.toggle("full", rail.scrollHeight > rail.clientHeight);
@@ -527,7 +531,9 @@ export function mount(root, props) {
     open({ query: one.query, view: one.view, step: number, enters });
     bring(one);
   }
-  /** What a step speaks about comes below its note, or into the projector, once it has been drawn. */
+  /**
+   * What a step speaks about comes below its note, or into the projector, once it has been drawn.
+   */
   function bring({ panel, figure }, begun = false) {
     const mine = (brought += 1);
     const look = (tries) => {
@@ -552,8 +558,8 @@ export function mount(root, props) {
         if (!(begun && scrollY)) keep(node);
       }
     };
-    // What comes with the step may be taller or shorter than what stood above: the panel stays where it is, in the very
-    // frame in which the page grows, until the visitor does something.
+    // What comes with the step may be taller or shorter than what stood above: the panel stays
+    // where it is, in the very frame in which the page grows, until the visitor does something.
     const keep = (node) => {
       below(node);
       const growing = new ResizeObserver(
@@ -625,7 +631,8 @@ export function mount(root, props) {
   step.on(paintSteps);
   paint();
 
-  // Arrows lead through the lecture only while no view and no control has the focus that wants them.
+  // Arrows lead through the lecture only while no view and no control has the focus that wants
+  // them.
   const free = () =>
     lecturing() && !projecting() && (document.activeElement === document.body ||
       document.activeElement === main ||
@@ -665,8 +672,8 @@ export function mount(root, props) {
       button.hidden = !show.possible();
     }
   };
-  // Looking for figures makes the page lay itself out, so a picture that grows is not asked about at each of its
-  // pixels.
+  // Looking for figures makes the page lay itself out, so a picture that grows is not asked about
+  // at each of its pixels.
   let offering = 0;
   const soon = () => {
     offering ||= setTimeout(() => {
@@ -693,7 +700,8 @@ export function mount(root, props) {
     });
   }
 
-  // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
+  // An address that only names a step (a link typed by hand, the last step of the lab before) opens
+  // it whole.
   const named = step.get();
   const alone = named && named <= steps.length && !request.get() && !view.any();
   if (!here || !(alone ? steps[named - 1].query : request.get())) opened();

@@ -7,8 +7,9 @@ import { bus, view } from "../lib/state.js";
 
 /**
  * The network's parts as buttons; the part whose panel is in view is lit.
- * @param {{columns: (import("../border.d.ts").NetworkPart & {button?: any, at?: any})[][], main: HTMLElement,
- * say: Function, name: Function, words: any, visit: (part: any, node: Element | null) => void}} how
+ * @param {{columns: (import("../border.d.ts").NetworkPart & {button?: any, at?: any})[][], main:
+ * HTMLElement, say: Function, name: Function, words: any, visit: (part: any, node: Element | null)
+ * => void}} how
  *   visit: goes to a part, of which the page shows this node
  */
 export function networkMap({ columns, main, say, name, words, visit }) {
@@ -42,8 +43,8 @@ export function networkMap({ columns, main, say, name, words, visit }) {
     relocate();
   }
   /**
-   * Lights the part whose panel is nearest to the middle of the screen; where several share it, the one that is looked
-   * at there.
+   * Lights the part whose panel is nearest to the middle of the screen; where several share it, the
+   * one that is looked at there.
    */
   function locate() {
     const seen = parts.filter((part) => {

@@ -1,5 +1,5 @@
-// Stands between bertviz's script and the page around the frame. bertviz asks require.js for its libraries: they are
-// here already.
+// Stands between bertviz's script and the page around the frame. bertviz asks require.js for its
+// libraries: they are here already.
 window.requirejs = (_names, draw) => {
   window.bertviz = () => draw(window.jQuery, window.d3);
   start();
@@ -29,8 +29,8 @@ function start() {
 }
 
 /**
- * What bertviz fixes when it starts (theme, whether the future is hidden, sizes) is fixed anew: it starts again where
- * we are.
+ * What bertviz fixes when it starts (theme, whether the future is hidden, sizes) is fixed anew: it
+ * starts again where we are.
  */
 function again() {
   params.default_filter = by("filter").value;
@@ -49,7 +49,8 @@ function again() {
 
 function unbind() {
   window.jQuery(by("filter")).off();
-  // bertviz numbers the choices of this view from 0; the page around it, and the other two views, from 1.
+  // bertviz numbers the choices of this view from 0; the page around it, and the other two views,
+  // from 1.
   if (kind === "neuron") {
     for (const option of all("#layer option, #att_head option")) {
       option.textContent = String(Number(option.value) + 1);
@@ -94,7 +95,9 @@ function translate() {
   }
 }
 
-/** After every drawing: room for all of it, words, keys, and its size for the page around the frame. */
+/**
+ * After every drawing: room for all of it, words, keys, and its size for the page around the frame.
+ */
 function finish() {
   const drawing = document.querySelector("#vis > svg");
   if (!drawing) return;
@@ -117,7 +120,8 @@ function finish() {
 const send = (node, type) => node.dispatchEvent(new MouseEvent(type, { bubbles: true }));
 
 /**
- * What bertviz gives to the mouse alone, given to the keyboard: each group is one tab stop, arrows move, Enter presses.
+ * What bertviz gives to the mouse alone, given to the keyboard: each group is one tab stop, arrows
+ * move, Enter presses.
  */
 function reach() {
   if (kind === "head") {

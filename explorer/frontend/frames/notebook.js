@@ -1,5 +1,5 @@
-// The widget of a picture in a notebook: a page of its own in a frame. The notebook's styles and keys do not reach the
-// picture, ours do not reach the notebook, and the page may fetch nothing.
+// The widget of a picture in a notebook: a page of its own in a frame. The notebook's styles and
+// keys do not reach the picture, ours do not reach the notebook, and the page may fetch nothing.
 
 /** Is the notebook dark? JupyterLab and Visual Studio Code say so on their body. */
 const isDark = () =>

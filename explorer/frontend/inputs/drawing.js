@@ -1,5 +1,5 @@
-// A picture in the input bar: one of ours, drawn by hand, or read from a file; which of its rows stay is said by
-// another control.
+// A picture in the input bar: one of ours, drawn by hand, or read from a file; which of its rows
+// stay is said by another control.
 
 import { unpack } from "../lib/arrays.js";
 import { el } from "../lib/dom.js";
@@ -16,13 +16,12 @@ const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of 
 
 /**
  * @param {any} control of kind "drawing", as controls.py draws it
- * @param {{id: string, begin: string, rows: () => number, say: (told: {error?: any, remark?: any}) => void, mine: () =>
- * boolean, open: () => void, run: () => void}} how
- *   begin: the picture to begin with, as a request says it. rows: how many stay. say: a file was refused, or something
- *   is to be said of it,
- *   or of neither. mine: are files that are dropped or pasted meant for this control? open: the picture is to be in
- *   view, not another
- *   control. run: it is to be read as it stands
+ * @param {{id: string, begin: string, rows: () => number, say: (told: {error?: any, remark?: any})
+ * => void, mine: () => boolean, open: () => void, run: () => void}} how
+ *   begin: the picture to begin with, as a request says it. rows: how many stay. say: a file was
+ *   refused, or something is to be said of it, or of neither. mine: are files that are dropped or
+ *   pasted meant for this control? open: the picture is to be in view, not another control. run: it
+ *   is to be read as it stands
  * @returns a line of the input bar, see ask.js
  */
 export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
@@ -153,8 +152,8 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
   }
 
   /**
-   * The picture as it goes in: with the line below which the models make it, or with what is left after it was made
-   * small.
+   * The picture as it goes in: with the line below which the models make it, or with what is left
+   * after it was made small.
    */
   function paintBefore() {
     const now = given();
@@ -196,7 +195,8 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
     goes: () => (rows() === side ? TEXT.readOnly : rows() ? TEXT.makeRest : TEXT.makeAll),
     reading: () => reading !== null,
     /**
-     * A digit that was brought may well be empty at its top; where strokes were made by hand, they were meant to count.
+     * A digit that was brought may well be empty at its top; where strokes were made by hand, they
+     * were meant to count.
      */
     refusal() {
       if (

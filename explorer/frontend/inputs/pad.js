@@ -1,4 +1,5 @@
-// A small picture drawn by hand: a sheet of a few hundred pixels, a brush and an eraser, by pointer and by keys.
+// A small picture drawn by hand: a sheet of a few hundred pixels, a brush and an eraser, by pointer
+// and by keys.
 
 import { el, segmented } from "../lib/dom.js";
 import { t } from "../lib/lang.js";
@@ -51,8 +52,8 @@ export const colours = () => ({
 /**
  * Paints a picture on a canvas, `scale` screen pixels for each of its own (1: as it is).
  * @param {HTMLCanvasElement} canvas
- * @param {{levels: ArrayLike<number> | null, side: number, channels?: number, scale?: number, keep?: number | null,
- * tokens?: object}} how
+ * @param {{levels: ArrayLike<number> | null, side: number, channels?: number, scale?: number,
+ * keep?: number | null, tokens?: object}} how
  *   keep: rows that stay; the others are not made yet, and dotted. Without levels nothing is made.
  */
 export function paintPicture(
@@ -100,13 +101,13 @@ export function paintPicture(
 }
 
 /**
- * The sheet with its tools. onDraw(levels) is called after every stroke with a copy of what is drawn.
- * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void, title: {en: string, zh:
- * string},
- *   note?: {en: string, zh: string} | null, white?: boolean, broad?: number}} how
- *   title: over the tools; note: under them. white: there is no brightness to choose, strokes are white with grey
- *   edges.
- *   broad: radius of the broad brush, pixels of the picture
+ * The sheet with its tools. onDraw(levels) is called after every stroke with a copy of what is
+ * drawn.
+ * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void,
+ * title: {en: string, zh: string},
+ *   note?: {en: string, zh: string} | null, white?: boolean, broad?: number}} how title: over the
+ *   tools; note: under them. white: there is no brightness to choose, strokes are white with grey
+ *   edges. broad: radius of the broad brush, pixels of the picture
  */
 export function pad(
   { id, side, onDraw, onClose, title: heading, note = null, white = false, broad = WIDTHS.broad },
@@ -212,7 +213,10 @@ export function pad(
     told();
   }
 
-  /** One touch of the brush around a point, in pixels of the picture. Edges are soft, so that lines look drawn. */
+  /**
+   * One touch of the brush around a point, in pixels of the picture. Edges are soft, so that lines
+   * look drawn.
+   */
   function touch(x, y, erase) {
     const radius = radii[width];
     const reach = Math.ceil(radius + 1);

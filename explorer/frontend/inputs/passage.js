@@ -1,5 +1,5 @@
-// A long text in the input bar: the box, the examples and pages offered above it, where the text is from and how long
-// it is. A page of ours is told by its name, so that links stay short.
+// A long text in the input bar: the box, the examples and pages offered above it, where the text is
+// from and how long it is. A page of ours is told by its name, so that links stay short.
 
 import { grouped } from "../lib/badge.js";
 import { el } from "../lib/dom.js";
@@ -50,10 +50,10 @@ const lengthOf = (text) =>
 
 /**
  * @param {any} control of kind "passage", as controls.py draws it
- * @param {{id: string, examples: any[], set: (field: string) => string, input: () => void, run: () => void, show:
- * (example: any) => void}} how
- *   set: how a setting stands. input: the text was changed. run: it is to be read as it stands. show: an example is
- *   wanted
+ * @param {{id: string, examples: any[], set: (field: string) => string, input: () => void, run: ()
+ * => void, show: (example: any) => void}} how
+ *   set: how a setting stands. input: the text was changed. run: it is to be read as it stands.
+ *   show: an example is wanted
  * @returns a line of the input bar, see ask.js
  */
 export function lineOf(control, { id, examples, set, input, run, show }) {
@@ -178,7 +178,10 @@ export function lineOf(control, { id, examples, set, input, run, show }) {
       });
       count.classList.toggle("is-over", n + more() > most);
     },
-    /** Which example is it that stands in the controls, and which page? same(fields): do all controls stand so? */
+    /**
+     * Which example is it that stands in the controls, and which page? same(fields): do all
+     * controls stand so?
+     */
     press(same) {
       exampleChips.forEach((button, at) =>
         button.setAttribute("aria-pressed", String(same(examples[at].fields)))

@@ -1,5 +1,5 @@
-// A picture in a request: how pixels of 0 and 1 and levels of 0 … 255 are spelled, how greys become pixels, and how a
-// visitor's picture comes to the size of digits.
+// A picture in a request: how pixels of 0 and 1 and levels of 0 … 255 are spelled, how greys become
+// pixels, and how a visitor's picture comes to the size of digits.
 
 const DIGIT = 20; // pixels: the longer side of a digit among those that were learned from
 const LOOSE = 22; // one up to this long keeps its pixels
@@ -23,7 +23,10 @@ function bytesOf(carried, size) {
 /** Levels are bytes; a picture of them is shown as it is. */
 const LEVELS = { spelled: text, unspelled: bytesOf, greys: (levels) => levels };
 
-/** Pixels of 0 and 1, one bit each in raster order, the first of eight the highest; shown in black and white. */
+/**
+ * Pixels of 0 and 1, one bit each in raster order, the first of eight the highest; shown in black
+ * and white.
+ */
 const INK = {
   spelled(pixels) {
     const bytes = new Uint8Array(Math.ceil(pixels.length / 8));
@@ -40,10 +43,15 @@ const INK = {
   greys: (pixels) => Uint8Array.from(pixels, (pixel) => pixel * 255),
 };
 
-/** How pictures of one kind are spelled, {spelled, unspelled}, and shown, greys. ink: of 0 and 1. */
+/**
+ * How pictures of one kind are spelled, {spelled, unspelled}, and shown, greys. ink: of 0 and 1.
+ */
 export const codec = (ink) => (ink ? INK : LEVELS);
 
-/** Greys 0 … 255 as pixels. thresholds: (pixel) the least level at which each becomes ink, drawn once and for all. */
+/**
+ * Greys 0 … 255 as pixels. thresholds: (pixel) the least level at which each becomes ink, drawn
+ * once and for all.
+ */
 export const inked = (levels, thresholds) =>
   Uint8Array.from(levels, (level, at) => Number(level >= thresholds[at]));
 
@@ -59,9 +67,10 @@ export function averaged(levels, large, small) {
 }
 
 /**
- * A grey picture brought to the size of the digits that were learned from: its content 20 pixels long, its centre of
- * mass in the middle.
- * @returns {{levels: Uint8Array, changed: boolean}} unchanged where the content is no longer than digits are
+ * A grey picture brought to the size of the digits that were learned from: its content 20 pixels
+ * long, its centre of mass in the middle.
+ * @returns {{levels: Uint8Array, changed: boolean}} unchanged where the content is no longer than
+ * digits are
  */
 export function fitted(levels, side) {
   const box = content(levels, side);
@@ -110,8 +119,8 @@ function content(levels, side) {
 }
 
 /**
- * The mean level of the part that one small pixel covers, whole and partial pixels by their share. Each span: first,
- * end, which, of how many.
+ * The mean level of the part that one small pixel covers, whole and partial pixels by their share.
+ * Each span: first, end, which, of how many.
  */
 function mean(levels, side, ...spans) {
   const [rows, columns] = spans.map(([first, end, which, of]) => {

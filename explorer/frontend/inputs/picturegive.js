@@ -1,4 +1,5 @@
-// A picture or a file of another kind that a visitor brings, chosen, dropped or pasted, and how the server reads it.
+// A picture or a file of another kind that a visitor brings, chosen, dropped or pasted, and how the
+// server reads it.
 
 import { unpack } from "../lib/arrays.js";
 import { filled } from "../lib/lang.js";
@@ -6,11 +7,11 @@ import { megabytes, TEXT } from "./picturewords.js";
 
 /**
  * Hears of files: those of the chooser, dropped on the form, pasted anywhere on the page.
- * @param {{form: HTMLElement, chooser: HTMLInputElement, type?: string, mine?: () => boolean, onFile: (file: File |
- * undefined) => void, onOver: (yes: boolean) => void}} how
- *   type: how the type of a file begins that may be pasted. mine: is what is dropped or pasted meant for this? onFile:
- *   undefined where what was
- *   dropped is no file. onOver: a file hangs over the form
+ * @param {{form: HTMLElement, chooser: HTMLInputElement, type?: string, mine?: () => boolean,
+ * onFile: (file: File | undefined) => void, onOver: (yes: boolean) => void}} how
+ *   type: how the type of a file begins that may be pasted. mine: is what is dropped or pasted
+ *   meant for this? onFile: undefined where what was dropped is no file. onOver: a file hangs over
+ *   the form
  */
 export function bringing({ form, chooser, type = "image/", mine = () => true, onFile, onOver }) {
   chooser.addEventListener("change", () => {

@@ -1,16 +1,17 @@
-// The pictures to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter asks.
+// The pictures to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter
+// asks.
 
 import { el, focusIn, roving } from "../lib/dom.js";
 import { t } from "../lib/lang.js";
 import { paintPicture } from "./pad.js";
 
 /**
- * @param {{side: number, channels: number, names: {en: string, zh: string}[], said: any, greys: (pixels: any) => any,
- * onPick: (key: string, ask: boolean) => void}} how
- *   said: words for them (picturewords.js). greys: how their pixels are shown. onPick: key "own" or "test:N"; ask: what
- *   was chosen is also asked for
- * @returns {{node: HTMLElement, paint: (what: {chosen: string, own: Uint8Array | null, ours: {slice: (index: number) =>
- * ArrayLike<number>} | null}) => void}}
+ * @param {{side: number, channels: number, names: {en: string, zh: string}[], said: any, greys:
+ * (pixels: any) => any, onPick: (key: string, ask: boolean) => void}} how
+ *   said: words for them (picturewords.js). greys: how their pixels are shown. onPick: key "own" or
+ *   "test:N"; ask: what was chosen is also asked for
+ * @returns {{node: HTMLElement, paint: (what: {chosen: string, own: Uint8Array | null, ours:
+ * {slice: (index: number) => ArrayLike<number>} | null}) => void}}
  *   chosen: a key; own, ours: pixels
  */
 export function strip({ side, channels, names, said, greys, onPick }) {

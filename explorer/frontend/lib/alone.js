@@ -1,5 +1,5 @@
-// A picture that stands by itself, on a saved page or in a notebook: no server, no address of its own. What is looked
-// at is remembered here.
+// A picture that stands by itself, on a saved page or in a notebook: no server, no address of its
+// own. What is looked at is remembered here.
 
 import { board } from "./board.js";
 import { bringRowsBy } from "./exact_rows.js";
@@ -9,9 +9,10 @@ import { looking, pictureOf } from "./selection.js";
  * Draws a picture. Resolves when its value is read.
  * @param {HTMLElement} root
  * @param {any} module what the picture's module exports
- * @param {{texts: any, value: any, seen: [string, string][], fresh?: boolean, ask?: (question: any) => Promise<any>}} how
- *   seen: what is looked at, as in an address; fresh: the value comes from the program, and not from a page that has
- *   drawn it already; ask: asks a notebook's kernel, {rows: address} -> {bytes} or {look: detail} -> {value}
+ * @param {{texts: any, value: any, seen: [string, string][], fresh?: boolean, ask?: (question: any)
+ *   => Promise<any>}} how seen: what is looked at, as in an address; fresh: the value comes from
+ *   the program, and not from a page that has drawn it already; ask: asks a notebook's kernel,
+ *   {rows: address} -> {bytes} or {look: detail} -> {value}
  */
 export async function standAlone(root, module, { texts, value, seen, fresh = false, ask }) {
   const kept = new Map(seen);

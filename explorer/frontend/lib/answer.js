@@ -1,5 +1,5 @@
-// What a network answers: large, with a mark whether it is right, facts about it, and what other networks answer to the
-// same.
+// What a network answers: large, with a mark whether it is right, facts about it, and what other
+// networks answer to the same.
 
 import { el } from "./dom.js";
 import { nameInvisible } from "./invisible.js";
@@ -18,7 +18,9 @@ const LONG = 24; // characters of an answer from which on it is written smaller
 const written = (text) => t(text) || t(TEXT.nothing);
 const verdict = (other) => t(other.verdict ?? (other.right ? TEXT.right : TEXT.wrong));
 
-/** node; paint(answer, kind of what was typed); text(answer): lines of a file. answer: see ask.py. */
+/**
+ * node; paint(answer, kind of what was typed); text(answer): lines of a file. answer: see ask.py.
+ */
 export function answerOf() {
   const given = el("span", { class: "tfe-ask-given" });
   const said = el("strong", { class: "tfe-ask-answer" });

@@ -27,9 +27,8 @@ export const filed = (data, axis, unit, shape = [data.length]) => ({
 
 /**
  * @param {{dtype: string, shape: number[], scale?: number, data?: string, url?: string}} packed
- * @returns {Promise<{shape: number[], data: Float32Array, packed: object, slice: (...index: number[]) =>
- * Float32Array}>} values = raw ×
- * scale
+ * @returns {Promise<{shape: number[], data: Float32Array, packed: object, slice: (...index:
+ * number[]) => Float32Array}>} values = raw × scale
  */
 export async function unpack(packed) {
   const raw = new TYPES[packed.dtype](await bytes(packed));
@@ -41,7 +40,10 @@ export async function unpack(packed) {
     shape,
     data,
     packed,
-    /** The sub-array behind the leading indices, without a copy: slice(layer, head) is the flat (query × key) map. */
+    /**
+     * The sub-array behind the leading indices, without a copy: slice(layer, head) is the flat
+     * (query × key) map.
+     */
     slice(...index) {
       const size = shape.slice(index.length).reduce((a, b) => a * b, 1);
       let at = 0;

@@ -1,5 +1,5 @@
-// The badge of a lab's input: where the result in view comes from, how far the one under way has come, or that what
-// stands in the controls has not been run. All labs say it with these words.
+// The badge of a lab's input: where the result in view comes from, how far the one under way has
+// come, or that what stands in the controls has not been run. All labs say it with these words.
 
 import { el } from "./dom.js";
 import { t } from "./lang.js";
@@ -25,14 +25,15 @@ export const grouped = (n) => Number(n).toLocaleString("en-US");
 const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 /**
- * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the panel, state}), state
- * "unrun" (it is being dragged), "running" or null.
+ * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the
+ * panel, state}), state "unrun" (it is being dragged), "running" or null.
  * @param {() => void} repaint called when that changed
- * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, lost: boolean,
- * heard: boolean, changes?: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
- *   value: of the input, with its state and badge. wrong: what is refused. differs: do the controls ask for something
- *   else than what is in
- *   view? progress: how far a run has come, where that is known
+ * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped:
+ * boolean, lost: boolean, heard: boolean, changes?: boolean}, wrong: any, differs: () => boolean,
+ * progress?: () => string | null}) => void}}
+ *   value: of the input, with its state and badge. wrong: what is refused. differs: do the controls
+ *   ask for something else than what is in view? progress: how far a run has come, where that is
+ *   known
  */
 export function badgeOf(repaint) {
   const node = el("span", { class: "tfe-badge", role: "status" });

@@ -1,5 +1,5 @@
-// What is changed in the model, as a chip beside the badge: Esc takes the change off; B, held or tapped, shows the run
-// without it.
+// What is changed in the model, as a chip beside the badge: Esc takes the change off; B, held or
+// tapped, shows the run without it.
 
 import { el } from "./dom.js";
 import { plain, projecting, wantsText } from "./keys.js";
@@ -19,10 +19,9 @@ const TEXT = {
 };
 
 /**
- * @param {{take: () => void, fetch: (query: string) => void, ready: () => boolean, paint: () => void}} how
- *   take: takes the change off. fetch: asks for the run of a query, which comes back through `arrived`. ready: is a
- *   finished run in view?
- *   paint: called when another run is shown.
+ * @param {{take: () => void, fetch: (query: string) => void, ready: () => boolean, paint: () =>
+ *   void}} how take: takes the change off. fetch: asks for the run of a query, which comes back
+ *   through `arrived`. ready: is a finished run in view? paint: called when another run is shown.
  */
 export function beforeOf({ take, fetch, ready, paint }) {
   let run = null; // the changed run in view: {query, plain, changes}

@@ -3,9 +3,9 @@
 const NONE = "rgba(0,0,0,0)";
 
 /**
- * The trace of some blocks, {at, from, to, wide, fill, line, width, hatch, alpha, text, ink} each: `at` is the middle of
- * its width, hatch the colour of its stripes, ink that of its text. upright: `from` and `to` are heights, else lengths;
- * size: of the texts.
+ * The trace of some blocks, {at, from, to, wide, fill, line, width, hatch, alpha, text, ink} each:
+ * `at` is the middle of its width, hatch the colour of its stripes, ink that of its text. upright:
+ * `from` and `to` are heights, else lengths; size: of the texts.
  */
 export function blocks(list, { upright = true, size = 12, face = "ui", ...more } = {}) {
   const each = (key, other) => list.map((one) => one[key] ?? other);

@@ -1,6 +1,6 @@
-// The part of the stage that reads: it draws a picture, and lets one hover, lock, add, step, play and choose. It knows
-// no server and no address of its own, so that a saved page carries it along as it is. The contract of a picture stands
-// in stage.js.
+// The part of the stage that reads: it draws a picture, and lets one hover, lock, add, step, play
+// and choose. It knows no server and no address of its own, so that a saved page carries it along
+// as it is. The contract of a picture stands in stage.js.
 
 import { el, onPage, refill, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
@@ -72,10 +72,10 @@ export const nodes = (parts) =>
 /**
  * @param {HTMLElement} root
  * @param {any} picture see stage.js
- * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void}, ask?: (fields: any) =>
- * void,
- *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void, drawn?: () => void, plotly?: string}} how
- *   drawn: called when it stands; plotly: the address of plotly.js
+ * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void},
+ * ask?: (fields: any) => void,
+ *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void, drawn?: () => void,
+ *   plotly?: string}} how drawn: called when it stands; plotly: the address of plotly.js
  */
 export function board(
   root,
@@ -205,7 +205,9 @@ export function board(
   const write = (node, text) => node.textContent !== text && (node.textContent = text);
 
   // ── moving ──
-  /** Locks values: {key: value}. add: beside what is locked already, where the key takes several. */
+  /**
+   * Locks values: {key: value}. add: beside what is locked already, where the key takes several.
+   */
   function lock(patch, add = false) {
     // What is heard goes on while one looks at something else, and from where one sets it.
     if (!clock?.sound) sound.stop();
@@ -368,8 +370,8 @@ export function board(
     }
     if (!room || big) room = Math.floor(desk.clientWidth); // else it was told when it changed
     if (!room) return;
-    // Of what stands beneath; its place may have no box. Asked in the hall alone: the browser lays the page out to say
-    // it.
+    // Of what stands beneath; its place may have no box. Asked in the hall alone: the browser lays
+    // the page out to say it.
     const tall = big
       ? tallest(desk, [...below.children, words].reduce((sum, one) => sum + one.offsetHeight, 36))
       : 0;
@@ -449,7 +451,10 @@ export function board(
       .join(" ") + (picture.waits?.(run, look) ? " waits" : "");
   }
 
-  /** So high as the longest sentence of this run so far: what stands below it does not jump while one points. */
+  /**
+   * So high as the longest sentence of this run so far: what stands below it does not jump while
+   * one points.
+   */
   function longest() {
     const [those, own] = [
       JSON.stringify([run.query, room, lang()]),
@@ -460,7 +465,8 @@ export function board(
   }
 
   /**
-   * How far the picture is on its way from the look before, where it moves and motion is wanted: {was, part: 0 … 1}.
+   * How far the picture is on its way from the look before, where it moves and motion is wanted:
+   * {was, part: 0 … 1}.
    */
   function travel() {
     if (stood?.run !== run) moving = null;
@@ -477,8 +483,8 @@ export function board(
   }
 
   /**
-   * What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did
-   * it move?
+   * What the picture keeps in view comes into view where it is another one, unless somebody
+   * scrolled away from it. Did it move?
    */
   function bring() {
     const box = pen.keep;
@@ -504,7 +510,10 @@ export function board(
     return pen.view > 0 && scrolled !== y;
   }
 
-  /** What stands in a node becomes other children; equal ones stay, so that nobody's click or focus is lost. */
+  /**
+   * What stands in a node becomes other children; equal ones stay, so that nobody's click or focus
+   * is lost.
+   */
   function swap(node, children) {
     const now = el("div", {}, children);
     const same = now.childNodes.length === node.childNodes.length && [...now.childNodes]
@@ -526,7 +535,10 @@ export function board(
     return asSvg(small, { "aria-hidden": "true" });
   }
 
-  /** The choices of the picture as segmented buttons, chips and sliders; rebuilt only when they are others. */
+  /**
+   * The choices of the picture as segmented buttons, chips and sliders; rebuilt only when they are
+   * others.
+   */
   function choose() {
     const items = (picture.choices?.(run, look) ?? [])
       .filter(({ options, shown }) => !options || shown || options.length > 1);
@@ -670,7 +682,8 @@ export function board(
   const name = (box) => box && JSON.stringify([box.look, box.set, box.fire, box.x0, box.y0]);
 
   /**
-   * Shows what a click would lock, without locking it. silent: another view points at it, so that no card opens here.
+   * Shows what a click would lock, without locking it. silent: another view points at it, so that
+   * no card opens here.
    */
   function point(box, event, silent = false) {
     if (name(box) === name(over)) return;
@@ -750,8 +763,9 @@ export function board(
     if (plots.holds(event.target)) desk.focus({ preventScroll: true }); // Plotly keeps the press to itself
     under(event)?.down?.();
   });
-  // A finger scrolls the page and points; zoom is for a pointer that hovers, so Plotly hears of no touch. Nor does it
-  // hear of a press where a held pointer does not zoom, but goes from place to place.
+  // A finger scrolls the page and points; zoom is for a pointer that hovers, so Plotly hears of no
+  // touch. Nor does it hear of a press where a held pointer does not zoom, but goes from place to
+  // place.
   for (const event of ["touchstart", "mousedown"]) {
     paper.addEventListener(event, (press) => {
       if (pressed === "touch" ? plots.holds(press.target) : plots.holds(press.target, false)) {
@@ -784,7 +798,8 @@ export function board(
     leave();
     if (pen?.view) draw(true);
   }, { passive: true });
-  // A finger does not leave what it has pointed at: the card stands until the page is scrolled, or pressed elsewhere.
+  // A finger does not leave what it has pointed at: the card stands until the page is scrolled, or
+  // pressed elsewhere.
   const away = ({ target, type }) =>
     !card.hidden && (type === "scroll" ? target.contains(canvas) : !ours({ target })) && leave();
   for (const act of ["scroll", "pointerdown"]) {
@@ -892,7 +907,10 @@ export function board(
     update,
     leave,
     stop: () => sound.stop(),
-    /** Draws this run from now on; null: there is nothing to show. What a handle was moved to is known by now. */
+    /**
+     * Draws this run from now on; null: there is nothing to show. What a handle was moved to is
+     * known by now.
+     */
     show(next, { stale = false, keeps = false } = {}) {
       if (!keeps) draft = {};
       if (next?.query !== run?.query) kept = null;

@@ -1,7 +1,8 @@
-// What the page has asked of the server and what has no answer yet. A request that is lost on its way (the server is
-// ended, the network is cut, the machine sleeps) is sent again once a server answers. Each try comes later than the one
-// before, at a moment that every page draws for itself: those of a whole hall do not come back in one instant. After
-// some tries the page gives up, says so and offers to try again.
+// What the page has asked of the server and what has no answer yet. A request that is lost on its
+// way (the server is ended, the network is cut, the machine sleeps) is sent again once a server
+// answers. Each try comes later than the one before, at a moment that every page draws for itself:
+// those of a whole hall do not come back in one instant. After some tries the page gives up, says
+// so and offers to try again.
 
 import { bus } from "./state.js";
 
@@ -24,8 +25,9 @@ const REFUSED = {
   zh: "服务器不接受这个请求：{why}",
 };
 
-// number of a wish -> {of, again, sendings, state, why}. of: widget and event, "ask ask". again(sendings): sends it once
-// more, as a new wish. state: "" under way, "lost" until it is sent again, "abandoned".
+// number of a wish -> {of, again, sendings, state, why}. of: widget and event, "ask ask".
+// again(sendings): sends it once more, as a new wish. state: "" under way, "lost" until it is sent
+// again, "abandoned".
 const requests = new Map();
 let failures = 0; // tries since a server answered last
 let timer = 0;
@@ -38,11 +40,16 @@ const isNewest = (number) =>
 export const pause = (count, chance = Math.random()) =>
   (0.5 + chance) * Math.min(FIRST * 2 ** count, LONGEST);
 
-/** Where the newest request of a widget's event ("ask ask") stands: {state, why}; state "" where nothing is lost. */
+/**
+ * Where the newest request of a widget's event ("ask ask") stands: {state, why}; state "" where
+ * nothing is lost.
+ */
 export const standing = (of) =>
   [...requests.values()].findLast((request) => request.of === of) ?? { state: "" };
 
-/** Why requests are abandoned that have no place on the page to say so, each sentence {en, zh} once. */
+/**
+ * Why requests are abandoned that have no place on the page to say so, each sentence {en, zh} once.
+ */
 export const abandoned = () => [
   ...new Set(
     those("abandoned").filter(([, { of }]) => !of.endsWith(" ask"))
@@ -110,7 +117,8 @@ async function attempt() {
     else mark(lost.map(([number]) => number), "abandoned", AWAY);
     return;
   }
-  // The page is of an older version than the server: it is loaded anew, and sends what was asked (lib/asking.js).
+  // The page is of an older version than the server: it is loaded anew, and sends what was asked
+  // (lib/asking.js).
   if (server.app_id !== (window.gradio_config?.app_id ?? server.app_id)) {
     location.reload();
     return;

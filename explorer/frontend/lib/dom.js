@@ -1,4 +1,5 @@
-// Building blocks of every widget. Text always arrives through textContent: what a visitor typed is never markup.
+// Building blocks of every widget. Text always arrives through textContent: what a visitor typed is
+// never markup.
 
 import { plain } from "./keys.js";
 
@@ -19,7 +20,10 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** An HTML element: el("button", {class: "x", text: "Go", onclick: fn, "aria-label": "…"}, ...children). */
+/**
+ * An HTML element: el("button", {class: "x", text: "Go", onclick: fn, "aria-label": "…"},
+ * ...children).
+ */
 export const el = (tag, attributes, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
@@ -47,8 +51,8 @@ export function onPage(state, fn) {
 }
 
 /**
- * Calls fn whenever the visitor turns to something, before anything else hears of it: scrolls, presses a key or a place
- * of the page. how: as addEventListener takes it.
+ * Calls fn whenever the visitor turns to something, before anything else hears of it: scrolls,
+ * presses a key or a place of the page. how: as addEventListener takes it.
  */
 export function onTurn(fn, how = {}) {
   for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) {
@@ -70,8 +74,8 @@ export function refill(node, children) {
 }
 
 /**
- * One tab stop for several nodes: arrows, Home and End bring the focus to another one, round and round; go(node) hears
- * of it.
+ * One tab stop for several nodes: arrows, Home and End bring the focus to another one, round and
+ * round; go(node) hears of it.
  */
 export function roving(node, items, go) {
   node.addEventListener("keydown", (event) => {
@@ -96,9 +100,10 @@ export function roving(node, items, go) {
 
 /**
  * A segmented choice: one tab stop, arrow keys move, the chosen one is pressed.
- * @param {{options: {key: string, label: string}[], value: string, label: string, onPick: (key: string) => void}} how
- * @returns {{node: HTMLElement, set: (how: {value?: string, options?: {key: string, label: string}[], label?: string})
- * => void}}
+ * @param {{options: {key: string, label: string}[], value: string, label: string, onPick: (key:
+ * string) => void}} how
+ * @returns {{node: HTMLElement, set: (how: {value?: string, options?: {key: string, label:
+ * string}[], label?: string}) => void}}
  */
 export function segmented({ options, value, label, onPick }) {
   const node = el("div", { class: "tfe-segmented", role: "radiogroup", "aria-label": label });
@@ -145,7 +150,10 @@ export function segmented({ options, value, label, onPick }) {
   };
 }
 
-/** Below a picture: buttons for what a click asks in it, [[text, set], …]; none where nobody can be asked. */
+/**
+ * Below a picture: buttons for what a click asks in it, [[text, set], …]; none where nobody can be
+ * asked.
+ */
 export const offers = (
   ask,
   all,

@@ -1,5 +1,5 @@
-// Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at them:
-// explorer/values/exact_rows.py.
+// Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at
+// them: explorer/values/exact_rows.py.
 
 import { filed, upTo } from "./arrays.js";
 import { t } from "./lang.js";
@@ -24,7 +24,10 @@ const AWAY = {
 let fetching = 0; // answers on their way, over all pictures of the page; its root says how many, as data-fetching
 const counted = (more) => (document.documentElement.dataset.fetching = fetching += more);
 
-/** The rows that a saved page holds, {address: base64}, as a map of address and numbers; `heldOf` is the way back. */
+/**
+ * The rows that a saved page holds, {address: base64}, as a map of address and numbers; `heldOf` is
+ * the way back.
+ */
 const rowsFrom = (held) =>
   new Map(
     Object.entries(held ?? {})
@@ -117,7 +120,8 @@ export function looksOf(changed, saved = null, rows = ROWS) {
     /** Somebody goes there: what could not be had a moment ago is asked for again. */
     retry: (address) => kept.get(address) === null && !coming.has(address) && kept.delete(address),
     /**
-     * (key,) what a position gives to each key under a head, layer and head from 1; null while it is not here.
+     * (key,) what a position gives to each key under a head, layer and head from 1; null while it
+     * is not here.
      * @param {string | null} look the address of all of them
      * @param {number} length how many positions there are
      * @param {boolean} pointed is it only pointed at?
@@ -134,8 +138,8 @@ export function looksOf(changed, saved = null, rows = ROWS) {
       );
     },
     /**
-     * What every position gives to each key, one after another; null where some of it is not here. `gather` fetches it,
-     * for a file.
+     * What every position gives to each key, one after another; null where some of it is not here.
+     * `gather` fetches it, for a file.
      */
     all(...place) {
       const parts = whole(...place).map((address) => kept.get(address));
@@ -153,8 +157,8 @@ export function looksOf(changed, saved = null, rows = ROWS) {
 }
 
 /**
- * What a position gives to each character and to what is none, for arrays that are saved: key j carries character j −
- * 1, the last none yet.
+ * What a position gives to each character and to what is none, for arrays that are saved: key j
+ * carries character j − 1, the last none yet.
  */
 export function byCharacter(weights, length) {
   const of = (data, axis) => filed(Float32Array.from(data), axis, "weight");

@@ -1,4 +1,5 @@
-// What a visitor takes along: pictures, a page that opens offline, and the numbers. All of it is made in the browser.
+// What a visitor takes along: pictures, a page that opens offline, and the numbers. All of it is
+// made in the browser.
 
 import { upTo } from "./arrays.js";
 import { el } from "./dom.js";
@@ -40,8 +41,8 @@ export function blob(address) {
 }
 
 /**
- * The name of a file: page and view, nothing that a file system minds. fileName(["cross", "3.5"], "png") ->
- * "translation-cross-3.5.png"
+ * The name of a file: page and view, nothing that a file system minds. fileName(["cross", "3.5"],
+ * "png") -> "translation-cross-3.5.png"
  */
 export function fileName(parts, ending) {
   const slug = location.pathname.split("/").filter(Boolean).pop() ?? "explorer";
@@ -53,12 +54,16 @@ export function fileName(parts, ending) {
 
 const cell = (value) => {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
-  // A text that a spreadsheet would take for a formula gets an apostrophe; a lone sign or a number is none.
+  // A text that a spreadsheet would take for a formula gets an apostrophe; a lone sign or a number
+  // is none.
   const text = /^[=+\-@\t\r]./s.test(value) && !/^[-+]?[\d.]+$/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** Rows of texts and numbers as CSV (RFC 4180), with the mark that lets spreadsheets read it as UTF-8. */
+/**
+ * Rows of texts and numbers as CSV (RFC 4180), with the mark that lets spreadsheets read it as
+ * UTF-8.
+ */
 // what is missing is empty
 export const csv = (rows) =>
   `\ufeff${rows.map((row) => row.map((one) => cell(one ?? "")).join(",")).join("\r\n")}\r\n`;
@@ -79,9 +84,8 @@ const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /**
  * One array in NumPy's own format, version 1.0.
- * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array | number[]} | string[] |
- * string} array
- * texts become '<U', whole numbers in a list '<i4', others '<f8'
+ * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array | number[]}
+ * | string[] | string} array texts become '<U', whole numbers in a list '<i4', others '<f8'
  */
 export function npy(array) {
   const types = { Float32Array: "<f4", Float64Array: "<f8", Int32Array: "<i4", Uint8Array: "|u1" };
@@ -118,7 +122,10 @@ const bytes = (...numbers) =>
     numbers.flatMap(([size, number]) => upTo(size, (at) => (number >>> (8 * at)) & 255)),
   );
 
-/** Files in a zip archive, stored, not compressed. @param {Record<string, Uint8Array>} files @returns {Blob} */
+/**
+ * Files in a zip archive, stored, not compressed. @param {Record<string, Uint8Array>} files
+ * @returns {Blob}
+ */
 export function zip(files) {
   const parts = [];
   const central = [];
@@ -155,7 +162,10 @@ export function zip(files) {
   return new Blob(all, { type: "application/zip" });
 }
 
-/** Named arrays as numpy.load reads them, without pickle; `lab_and_paper` among them says where they come from. */
+/**
+ * Named arrays as numpy.load reads them, without pickle; `lab_and_paper` among them says where they
+ * come from.
+ */
 export const npz = (arrays) =>
   zip(Object.fromEntries(
     Object.entries({ ...arrays, lab_and_paper: source() })
@@ -171,9 +181,10 @@ export const json = (value) =>
     );
 
 /**
- * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence, and the lab and paper it
- * came from.
- * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string}} what
+ * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence, and
+ * the lab and paper it came from.
+ * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string}}
+ * what
  */
 export async function page({ address, figure, title, sentence }) {
   const answer = await fetch(new URL(address, location.origin));

@@ -61,7 +61,8 @@ function frameButtons(stand, what) {
 
 /**
  * @param {() => any} stand the board that draws it
- * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any, plotly?: string}} what
+ * @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any, plotly?:
+ * string}} what
  * @param {() => any} value what is drawn
  */
 export function taking(stand, what, value) {
@@ -82,7 +83,10 @@ export function taking(stand, what, value) {
       width: stand().width(),
     };
   }
-  /** The page that places this picture beside another one: at first the next head, where it has heads. */
+  /**
+   * The page that places this picture beside another one: at first the next head, where it has
+   * heads.
+   */
   function compared() {
     const [left, right] = [new URL(link()), new URL(link())];
     for (const url of [left, right]) url.searchParams.set("figure", what.name);

@@ -1,5 +1,6 @@
-// What a visitor takes along of a picture: PNG and SVG with its title, legend, sentence and source, a page that is as
-// alive as the view, and its numbers. Everything is made from the picture itself, in the browser.
+// What a visitor takes along of a picture: PNG and SVG with its title, legend, sentence and source,
+// a page that is as alive as the view, and its numbers. Everything is made from the picture itself,
+// in the browser.
 
 import { csv, fileName, json, npz, save } from "./export.js";
 import { lang } from "./lang.js";
@@ -120,8 +121,8 @@ function png(pen) {
 }
 
 /**
- * The Plotly figures of a picture, as texts that `plotly.io.read_json` reads: colours are those of the moment, on the
- * page's own ground, and typed arrays are lists.
+ * The Plotly figures of a picture, as texts that `plotly.io.read_json` reads: colours are those of
+ * the moment, on the page's own ground, and typed arrays are lists.
  */
 function figuresOf(all) {
   return plotsIn(whole(all).marks).map((mark) => {
@@ -224,7 +225,10 @@ tfeDraw(document.querySelector("main"), ${json({ texts, seen, value: held })});
 `;
 }
 
-/** Arrays as they are saved: beside each stands what its axes and its numbers are, where the picture says so. */
+/**
+ * Arrays as they are saved: beside each stands what its axes and its numbers are, where the picture
+ * says so.
+ */
 const explained = (arrays) =>
   Object.fromEntries(
     Object.entries(arrays)
@@ -238,9 +242,9 @@ const explained = (arrays) =>
   );
 
 /**
- * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing: {picture, run, look,
- * value, title, units, words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the
- * address}. files: those that only it has, see stage.js
+ * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing:
+ * {picture, run, look, value, title, units, words, width, root, name, address of the picture's
+ * module, texts, seen: [[key, text]] of the address}. files: those that only it has, see stage.js
  */
 export function takes(now, files = {}) {
   const file = ({ picture, run, look, name, seen }, ending) =>

@@ -1,5 +1,5 @@
-// A folded question about the run in view: closed at first. Opening it asks the server, and so does every newer run
-// while it is open.
+// A folded question about the run in view: closed at first. Opening it asks the server, and so does
+// every newer run while it is open.
 
 import { standing } from "./connection.js";
 import { el, onTurn } from "./dom.js";
@@ -14,18 +14,18 @@ const LOST = {
 };
 
 /**
- * The panel stands in `root`; whether it is open is in the address (`_<key>`). value: {state, run, wish, error, …}, see
- * folded.py.
+ * The panel stands in `root`; whether it is open is in the address (`_<key>`). value: {state, run,
+ * wish, error, …}, see folded.py.
  *
- * @param {{root: HTMLElement, key: string, title: {en: string, zh: string}, head?: Node[], body: Node[], props: {value:
- * any}, watch: Function,
- *   emit: {ask: (detail: {run: string, wish: any}) => void}, wish?: () => any, opens?: () => void, says?: () => string, draw: (value: any)
- *   => void, keep?: number}} how
- *   head: what stands above the answer, and above a refusal too. body: what stands in the open panel. wish: what is
- *   asked beside the run (JSON), null by default; undefined while it is not known yet.
- *   opens: called whenever the open panel is painted. says: what the address says of it then, "open" by default.
- *   draw: paints a value whose state is "shown"; called again for another language. keep: how many answers are
- *   remembered, 1 by default.
+ * @param {{root: HTMLElement, key: string, title: {en: string, zh: string}, head?: Node[], body:
+ * Node[], props: {value: any}, watch: Function,
+ *   emit: {ask: (detail: {run: string, wish: any}) => void}, wish?: () => any, opens?: () => void,
+ *   says?: () => string, draw: (value: any) => void, keep?: number}} how head: what stands above
+ *   the answer, and above a refusal too. body: what stands in the open panel. wish: what is asked
+ *   beside the run (JSON), null by default; undefined while it is not known yet. opens: called
+ *   whenever the open panel is painted. says: what the address says of it then, "open" by default.
+ *   draw: paints a value whose state is "shown"; called again for another language. keep: how many
+ *   answers are remembered, 1 by default.
  * @returns {{ask: () => void}} ask: the wish has changed.
  */
 export function folded(
@@ -61,8 +61,8 @@ export function folded(
   let asked = null; // what the server was asked and has not answered, as text
   let shown = false; // did anything ever stand on the stage?
   let slow = null;
-  // A link or a guided step opened it: it comes into view with its first answer, unless the visitor has turned to
-  // something else by then.
+  // A link or a guided step opened it: it comes into view with its first answer, unless the visitor
+  // has turned to something else by then.
   let bring = unfold.open;
   const kept = new Map(); // answers by what was asked, the newest last
   const read = ({ own = "{}", ...rest } = props.value ?? { state: "ready" }) => ({

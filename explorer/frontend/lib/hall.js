@@ -1,5 +1,5 @@
-// The window that projects and the presenter's window, in one browser: the first tells what it shows, the second asks
-// for a step.
+// The window that projects and the presenter's window, in one browser: the first tells what it
+// shows, the second asks for a step.
 
 const NAME = "tfe-lecture";
 const REST = 400; // ms after the last change until the presenter gets a picture of it
@@ -17,11 +17,10 @@ export function channel() {
 
 /**
  * The side of a lab's page.
- * @param {{there: () => boolean, state: () => object, picture: () => Promise<Blob | null>, asked: (wish: object) =>
- * void}} how there: is it part
- *   of a lecture, or projected? state: what it shows. picture: of what is projected. asked: the presenter wants {go:
- *   {path, step}},
- *   {reveal: true} or {project: true}
+ * @param {{there: () => boolean, state: () => object, picture: () => Promise<Blob | null>, asked:
+ * (wish: object) => void}} how there: is it part
+ *   of a lecture, or projected? state: what it shows. picture: of what is projected. asked: the
+ *   presenter wants {go: {path, step}}, {reveal: true} or {project: true}
  */
 export function hall({ there, state, picture, asked }) {
   const line = channel();

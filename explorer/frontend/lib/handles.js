@@ -1,4 +1,5 @@
-// Handles in a picture: sliders that are dragged or moved by keys, and that rest before anything is asked.
+// Handles in a picture: sliders that are dragged or moved by keys, and that rest before anything is
+// asked.
 
 import { all, el } from "./dom.js";
 import { plain } from "./keys.js";

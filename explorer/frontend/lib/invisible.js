@@ -1,4 +1,5 @@
-// What a sentence names because nobody sees it: controls and marks of direction, as models/explaining/errors.py names them.
+// What a sentence names because nobody sees it: controls and marks of direction, as
+// models/explaining/errors.py names them.
 
 const NAMES = {
   0: "null",

@@ -1,5 +1,5 @@
-// What a hand types with beside the line itself: a row of bits that are switched, and words that are put where the
-// caret stands.
+// What a hand types with beside the line itself: a row of bits that are switched, and words that
+// are put where the caret stands.
 
 import { el, roving } from "./dom.js";
 import { plain } from "./keys.js";
@@ -20,7 +20,10 @@ const narrow = (letter) => String.fromCharCode(letter.charCodeAt(0) - 0xfee0);
 const GAPS = /[\s,;|]/g;
 const EMPTY = /[·_]/g;
 
-/** The places that a text of bits says, "0", "1" or "." each; null where it says something else or more than fits. */
+/**
+ * The places that a text of bits says, "0", "1" or "." each; null where it says something else or
+ * more than fits.
+ */
 export function placesOf(text, most) {
   const plain = text.replace(WIDE, narrow).replace(GAPS, "").replace(EMPTY, ".");
   return /^[01.]*$/.test(plain) && plain.length <= most ? [...plain] : null;
@@ -112,8 +115,8 @@ export function bitRow(onWrite) {
 }
 
 /**
- * Puts a word where the caret of a field stands, with the spaces around it and what belongs before it: "the", unless it
- * stands there.
+ * Puts a word where the caret of a field stands, with the spaces around it and what belongs before
+ * it: "the", unless it stands there.
  */
 export function insertWord(field, word, before = "") {
   const { selectionStart: start, selectionEnd: end, value } = field;
@@ -131,7 +134,8 @@ export function insertWord(field, word, before = "") {
 }
 
 /**
- * Words in groups; a click puts one into the field that was used last. One tab stop a group, arrows move in it.
+ * Words in groups; a click puts one into the field that was used last. One tab stop a group, arrows
+ * move in it.
  * @param {{name: {en, zh}, words: string[], before: string}[]} groups
  * @param {() => HTMLInputElement | HTMLTextAreaElement} field
  */

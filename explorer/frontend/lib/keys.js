@@ -1,5 +1,6 @@
-// One grammar of keys. A view's keys act while the focus is inside it, or while it is the one that is projected; a text
-// field keeps all of its own. Keys of the page (P, ?) act from anywhere but a text field.
+// One grammar of keys. A view's keys act while the focus is inside it, or while it is the one that
+// is projected; a text field keeps all of its own. Keys of the page (P, ?) act from anywhere but a
+// text field.
 
 const TEXT =
   "input:not([type=range]):not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select, [contenteditable=true]";
@@ -10,15 +11,16 @@ export const wantsText = (node) => node instanceof Element && node.matches(TEXT)
 export const projecting = () => document.body.classList.contains("tfe-projecting");
 
 /**
- * By how much everything is larger before a hall than on the smallest screen that a lecture is made for, 1280 × 720.
+ * By how much everything is larger before a hall than on the smallest screen that a lecture is made
+ * for, 1280 × 720.
  */
 export const hallScale = () => Math.max(1, Math.min(innerWidth / 1280, innerHeight / 720));
 
 const FOOT = 160; // px at the foot of the screen for what a figure says, beside the code for the audience
 
 /**
- * How high a projected picture may be, so that what stands below it, `below` px, and the code share the foot of the
- * screen.
+ * How high a projected picture may be, so that what stands below it, `below` px, and the code share
+ * the foot of the screen.
  */
 export const tallest = (picture, below) =>
   Math.max(
@@ -43,8 +45,8 @@ export const plain = (event) =>
 /**
  * Gives a view its keys: keys(root, {ArrowLeft: () => …, " ": () => …, Escape: () => …}).
  * @param {HTMLElement} view
- * @param {Record<string, (event: KeyboardEvent) => unknown>} actions by event.key; one that returns false leaves the
- * key to the browser
+ * @param {Record<string, (event: KeyboardEvent) => unknown>} actions by event.key; one that returns
+ * false leaves the key to the browser
  * @returns {() => void} stops listening
  */
 export function keys(view, actions) {
@@ -70,7 +72,10 @@ export function keys(view, actions) {
   return () => document.removeEventListener("keydown", act);
 }
 
-/** Gives the page its keys; they come before those of the views. An action that returns false lets the key go on. */
+/**
+ * Gives the page its keys; they come before those of the views. An action that returns false lets
+ * the key go on.
+ */
 export function pageKeys(actions) {
   const act = (event) => {
     const action = actions[event.key];

@@ -1,5 +1,6 @@
-// The knobs of “What changes if …”: a slider over given numbers, heads that are silenced, and attention spans that are
-// forced. Each belongs to a field of the request and stands where the request says.
+// The knobs of “What changes if …”: a slider over given numbers, heads that are silenced, and
+// attention spans that are forced. Each belongs to a field of the request and stands where the
+// request says.
 
 import { all, el, segmented } from "./dom.js";
 import { t } from "./lang.js";
@@ -38,8 +39,8 @@ const nearest = (values, wanted) =>
   );
 
 /**
- * The number that a request holds, as trained where it says nothing or says so in a way of its own; and back, as the
- * request writes it.
+ * The number that a request holds, as trained where it says nothing or says so in a way of its own;
+ * and back, as the request writes it.
  */
 const valueIn = (
   { field, neutral, written = neutral },
@@ -48,7 +49,8 @@ const valueIn = (
 const writtenOf = ({ neutral, written = neutral }, value) => (value === neutral ? written : value);
 
 /**
- * A slider; it asks when it comes to rest. said(at): what stands there, [text, note, is it far?]; panel: whose it is.
+ * A slider; it asks when it comes to rest. said(at): what stands there, [text, note, is it far?];
+ * panel: whose it is.
  */
 export function slider(field, { least = 0, last, step = 1, said, asked, panel }) {
   const id = `tfe-${panel}-${field}`;
@@ -84,7 +86,9 @@ export function slider(field, { least = 0, last, step = 1, said, asked, panel })
 
 const place = (node, share) => (node.style.setProperty("--place", share), node);
 
-/** Numbers below a slider, each under its place. marks: [{at, text, here}]; here: the one as trained */
+/**
+ * Numbers below a slider, each under its place. marks: [{at, text, here}]; here: the one as trained
+ */
 function scale(last, marks) {
   const nodes = marks.map(({ at, text, here }) =>
     place(
@@ -100,9 +104,10 @@ function scale(last, marks) {
 }
 
 /**
- * knob.stops: places that have names of their own, in place of values, and `other` for a number that is none of them.
- * knob.within: another range that this one never exceeds; then limit(value, label) says where that
- * one stands, and what it is called. onMove: hears the number under a slider that has not come to rest
+ * knob.stops: places that have names of their own, in place of values, and `other` for a number
+ * that is none of them. knob.within: another range that this one never exceeds; then limit(value,
+ * label) says where that one stands, and what it is called. onMove: hears the number under a slider
+ * that has not come to rest
  */
 function range(knob, { ask, shut, panel }) {
   const { field, neutral, stops } = knob;
@@ -168,7 +173,10 @@ function range(knob, { ask, shut, panel }) {
       marks,
     ),
     onMove: (fn) => moved.push(fn),
-    /** Where another knob stands, beyond which this one cannot go; it goes back to what was meant where it can. */
+    /**
+     * Where another knob stands, beyond which this one cannot go; it goes back to what was meant
+     * where it can.
+     */
     limit(most, label) {
       [bound, bounding] = [placeOf(most), label];
       barred.hidden = bound === last;
@@ -199,8 +207,8 @@ function range(knob, { ask, shut, panel }) {
 }
 
 /**
- * A chip for each entry of a field; pressed, it goes. said, told: what stands on it, what it does; the focus stays with
- * what is left of them, or goes to `next`.
+ * A chip for each entry of a field; pressed, it goes. said, told: what stands on it, what it does;
+ * the focus stays with what is left of them, or goes to `next`.
  */
 function chipsOf({ said, told, gone }) {
   const node = el("div", { class: "tfe-knob-chips" });
@@ -226,8 +234,8 @@ function chipsOf({ said, told, gone }) {
 }
 
 /**
- * Forced spans: [layer, head, z] each, −1 for all; later ones win. looked: () → [layer, head] of the head in view.
- * scope: {get, set} which heads the slider is for: "all", "layer" or "head".
+ * Forced spans: [layer, head, z] each, −1 for all; later ones win. looked: () → [layer, head] of
+ * the head in view. scope: {get, set} which heads the slider is for: "all", "layer" or "head".
  */
 function spans(knob, { ask, shut, looked, scope }) {
   const { field, stops } = knob;
@@ -318,7 +326,9 @@ function spans(knob, { ask, shut, looked, scope }) {
   return self;
 }
 
-/** Heads that are silenced: [model, layer, head] each. watched: () → [model, layer, head] in view. */
+/**
+ * Heads that are silenced: [model, layer, head] each. watched: () → [model, layer, head] in view.
+ */
 function heads(knob, { ask, shut, watched }) {
   const { field, models } = knob;
   const same = (a, b) => a[0] === b[0] && a[1] === b[1] && a[2] === b[2];
@@ -375,12 +385,13 @@ const KINDS = { range, stops: range, spans, heads };
 
 /**
  * @param {any[]} knobs as knobs.py spells them
- * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number],
- * watched?: () => [string, number, number], scope?: {get: () => string, set: (key: string) => void}}} how
- *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked,
- *   scope: see `spans`. watched: see `heads`
- * @returns {{nodes: HTMLElement[], draw: (request: any) => void, toggle: (head: [string, number, number]) => void}}
- *   toggle: a head is silenced, or given back
+ * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: ()
+ * => [number, number], watched?: () => [string, number, number], scope?: {get: () => string, set:
+ * (key: string) => void}}} how
+ *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose
+ *   they are; looked, scope: see `spans`. watched: see `heads`
+ * @returns {{nodes: HTMLElement[], draw: (request: any) => void, toggle: (head: [string, number,
+ *   number]) => void}} toggle: a head is silenced, or given back
  */
 export function knobsOf(knobs, how) {
   const at = (field) => knobs.findIndex((knob) => knob.field === field);

@@ -1,5 +1,5 @@
-// Two languages. The choice stands in a saved page itself, in the address (?lang=zh), in this tab's memory, in the
-// browser's own setting.
+// Two languages. The choice stands in a saved page itself, in the address (?lang=zh), in this tab's
+// memory, in the browser's own setting.
 
 import { nameInvisible } from "./invisible.js";
 import { keep, kept } from "./session_storage.js";
@@ -22,8 +22,8 @@ stamp();
 /** @returns {"en" | "zh"} */
 export const lang = () => now;
 
-// Nouns as they stand behind a number in a text: after "1" they stand alone. As in explorer/contract/labels.py, which a test
-// compares.
+// Nouns as they stand behind a number in a text: after "1" they stand alone. As in
+// explorer/contract/labels.py, which a test compares.
 const NOUNS = `
   answers bars beats blocks boxes buckets carries cells characters checkpoints columns
   comparisons coordinates corridors digits edges epochs events facts gates guesses heads
@@ -36,8 +36,8 @@ const singular = (noun) => ODD[noun] ?? noun.replace(/ies$/, "ys").slice(0, -1);
 const COUNTED = new RegExp(`\\{(\\w+)\\}((?: other| more)? )(${NOUNS.join("|")})\\b`, "g");
 
 /**
- * A text whose words agree with their numbers: "{n} layers" is "{n} layer" where values.n is 1, and so is "{n|this
- * layer is|these are}".
+ * A text whose words agree with their numbers: "{n} layers" is "{n} layer" where values.n is 1, and
+ * so is "{n|this layer is|these are}".
  */
 export function agreed(raw, values) {
   const one = (name) => String(values[name]) === "1";
@@ -53,8 +53,8 @@ export function agreed(raw, values) {
 }
 
 /**
- * The visitor's language of a text {en, zh}, with {name} replaced by values.name and nouns agreeing with their numbers.
- * Plain strings pass through. What is invisible in a value is named.
+ * The visitor's language of a text {en, zh}, with {name} replaced by values.name and nouns agreeing
+ * with their numbers. Plain strings pass through. What is invisible in a value is named.
  */
 export function t(text, values = {}) {
   const raw = text === null || text === undefined
@@ -72,7 +72,10 @@ export function t(text, values = {}) {
 export const filled = (text, values) =>
   Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, t(raw, values)]));
 
-/** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
+/**
+ * Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?:
+ * string}[]}
+ */
 export function parts(text, values) {
   return agreed(t(text), values).split(/(\{\w+\})/).filter(Boolean).map((piece) => {
     const name = /^\{(\w+)\}$/.exec(piece)?.[1];

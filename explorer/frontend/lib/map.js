@@ -1,9 +1,9 @@
-// The map of weights that every picture draws with the pen: queries down, keys across, their names and what they are
-// beside it, the scale, the locked row as bars above it; all heads as small maps; and a map of more positions than
-// names have room for.
+// The map of weights that every picture draws with the pen: queries down, keys across, their names
+// and what they are beside it, the scale, the locked row as bars above it; all heads as small maps;
+// and a map of more positions than names have room for.
 //
-// A name is {text, at, joined}: what stands there, its number in the text ("3", "960–964"), and whether it continues
-// the word before it.
+// A name is {text, at, joined}: what stands there, its number in the text ("3", "960–964"), and
+// whether it continues the word before it.
 
 import { upTo } from "./arrays.js";
 import { mapFigure } from "./map_figure.js";
@@ -22,7 +22,10 @@ function outline(pen, box, role, width) {
   pen.rect(around(box, -width), { line: "panel", width: 1 });
 }
 
-/** Above a map: what its rows and columns are, and the scale of its weights. Returns how high that is. */
+/**
+ * Above a map: what its rows and columns are, and the scale of its weights. Returns how high that
+ * is.
+ */
 function head(pen, x, y, width, left, { titles, title, scale = {} }) {
   const size = pen.big ? 20 : 12;
   const high = size + 10;
@@ -113,10 +116,11 @@ export function place(
 }
 
 /**
- * Draws a map in so many px from (x, y) on. how: {grid: {rows, columns, data, NaN where a query may not look}, rows,
- * columns: names, locked: {rows, columns}, by: is it read by columns, largest: is a cell of several keys their largest,
- * threshold, spaced, tall, titles: [of rows, of columns], title: of the scale, hit(i, j): the box of a cell, row(i):
- * that of a row, column(j)}. Returns {width, height, group}: how many keys share a column.
+ * Draws a map in so many px from (x, y) on. how: {grid: {rows, columns, data, NaN where a query may
+ * not look}, rows, columns: names, locked: {rows, columns}, by: is it read by columns, largest: is
+ * a cell of several keys their largest, threshold, spaced, tall, titles: [of rows, of columns],
+ * title: of the scale, hit(i, j): the box of a cell, row(i): that of a row, column(j)}. Returns
+ * {width, height, group}: how many keys share a column.
  */
 export function drawMap(pen, x, y, width, how) {
   const { grid, locked, by, threshold, largest } = how;
@@ -167,9 +171,8 @@ function strongestOf(grid, j, group) {
 }
 
 /**
- * A small map: whole, faint and struck through where its head is silenced, ringed where it is the one in view. grid:
- * its
- * weights, or what draws something else into its box.
+ * A small map: whole, faint and struck through where its head is silenced, ringed where it is the
+ * one in view. grid: its weights, or what draws something else into its box.
  */
 export function drawTile(pen, box, grid, { gone = false, here = false, ...hit }) {
   if (typeof grid === "function") grid(box);
@@ -187,8 +190,8 @@ const sizeOf = (heads, room, most = 44) => {
 };
 
 /**
- * Every layer and head as a small map. how: {layers, heads, grid(layer, head), one(layer, head): {gone, here, …box}},
- * from 1, not higher than `tall` before a hall. Returns its size.
+ * Every layer and head as a small map. how: {layers, heads, grid(layer, head), one(layer, head):
+ * {gone, here, …box}}, from 1, not higher than `tall` before a hall. Returns its size.
  */
 export function drawTiles(pen, x, y, room, { layers, heads, grid, one, tall = 0 }) {
   const [wide, high] = sizeOf(heads, room, tall ? (tall - SIDE.top) / layers - GAP : 44);
@@ -222,9 +225,9 @@ export function drawTiles(pen, x, y, room, { layers, heads, grid, one, tall = 0 
 }
 
 /**
- * A map of more positions than names have room for: its blocks, numbers along both sides, what is locked. how: {grid,
- * ends: [numbers of the first and last row, of the first and last column], locked, threshold, titles, title, hit(i,
- * j)}. Returns its size.
+ * A map of more positions than names have room for: its blocks, numbers along both sides, what is
+ * locked. how: {grid, ends: [numbers of the first and last row, of the first and last column],
+ * locked, threshold, titles, title, hit(i, j)}. Returns its size.
  */
 export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, ...how }) {
   const size = pen.big ? 20 : 12;
@@ -258,8 +261,8 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
 }
 
 /**
- * Rows of exact weights as a strip, the block that was chosen framed. how: {rows, columns, data, from, to: the framed
- * columns}. Returns its height.
+ * Rows of exact weights as a strip, the block that was chosen framed. how: {rows, columns, data,
+ * from, to: the framed columns}. Returns its height.
  */
 export function drawStrip(pen, x, y, width, { rows, columns, data, from, to }) {
   const high = 12 * rows;

@@ -1,6 +1,6 @@
-// A map of weights as a Plotly figure: the heat map with its names, the numbers of its large cells, what is locked, and
-// the bars of what is locked above it and beside it. Cells are counted from 0, rows downwards; everything stands in
-// data of the axes, so that it follows zoom and pan.
+// A map of weights as a Plotly figure: the heat map with its names, the numbers of its large cells,
+// what is locked, and the bars of what is locked above it and beside it. Cells are counted from 0,
+// rows downwards; everything stands in data of the axes, so that it follows zoom and pan.
 
 import { upTo } from "./arrays.js";
 import { heatOf, lattice, numbersOf, outline, tokenAxis } from "./sheet.js";
@@ -94,7 +94,9 @@ function barsBeside({ map, of, at, here, locked, big }) {
   ];
 }
 
-/** The ground, what is locked, and the lines between the cells. wide, high: px of the cells in all. */
+/**
+ * The ground, what is locked, and the lines between the cells. wide, high: px of the cells in all.
+ */
 function shapesOf({ at, here, locked, by, big, rows, columns, wide, high }) {
   const [width, height] = [wide + at.side, at.bars + at.labels + high];
   const whole = { x0: -0.5, x1: columns - 0.5, y0: -0.5, y1: rows - 0.5 };
@@ -146,8 +148,9 @@ function shapesOf({ at, here, locked, by, big, rows, columns, wide, high }) {
 }
 
 /**
- * The figure. at: where everything stands (`place` in map.js). map: {rows, columns, data}. here: the columns, locked:
- * {rows} that are locked. by: is it read by columns? threshold: weights under it are drawn as 0.
+ * The figure. at: where everything stands (`place` in map.js). map: {rows, columns, data}. here:
+ * the columns, locked: {rows} that are locked. by: is it read by columns? threshold: weights under
+ * it are drawn as 0.
  * @returns {{data: any[], layout: any}}
  */
 export function mapFigure({ at, map, here, locked, by, threshold, big }) {

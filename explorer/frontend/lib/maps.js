@@ -1,5 +1,5 @@
-// What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the
-// sentence.
+// What the attention widget computes from the arrays it was sent: maps over heads, what a token
+// looks like, and the sentence.
 
 import { upTo } from "./arrays.js";
 import { parts, t } from "./lang.js";
@@ -8,15 +8,16 @@ import { isWord, number, ordinal, shown, signed, weight } from "./signs.js";
 export { number, shown };
 
 /**
- * @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not
- * attend
+ * @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN
+ * where a query may not attend
  */
 
 /**
  * One kind of attention with everything that is derived from it, computed when first asked for.
  * @param {any} kind as figures/attention.py's value() writes it
  * @param {{shape: number[], slice: (...at: number[]) => Float32Array}} array its weights, unpacked
- * @param {(key: string) => ReturnType<typeof attention> | null} other another kind of the same value
+ * @param {(key: string) => ReturnType<typeof attention> | null} other another kind of the same
+ * value
  */
 export function attention(kind, array, other) {
   const [layers, heads, rows, columns] = array.shape;
@@ -73,8 +74,8 @@ export function attention(kind, array, other) {
   }
 
   /**
-   * Abnar and Zuidema (2020): half attention, half residual path, layer upon layer; for cross-attention the mean map on
-   * top of the other side's.
+   * Abnar and Zuidema (2020): half attention, half residual path, layer upon layer; for
+   * cross-attention the mean map on top of the other side's.
    */
   function rollout() {
     if (!kind.own) {
@@ -108,7 +109,10 @@ export function attention(kind, array, other) {
     columns,
     allowed,
     array,
-    /** Without the mask. @param {string} name "3.5" (layer and head from 1), "mean", "max" or "rollout" */
+    /**
+     * Without the mask. @param {string} name "3.5" (layer and head from 1), "mean", "max" or
+     * "rollout"
+     */
     raw: (name) =>
       once(`raw ${name}`, () => {
         if (name === "mean") return inAll();
@@ -140,8 +144,8 @@ export function attention(kind, array, other) {
     /** Does a cell stand for several pairs? */
     blocks: byQuery > 1 || byKey > 1,
     /**
-     * Where a row or a column stands in the text: "3", or "960–964" of a block. The keys may begin before the text, at
-     * −1.
+     * Where a row or a column stands in the text: "3", or "960–964" of a block. The keys may begin
+     * before the text, at −1.
      */
     queryAt: (i) => joined(span(i, byQuery, all.queries.length)),
     keyAt: (j) => joined(span(j, byKey, all.keys.length), kind.first_key ?? 0),
@@ -199,8 +203,8 @@ export function keenest(map, column) {
 }
 
 /**
- * A telling cell of one map: a confident look at a word, far from the straight line, that not everybody shares (as
- * figures/attention.py's pick).
+ * A telling cell of one map: a confident look at a word, far from the straight line, that not
+ * everybody shares (as figures/attention.py's pick).
  */
 function telling(seen, { rows, columns, data }) {
   let best = -Infinity;
@@ -231,8 +235,8 @@ function telling(seen, { rows, columns, data }) {
 }
 
 /**
- * Columns in groups of `by`: each the sum of its keys (the largest, for the map of maxima), so that rows still sum to
- * 1.
+ * Columns in groups of `by`: each the sum of its keys (the largest, for the map of maxima), so that
+ * rows still sum to 1.
  */
 export function pooled(map, by, largest) {
   if (by === 1) return map;
@@ -359,8 +363,8 @@ const SAY = {
 const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (${index})`, role });
 
 /**
- * The sentence under the map: of single pairs computed from the numbers that are drawn, of blocks from exact rows, or
- * else about blocks.
+ * The sentence under the map: of single pairs computed from the numbers that are drawn, of blocks
+ * from exact rows, or else about blocks.
  * @param {ReturnType<typeof attention>} seen
  * @param {{name: string, rows: number[], columns: number[], by: boolean, threshold: number}} look
  * @param {Exact | null} [exact] the rows of the locked block, where they are here
@@ -477,14 +481,14 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
 }
 
 /**
- * @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact exact rows, one after
- * another: the first query,
+ * @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact exact
+ * rows, one after another: the first query,
  *   how many, and a weight, NaN where a query may not look; rows from 0 within them, keys from 0
  */
 
 /**
- * The largest weight of a block: {r, k, w}, row within the exact rows and key; null where none of its queries may look
- * at its keys.
+ * The largest weight of a block: {r, k, w}, row within the exact rows and key; null where none of
+ * its queries may look at its keys.
  */
 export function largest(exact, [from, to]) {
   let found = null;

@@ -1,6 +1,6 @@
 // Modules of ours that are fetched when they are first needed, by their address or their path under
-// explorer/. What the page's scripts hold (explorer/web/script_bundles.py) stands in one table; where
-// nothing is bundled a module is a script of its own.
+// explorer/. What the page's scripts hold (explorer/web/script_bundles.py) stands in one table;
+// where nothing is bundled a module is a script of its own.
 
 /** @type {Map<string, any>} */
 const table = /** @type {any} */ (globalThis).tfeModules ??= new Map();

@@ -1,5 +1,5 @@
-// Grey pictures of 32 × 32 levels as heat maps of Plotly, and panels of equal squares side by side; on a phone one
-// below the other.
+// Grey pictures of 32 × 32 levels as heat maps of Plotly, and panels of equal squares side by side;
+// on a phone one below the other.
 
 import { upTo } from "./arrays.js";
 import { plus } from "./signs.js";
@@ -75,7 +75,10 @@ export function panels(titles, pen, sides) {
   return layout;
 }
 
-/** The outline, or with a style the area, of a cell of `size` pixels, counted through in rows of `count`. */
+/**
+ * The outline, or with a style the area, of a cell of `size` pixels, counted through in rows of
+ * `count`.
+ */
 export function square(i, cell, size, count, style) {
   const [y, x] = [Math.floor(cell / count) * size - 0.5, cell % count * size - 0.5];
   const place = {

@@ -1,5 +1,5 @@
-// A figure of the figure widget inside another widget: with its title, sentence, table and exports, and projected by
-// itself.
+// A figure of the figure widget inside another widget: with its title, sentence, table and exports,
+// and projected by itself.
 
 import { el } from "./dom.js";
 import { mount } from "../components/figure.js";
@@ -7,7 +7,8 @@ import { mount } from "../components/figure.js";
 /**
  * @param {string} plotly address of plotly.js
  * @param {string} [name] a further class of its node
- * @returns {{node: HTMLElement, set: (value: any) => void}} set: draws a value of the figure widget, null for none
+ * @returns {{node: HTMLElement, set: (value: any) => void}} set: draws a value of the figure
+ * widget, null for none
  */
 export function nested(plotly, name = "") {
   const node = el("div", { class: `tfe-figure ${name}` });

@@ -1,6 +1,7 @@
-// What is painted is painted one after another. The picture that somebody acts on is painted in the very next frame,
-// alone. The others come as the frames have time once nobody has acted for a moment: so the next key is heard first,
-// and what was fetched meanwhile is painted with them, not after them.
+// What is painted is painted one after another. The picture that somebody acts on is painted in the
+// very next frame, alone. The others come as the frames have time once nobody has acted for a
+// moment: so the next key is heard first, and what was fetched meanwhile is painted with them, not
+// after them.
 
 const TIME = 8; // ms of a frame after which what still waits is left for a later one
 const REST = 60; // ms without an act before the others come
@@ -34,7 +35,10 @@ function turn() {
   }
 }
 
-/** Paints in a frame to come, once however often it is asked for. acted: somebody acts on this picture. */
+/**
+ * Paints in a frame to come, once however often it is asked for. acted: somebody acts on this
+ * picture.
+ */
 export function inTurn(paint, acted = false) {
   if (!due.has(paint)) due.set(paint, performance.now());
   if (acted) first = paint;

@@ -1,5 +1,6 @@
-// Square panels side by side in one Plotly figure: pictures as images, with a transparent heat map over each that can
-// be pointed at, or heat maps of numbers; a title above each and a line under it.
+// Square panels side by side in one Plotly figure: pictures as images, with a transparent heat map
+// over each that can be pointed at, or heat maps of numbers; a title above each and a line under
+// it.
 
 const GAP = 14; // px between panels
 const EDGE = 4; // px around all of them
@@ -71,10 +72,11 @@ function linesOf(panels, pen, most) {
 
 /**
  * The figure of some panels, of which trace i is panel i.
- * @param {{title: string, under?: string, side: number, image?: string, z?: number[][], most?: number, scale?: any, row?:
- * number, column?: number, share?: number, marks?: any[], picks?: boolean}[]} panels
- *   side: rows and columns. row, column: of its first pixel. most: the largest value of the scale. share: of the
- *   room, 1 for most. ground: false for marks without a halo
+ * @param {{title: string, under?: string, side: number, image?: string, z?: number[][], most?:
+ * number, scale?: any, row?: number, column?: number, share?: number, marks?: any[], picks?:
+ * boolean}[]} panels
+ *   side: rows and columns. row, column: of its first pixel. most: the largest value of the scale.
+ *   share: of the room, 1 for most. ground: false for marks without a halo
  * @param {{width: number, tall: number, big: boolean, narrow: boolean}} pen
  * @param {{most?: number}} how most: panels of a line
  */
@@ -193,7 +195,9 @@ function emptyOf(side) {
 export const rowsOf = (data, side) =>
   Array.from({ length: side }, (_, row) => Array.from(data.slice(row * side, (row + 1) * side)));
 
-/** The keys of a picture whose pixels are pointed at: arrows go along the row, and from row to row. */
+/**
+ * The keys of a picture whose pixels are pointed at: arrows go along the row, and from row to row.
+ */
 export const pixelKeys = (key) => ({
   along: key,
   across: "row",
@@ -201,7 +205,9 @@ export const pixelKeys = (key) => ({
   same: (was, run) => was.rows === run.rows && was.columns === run.columns,
 });
 
-/** The pixel beside another one, `by` further along the row or, with the key "row", in another row. */
+/**
+ * The pixel beside another one, `by` further along the row or, with the key "row", in another row.
+ */
 export function beside({ rows, columns }, at, key, by) {
   const within = (value, size) => Math.max(0, Math.min(size - 1, value));
   const [row, column] = [Math.floor(at / columns), at % columns];

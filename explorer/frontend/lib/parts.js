@@ -1,5 +1,6 @@
-// What Python makes of a panel, part by part in the order of its value: figures and choices among them, notes, lines of
-// pieces, a table, facts. The kinds of parts are told in explorer/components/figure.py.
+// What Python makes of a panel, part by part in the order of its value: figures and choices among
+// them, notes, lines of pieces, a table, facts. The kinds of parts are told in
+// explorer/components/figure.py.
 
 import { el, segmented } from "./dom.js";
 import { lang, t } from "./lang.js";
@@ -20,7 +21,8 @@ const piece = ({ text, index, role, joined }) =>
   );
 
 /**
- * The parts of a panel: each is built once, {node, set(content, {plotly, title, look})}; look: {key: what is chosen}.
+ * The parts of a panel: each is built once, {node, set(content, {plotly, title, look})}; look:
+ * {key: what is chosen}.
  */
 const PARTS = {
   notes() {
@@ -166,7 +168,8 @@ const PARTS = {
 };
 
 /**
- * @returns {{node: HTMLElement, set: (value: any) => void}} of a panel with a title. plotly: the address of plotly.js
+ * @returns {{node: HTMLElement, set: (value: any) => void}} of a panel with a title. plotly: the
+ * address of plotly.js
  */
 export function parts({ plotly, title }) {
   const node = el("div", { class: "tfe-opened-parts" });

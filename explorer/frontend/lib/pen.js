@@ -1,6 +1,7 @@
-// One pen for every picture. What it draws is kept as marks; from the same marks come the canvas of the page, the PNG
-// at twice its size, and an SVG of vectors in which text is text. Colours are names of tokens ("accent", "cat-3") or
-// "#rrggbb", of the theme of the moment. A box is {x0, y0, x1, y1} in px of the picture, y downwards.
+// One pen for every picture. What it draws is kept as marks; from the same marks come the canvas of
+// the page, the PNG at twice its size, and an SVG of vectors in which text is text. Colours are
+// names of tokens ("accent", "cat-3") or "#rrggbb", of the theme of the moment. A box is {x0, y0,
+// x1, y1} in px of the picture, y downwards.
 
 import { upTo } from "./arrays.js";
 import { svg } from "./dom.js";
@@ -8,7 +9,8 @@ import { enlarge, paint, rgb, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
 
 const LEAST = { page: 11, big: 20 }; // px of the smallest text, on the page and for an audience
-// by how much text may grow where it was given room, so that it is as large as that when it is shown smaller
+// by how much text may grow where it was given room, so that it is as large as that when it is
+// shown smaller
 const GROWN = 1.1;
 export const WIDE = 1.06; // how much wider a text may run in the fonts of another machine
 const VECTORS = 128; // rows and columns up to which cells are vectors in an SVG
@@ -23,7 +25,10 @@ const token = (name) => css(`--${name}`);
 const asHex = (list) =>
   `#${list.map((one) => Math.round(one).toString(16).padStart(2, "0")).join("")}`;
 
-/** A colour as "#rrggbb": colour("accent"), or mixed: colour("accent", 0.5, "panel") is half of each. */
+/**
+ * A colour as "#rrggbb": colour("accent"), or mixed: colour("accent", 0.5, "panel") is half of
+ * each.
+ */
 export function colour(name, share = 1, other = "panel") {
   const own = name.startsWith("#") || name === "none" ? name : token(name);
   if (share >= 1) return own;
@@ -88,10 +93,10 @@ const font = ({ size, weight = 400, face = "ui" }) =>
 
 export class Pen {
   /**
-   * width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. zoom: by
-   * how much it is
-   *  shown smaller. top: of a picture that is higher than its view, the px above the view; null where it leaves the
-   *  page, and says itself. */
+   * width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for
+   * an audience. zoom: by how much it is
+   *  shown smaller. top: of a picture that is higher than its view, the px above the view; null
+   *  where it leaves the page, and says itself. */
   constructor({ width, tall = 0, big = false, zoom = 1, top = null }) {
     Object.assign(this, {
       width,
@@ -114,8 +119,8 @@ export class Pen {
   }
 
   /**
-   * How large the picture is; wider than there is room, it scrolls. keep: a box that stays in view then. view: px of
-   * height that are seen
+   * How large the picture is; wider than there is room, it scrolls. keep: a box that stays in view
+   * then. view: px of height that are seen
    *  at once, where that is not all: then only what lies from `top` on need be drawn. */
   size(width, height, keep = null, view = 0) {
     Object.assign(this, {
@@ -127,7 +132,8 @@ export class Pen {
   }
 
   /**
-   * From y on the picture goes on below its sentence: returns where. Where the sentence stands elsewhere, that is y.
+   * From y on the picture goes on below its sentence: returns where. Where the sentence stands
+   * elsewhere, that is y.
    */
   say(y) {
     this.said = this.spoken ? y : null;
@@ -165,9 +171,10 @@ export class Pen {
   }
 
   /**
-   * style: {size, weight, face, colour, align: "left" | "center" | "right", room, turn, halo, alpha}; y: the middle of
-   * its letters;
-   *  room: px, what is longer is cut with "…"; turn: degrees around (x, y); halo: a colour around its letters. */
+   * style: {size, weight, face, colour, align: "left" | "center" | "right", room, turn, halo,
+   * alpha}; y: the middle of its letters;
+   *  room: px, what is longer is cut with "…"; turn: degrees around (x, y); halo: a colour around
+   *  its letters. */
   text(x, y, text, style = {}) {
     const size = this.type(style.size ?? 12);
     const whole = String(text);
@@ -202,8 +209,9 @@ export class Pen {
   }
 
   /**
-   * Rows × columns of numbers as cells. Where several share a pixel the largest shows; NaN takes the colour `empty`.
-   * how: {data, rows, columns, scale = "weights", low = 0, high = 1, gamma = 1, empty = "sunk", radius, alpha}
+   * Rows × columns of numbers as cells. Where several share a pixel the largest shows; NaN takes
+   * the colour `empty`. how: {data, rows, columns, scale = "weights", low = 0, high = 1, gamma = 1,
+   * empty = "sunk", radius, alpha}
    */
   cells(box, how) {
     this.marks.push({
@@ -219,16 +227,17 @@ export class Pen {
   }
 
   /**
-   * A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows}, radius, smooth, alpha};
-   * crop: what is drawn
+   * A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows},
+   * radius, smooth, alpha}; crop: what is drawn
    */
   pixels(box, how) {
     this.marks.push({ kind: "pixels", box, ...how });
   }
 
   /**
-   * A Plotly figure, {data, layout}; colours in it are "var(--token)". pick(point): the box of one of its points,
-   * {trace, i, x, y, customdata}, beside its place, or null; i: the number of the point, [row, column] in a heat map.
+   * A Plotly figure, {data, layout}; colours in it are "var(--token)". pick(point): the box of one
+   * of its points, {trace, i, x, y, customdata}, beside its place, or null; i: the number of the
+   * point, [row, column] in a heat map.
    */
   plot(box, { data, layout = {}, pick = null }) {
     const mark = { kind: "plot", box, data, layout, pick };
@@ -236,7 +245,10 @@ export class Pen {
     this.plots.push(mark);
   }
 
-  /** The bar of a scale with its ends in numbers and its title beside it. how: {scale, low, high, title, size} */
+  /**
+   * The bar of a scale with its ends in numbers and its title beside it. how: {scale, low, high,
+   * title, size}
+   */
   scale(box, { scale = "weights", low = 0, high = 1, title = "", size = 12 }) {
     this.cells(box, { data: RAMP, rows: 1, columns: RAMP.length, scale });
     const y = (box.y0 + box.y1) / 2;
@@ -275,19 +287,20 @@ export class Pen {
   }
 
   /**
-   * What can be pointed at: {x0, y0, x1, y1, look, card, add, set, fire, still}, or at(x, y) -> such a box or null, for
-   * many alike, with of(pos) -> the box of a place that another view points at. look: {key: value} that a hover
-   * previews and a click locks. card(): [title, …lines]. set: {field: value} a click asks the program for; fire: [name,
-   * detail] a click tells the page. add: {set} or {fire} for a shift-click; without it a shift-click adds to the lock.
-   * still: true for a box that shows no outline.
+   * What can be pointed at: {x0, y0, x1, y1, look, card, add, set, fire, still}, or at(x, y) ->
+   * such a box or null, for many alike, with of(pos) -> the box of a place that another view points
+   * at. look: {key: value} that a hover previews and a click locks. card(): [title, …lines]. set:
+   * {field: value} a click asks the program for; fire: [name, detail] a click tells the page. add:
+   * {set} or {fire} for a shift-click; without it a shift-click adds to the lock. still: true for a
+   * box that shows no outline.
    */
   hit(box) {
     this.boxes.push(box);
   }
 
   /**
-   * Cells that can be pointed at, rows × columns of a box. cell(row, column): what stands in the box of one beside its
-   * place, or null.
+   * Cells that can be pointed at, rows × columns of a box. cell(row, column): what stands in the
+   * box of one beside its place, or null.
    */
   grid(box, rows, columns, cell, more = {}) {
     const { x0, x1, y0, y1 } = box;
@@ -304,9 +317,9 @@ export class Pen {
   }
 
   /**
-   * A handle that is dragged: {x0, y0, x1, y1, name, label, says, value, least, most, step, of(x, y), set(value),
-   * disabled}. name: its key in look.draft while it moves; of: the value at a place; set(value): {field: value} that is
-   * asked for on release.
+   * A handle that is dragged: {x0, y0, x1, y1, name, label, says, value, least, most, step, of(x,
+   * y), set(value), disabled}. name: its key in look.draft while it moves; of: the value at a
+   * place; set(value): {field: value} that is asked for on release.
    */
   handle(how) {
     this.handles.push({ least: 0, most: 1, step: 1, ...how });

@@ -1,5 +1,5 @@
-// An answer of pieces that a network produced, each linked with its row of the attention in view; below it all
-// hypotheses of a beam.
+// An answer of pieces that a network produced, each linked with its row of the attention in view;
+// below it all hypotheses of a beam.
 
 import { el, focusIn } from "./dom.js";
 import { plain } from "./keys.js";
@@ -27,17 +27,18 @@ const TEXT = {
   limit: { en: "limit", zh: "上限" },
 };
 const STOP = "</s>";
-// px that a piece of text can be hit on: 24, and a little for letters that are measured before their font has come
+// px that a piece of text can be hit on: 24, and a little for letters that are measured before
+// their font has come
 const TARGET = 26;
 const written = ({ pieces, space }) =>
   pieces.map((piece, at) => (piece === STOP ? "" : (space[at] && at ? " " : "") + piece)).join("");
 
 /**
- * node; nats: what its log-probability is, for the head of the answer; paint(answer, grows); text(answer): lines of a
- * file.
+ * node; nats: what its log-probability is, for the head of the answer; paint(answer, grows);
+ * text(answer): lines of a file.
  *
- * answer: see `pieces` in ask.py. pick: () => {kind, row} looked at on arrival. Rows of the attention called "encoder"
- * are what was read.
+ * answer: see `pieces` in ask.py. pick: () => {kind, row} looked at on arrival. Rows of the
+ * attention called "encoder" are what was read.
  */
 export function piecesOf({ pick }) {
   const line = el("div", { class: "tfe-pieces-line", role: "group" });
@@ -84,7 +85,8 @@ export function piecesOf({ pick }) {
 
   const rowsAreOurs = () => (view.get("kind") ?? pick()?.kind) !== "encoder";
   /**
-   * The locked rows, as the attention view writes them: "9", "9,10" or "none"; before anybody chose, the telling one.
+   * The locked rows, as the attention view writes them: "9", "9,10" or "none"; before anybody
+   * chose, the telling one.
    */
   function lockedRows() {
     const kind = view.get("kind");

@@ -1,9 +1,12 @@
-// Plotly, loaded once and only when a figure is first drawn, under a name of our own: Gradio or a neighbour may bring
-// another.
+// Plotly, loaded once and only when a figure is first drawn, under a name of our own: Gradio or a
+// neighbour may bring another.
 
 import { css, onTheme } from "./theme.js";
 
-/** The figure with every "var(--token)" replaced by its colour in the theme of the moment; numbers are not copied. */
+/**
+ * The figure with every "var(--token)" replaced by its colour in the theme of the moment; numbers
+ * are not copied.
+ */
 export function resolve(value) {
   if (typeof value === "string") {
     return value.includes("var(")
@@ -26,8 +29,8 @@ export function resolve(value) {
 const isList = (value) => Array.isArray(value) || ArrayBuffer.isView(value);
 
 /**
- * A value with every part of the last one that says the same: Plotly tells by identity whether a list has changed, and
- * draws only what has.
+ * A value with every part of the last one that says the same: Plotly tells by identity whether a
+ * list has changed, and draws only what has.
  */
 export function share(next, last) {
   if (!next || !last || typeof next !== "object" || typeof last !== "object") return next;
@@ -88,7 +91,10 @@ const PATIENCE = 5000; // ms after which a page is taken as it stands
 const standing = () =>
   performance.now() > PATIENCE ||
   !document.querySelector(".tfe-block .tfe:not([data-view]), .tfe-arriving");
-/** Resolves when the page stands: Plotly is a second of work, which the first paint does not wait for. */
+/**
+ * Resolves when the page stands: Plotly is a second of work, which the first paint does not wait
+ * for.
+ */
 const afterPage = () =>
   new Promise((done) => {
     const look = () => (standing()
@@ -101,8 +107,9 @@ const scrolled = new Promise((done) =>
 );
 
 /**
- * Resolves when a node is seen or, once somebody scrolls, within half a screen of it: a figure further down the page is
- * worth no second of work yet. A page is short until its pictures stand, so nothing is near before.
+ * Resolves when a node is seen or, once somebody scrolls, within half a screen of it: a figure
+ * further down the page is worth no second of work yet. A page is short until its pictures stand,
+ * so nothing is near before.
  */
 function near(node) {
   return new Promise((done) => {
@@ -134,14 +141,15 @@ function near(node) {
 }
 
 /**
- * Text inside markup, a page's or Plotly's own: nothing a visitor typed may become a tag, a link or an entity there.
+ * Text inside markup, a page's or Plotly's own: nothing a visitor typed may become a tag, a link or
+ * an entity there.
  */
 export const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
- * How every figure stands, here and in a saved page: with nothing that leaves the machine. Plotly would offer to upload
- * the figure ("Share chart") and link to its maker; without an address for either, even a button that came back would
- * lead nowhere.
+ * How every figure stands, here and in a saved page: with nothing that leaves the machine. Plotly
+ * would offer to upload the figure ("Share chart") and link to its maker; without an address for
+ * either, even a button that came back would lead nowhere.
  */
 export const CONFIG = Object.freeze({
   displaylogo: false,
@@ -154,13 +162,13 @@ export const CONFIG = Object.freeze({
 const ON_PAGE = { ...CONFIG, displayModeBar: false };
 
 /**
- * A figure in a node, made by a function and drawn first when it comes near what is seen; data-plot says whether it
- * "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays
- * the same.
+ * A figure in a node, made by a function and drawn first when it comes near what is seen; data-plot
+ * says whether it "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is
+ * kept while layout.uirevision stays the same.
  * @param {HTMLElement} node
  * @param {string} address of plotly.js
- * @param {{early?: boolean}} [how] early: it is drawn as soon as the page stands, whether it is near or not, and by its
- *   owner alone when the theme changes
+ * @param {{early?: boolean}} [how] early: it is drawn as soon as the page stands, whether it is
+ *   near or not, and by its owner alone when the theme changes
  */
 export function plot(node, address, { early = false } = {}) {
   let figure = null;
@@ -183,9 +191,10 @@ export function plot(node, address, { early = false } = {}) {
       return;
     }
     last = next;
-    // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with
-    // every look, and the browser would then fetch the page again for each of them: so Plotly finds no <base>. (Taking
-    // the element's address away instead makes the browser compute every style anew, 40 ms a time.)
+    // Where a page has a <base>, Plotly writes its clip paths with the page's address of that
+    // moment. Ours changes with every look, and the browser would then fetch the page again for
+    // each of them: so Plotly finds no <base>. (Taking the element's address away instead makes the
+    // browser compute every style anew, 40 ms a time.)
     document.querySelector = (
       what,
     ) => (what === "base" ? null : Document.prototype.querySelector.call(document, what));
@@ -205,7 +214,10 @@ export function plot(node, address, { early = false } = {}) {
 
   if (!early) onTheme(() => figure && draw(figure));
 
-  /** Draws, once it is near; of several calls in a row only the last is painted. Resolves when the picture stands. */
+  /**
+   * Draws, once it is near; of several calls in a row only the last is painted. Resolves when the
+   * picture stands.
+   */
   function draw(next) {
     figure = next;
     node.dataset.plot = "waits";
@@ -215,9 +227,15 @@ export function plot(node, address, { early = false } = {}) {
 
   return {
     draw,
-    /** Room around the axes as it stands, labels included: {l, r, t, b} in px, or null before the first picture. */
+    /**
+     * Room around the axes as it stands, labels included: {l, r, t, b} in px, or null before the
+     * first picture.
+     */
     margins: () => (kept() ? { ...kept() } : null),
-    /** A picture of the figure as it stands, or of another one. @returns {Promise<string>} a data address */
+    /**
+     * A picture of the figure as it stands, or of another one. @returns {Promise<string>} a data
+     * address
+     */
     async image(other, how) {
       library ??= await plotly(address);
       return library.toImage({

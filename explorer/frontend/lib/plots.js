@@ -1,7 +1,8 @@
-// The Plotly figures of a picture on the stage. Each lies in the picture where the pen placed it (`pen.plot`, or the
-// whole of a picture that exports `figure`). Plotly draws, zooms and pans; what is pointed at is the board's business,
-// so hover, lock, touch and keys are the same as in every other picture. For that the points of a figure become boxes,
-// and a place on the screen is led back through the zoom to where it lies at home.
+// The Plotly figures of a picture on the stage. Each lies in the picture where the pen placed it
+// (`pen.plot`, or the whole of a picture that exports `figure`). Plotly draws, zooms and pans; what
+// is pointed at is the board's business, so hover, lock, touch and keys are the same as in every
+// other picture. For that the points of a figure become boxes, and a place on the screen is led
+// back through the zoom to where it lies at home.
 
 import { el } from "./dom.js";
 import { lang } from "./lang.js";
@@ -14,7 +15,10 @@ const AXIS = /^([xy])axis(\d*)$/;
 
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** The subplots of a drawn figure that can be zoomed: {x, y} Plotly's axes of each, which know pixels and data. */
+/**
+ * The subplots of a drawn figure that can be zoomed: {x, y} Plotly's axes of each, which know
+ * pixels and data.
+ */
 function subplotsOf(node) {
   const { _plots: plots = {} } = node._fullLayout ?? {};
   return Object.values(plots).map(({ xaxis: x, yaxis: y }) => ({ x, y }))
@@ -40,8 +44,10 @@ function halfStep(places) {
 }
 
 /**
- * The boxes of a trace's points as they stand without zoom, in px of the figure. at(axis, value): px.
- * @returns {{i: number | [number, number], x: any, y: any, x0: number, x1: number, y0: number, y1: number}[]}
+ * The boxes of a trace's points as they stand without zoom, in px of the figure. at(axis, value):
+ * px.
+ * @returns {{i: number | [number, number], x: any, y: any, x0: number, x1: number, y0: number, y1:
+ * number}[]}
  */
 function* pointsOf(trace, { x, y }, at) {
   const calc = (axis, value) => axis.d2c(value);
@@ -105,7 +111,9 @@ function* pointsOf(trace, { x, y }, at) {
   }
 }
 
-/** Axes in the colours of the page: those that the traces name, and those that the layout describes. */
+/**
+ * Axes in the colours of the page: those that the traces name, and those that the layout describes.
+ */
 function axesOf(data, layout) {
   const named = data.flatMap(({ xaxis = "x", yaxis = "y" }) =>
     [xaxis, yaxis].map((id) => `${id[0]}axis${id.slice(1)}`)
@@ -123,8 +131,8 @@ function axesOf(data, layout) {
 const WORDS = ["text", "ticktext", "name"];
 
 /**
- * A figure whose texts are plain: Plotly takes tags, and a visitor's word may look like one. {html} in place of a text
- * is one that is marked up and whose words are escaped already.
+ * A figure whose texts are plain: Plotly takes tags, and a visitor's word may look like one. {html}
+ * in place of a text is one that is marked up and whose words are escaped already.
  */
 function plainly(value, key = "") {
   if (typeof value === "string") {
@@ -151,7 +159,10 @@ export const plotsIn = (marks) =>
     mark.kind === "group" ? plotsIn(mark.marks) : mark.kind === "plot" ? [mark] : []
   );
 
-/** A figure as it stands in a picture, on the page and in a file: with what is the same for all of them. */
+/**
+ * A figure as it stands in a picture, on the page and in a file: with what is the same for all of
+ * them.
+ */
 export function dress({ data, layout, box }, { big = false, revision = "" } = {}) {
   return {
     data: data.map((trace) => ({ hoverinfo: "none", showlegend: false, ...plainly(trace) })),
@@ -180,8 +191,8 @@ export function dress({ data, layout, box }, { big = false, revision = "" } = {}
 
 /**
  * @param {HTMLElement} paper around the picture
- * @param {{address: string | null, selected: (boxes: any[]) => void, moved: () => void}} how address: of plotly.js;
- *   selected: what a box select holds; moved: a zoom or a pan has ended
+ * @param {{address: string | null, selected: (boxes: any[]) => void, moved: () => void}} how
+ *   address: of plotly.js; selected: what a box select holds; moved: a zoom or a pan has ended
  */
 export function plotsOf(paper, { address, selected, moved }) {
   const kept = []; // {node, plot, mark, home: Map(axis id -> range), revision, last}
@@ -326,7 +337,10 @@ export function plotsOf(paper, { address, selected, moved }) {
       return found;
     },
 
-    /** Where a place of the picture lies without zoom; within: a box in the plot, where the place may lie beyond it. */
+    /**
+     * Where a place of the picture lies without zoom; within: a box in the plot, where the place
+     * may lie beyond it.
+     */
     home(x, y, within = { x0: x, x1: x, y0: y, y1: y }) {
       const found = under((within.x0 + within.x1) / 2, (within.y0 + within.y1) / 2);
       if (!found) return [x, y];

@@ -1,5 +1,5 @@
-// The exercises that this browser has seen solved, and the code that says so. They are kept in the browser alone; where
-// storage is denied, the open page remembers them.
+// The exercises that this browser has seen solved, and the code that says so. They are kept in the
+// browser alone; where storage is denied, the open page remembers them.
 
 const NAME = "tfe-exercises";
 const CHECK = 36 ** 4; // values of the code's last four letters
@@ -37,8 +37,8 @@ function checkNumber(text) {
 }
 
 /**
- * The code of what is solved: one bit an exercise, and four letters that tell a mistyped code and another version of
- * the exercises.
+ * The code of what is solved: one bit an exercise, and four letters that tell a mistyped code and
+ * another version of the exercises.
  * @param {string[]} ids of all exercises, in their order
  * @param {(id: string) => boolean} isSolved
  */

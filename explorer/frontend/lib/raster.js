@@ -25,7 +25,8 @@ export function table(stops, gamma = 1) {
 }
 
 /**
- * An ImageData on a canvas of its own: one canvas for all would be copied whole whenever the next picture is put on it.
+ * An ImageData on a canvas of its own: one canvas for all would be copied whole whenever the next
+ * picture is put on it.
  */
 function sheet(pixels) {
   const made = Object.assign(document.createElement("canvas"), {
@@ -37,8 +38,8 @@ function sheet(pixels) {
 }
 
 /**
- * Draws an ImageData at another size, without smoothing where nothing else is said. crop: {left, top, columns, rows},
- * what of it
+ * Draws an ImageData at another size, without smoothing where nothing else is said. crop: {left,
+ * top, columns, rows}, what of it
  */
 export function enlarge(context, pixels, { x, y, width, height, crop = null, smooth = false }) {
   Object.assign(context, { imageSmoothingEnabled: smooth, imageSmoothingQuality: "high" });
@@ -56,7 +57,10 @@ export function enlarge(context, pixels, { x, y, width, height, crop = null, smo
   );
 }
 
-/** Gives a canvas its size in CSS pixels at the screen's own resolution; returns its context, scaled to CSS pixels. */
+/**
+ * Gives a canvas its size in CSS pixels at the screen's own resolution; returns its context, scaled
+ * to CSS pixels.
+ */
 export function fit(canvas, width, height, grown = 1) {
   const ratio = Math.max(1, (window.devicePixelRatio || 1) * grown);
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -99,14 +103,14 @@ function remembered(how, w, h) {
 }
 
 /**
- * Paints rows × columns values into a rectangle of CSS pixels. Where several values share one pixel the largest shows,
- * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour, "none" for
- * none.
+ * Paints rows × columns values into a rectangle of CSS pixels. Where several values share one pixel
+ * the largest shows, so that a thin diagonal survives in a small picture. NaN is "not allowed" and
+ * takes the `empty` colour, "none" for none.
  * @param {CanvasRenderingContext2D} context from fit()
- * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray, empty: string, low?:
- * number, high?: number,
- *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number}} how data: it is not changed
- *   once it was drawn
+ * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray,
+ * empty: string, low?: number, high?: number,
+ *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number}} how
+ *   data: it is not changed once it was drawn
  */
 export function paint(context, how) {
   const { x, y, width, height, radius = 0, alpha = 1 } = how;
@@ -166,12 +170,15 @@ function drawn({ data, rows, columns, colours, empty, low = 0, high = 1 }, w, h)
   return pixels;
 }
 
-/** The border of a mask over pixels, `inset` px inside of it, as an SVG path. cell: px of a pixel. */
+/**
+ * The border of a mask over pixels, `inset` px inside of it, as an SVG path. cell: px of a pixel.
+ */
 export function border(mask, rows, columns, cell, inset) {
   const inside = (row, column) =>
     row >= 0 && column >= 0 && row < rows && column < columns &&
     mask[row * columns + column] > 0;
-  // "column,row" of a corner -> the directions in which the border goes on from it, the inside at its right hand
+  // "column,row" of a corner -> the directions in which the border goes on from it, the inside at
+  // its right hand
   const next = new Map();
   const side = (column, row, dx, dy) => {
     const name = `${column},${row}`;

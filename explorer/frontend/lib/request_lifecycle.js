@@ -1,5 +1,6 @@
-// A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, overtaken by a
-// newer one, lost and sent again (connection.js), or abandoned. It outlives a reload of the page.
+// A wish of the page on its way: sent to the model or taken from what the server holds ready,
+// stopped, overtaken by a newer one, lost and sent again (connection.js), or abandoned. It outlives
+// a reload of the page.
 
 import { drop, standing } from "./connection.js";
 import { keep, kept } from "./session_storage.js";
@@ -7,11 +8,15 @@ import { bus, onOpen, refuseLink, request } from "./state.js";
 import { isStored, late, overtake, show as showStored, stored } from "./stored.js";
 
 const MODEL = "ask ask"; // the event by which the model is asked
-// The wish that was sent to the model, {detail, changes, at: the request in view}, until it is answered.
-// By the frame's name too: the sides of a comparison are one tab, which remembers for all of them.
+// The wish that was sent to the model, {detail, changes, at: the request in view}, until it is
+// answered. By the frame's name too: the sides of a comparison are one tab, which remembers for all
+// of them.
 const KEPT = `tfe-wish ${window.name} ${location.pathname}`;
 
-/** Was this page loaded anew, or the page whose frame it is? Whoever follows a link wants what the link says. */
+/**
+ * Was this page loaded anew, or the page whose frame it is? Whoever follows a link wants what the
+ * link says.
+ */
 function isReload() {
   const reloads = (of) => of.performance.getEntriesByType("navigation")[0]?.type === "reload";
   try {
@@ -24,11 +29,12 @@ function isReload() {
 const canonical = (query) => new URLSearchParams(query ?? "").toString();
 
 /**
- * @param {{emit: {ask: Function, stop: Function}, first: string, noLink: {en: string, zh: string}, paint: () => void,
- * restore?: (detail: {query: string, set?: object}) => void}} how
- *   first: the query of the example that the bare address stands for. noLink: why a result without a query has no link.
- *   paint: called when `pending`, `stopped`, `lost` or `abandoned` changed. restore: called with the wish that was under
- *   way when the page was loaded anew, before it is sent again.
+ * @param {{emit: {ask: Function, stop: Function}, first: string, noLink: {en: string, zh: string},
+ * paint: () => void, restore?: (detail: {query: string, set?: object}) => void}} how
+ *   first: the query of the example that the bare address stands for. noLink: why a result without
+ *   a query has no link. paint: called when `pending`, `stopped`, `lost` or `abandoned` changed.
+ *   restore: called with the wish that was under way when the page was loaded anew, before it is
+ *   sent again.
  */
 export function asking({ emit, first, noLink, paint, restore }) {
   const home = canonical(first);
@@ -56,7 +62,10 @@ export function asking({ emit, first, noLink, paint, restore }) {
       return state === "abandoned" ? why : null;
     },
 
-    /** query: of the wish, where a stored result will do, else null. detail: what the server's model is asked. */
+    /**
+     * query: of the wish, where a stored result will do, else null. detail: what the server's model
+     * is asked.
+     */
     begin(query, detail, { opens = false, changes = false } = {}) {
       const before = pending;
       opened = opens;
@@ -123,7 +132,10 @@ export function asking({ emit, first, noLink, paint, restore }) {
       return true;
     },
 
-    /** From now on, other states of the page are asked for as links and steps want them; leave() is called before. */
+    /**
+     * From now on, other states of the page are asked for as links and steps want them; leave() is
+     * called before.
+     */
     follow(leave) {
       const open = (query) => {
         leave();
@@ -139,7 +151,8 @@ export function asking({ emit, first, noLink, paint, restore }) {
       return self.begin(null, left.detail, { changes: left.changes });
     },
   };
-  // A wish that is abandoned leaves the page free for others; it is under way again once somebody wants that.
+  // A wish that is abandoned leaves the page free for others; it is under way again once somebody
+  // wants that.
   bus.on("connection", () => {
     if (pending && self.abandoned) {
       [pending, abandoned] = [null, pending];

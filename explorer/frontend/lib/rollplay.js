@@ -1,10 +1,11 @@
-// What is heard, and where in the music one is: a sound file where there is one, else a silent clock.
+// What is heard, and where in the music one is: a sound file where there is one, else a silent
+// clock.
 
 import { el } from "./dom.js";
 
 /**
- * @param {{moved: () => void, changed: () => void, failed: () => void}} told moved: the place; changed: playing or not;
- * failed: the sound cannot be had
+ * @param {{moved: () => void, changed: () => void, failed: () => void}} told moved: the place;
+ * changed: playing or not; failed: the sound cannot be had
  */
 export function player({ moved, changed, failed }) {
   const audio = el("audio", { preload: "none" });

@@ -1,4 +1,5 @@
-// The box of a seed. What is typed stays there: what is no seed is refused in words, never replaced.
+// The box of a seed. What is typed stays there: what is no seed is refused in words, never
+// replaced.
 
 import { el } from "./dom.js";
 import { filled } from "./lang.js";
@@ -19,9 +20,10 @@ const TEXT = {
 };
 
 /**
- * @param {{most: number, className: string, onSeed: (seed: number) => void, onWrong: () => void, onEnter: () => void}}
- * how
- *   most: the largest seed. onSeed: hears of one that may be; onWrong: what stands there is none, or is refused now
+ * @param {{most: number, className: string, onSeed: (seed: number) => void, onWrong: () => void,
+ * onEnter: () => void}} how
+ *   most: the largest seed. onSeed: hears of one that may be; onWrong: what stands there is none,
+ *   or is refused now
  */
 export function seedBox({ most, className, onSeed, onWrong, onEnter }) {
   let shown = null; // the seed in force
@@ -71,7 +73,9 @@ export function seedBox({ most, className, onSeed, onWrong, onEnter }) {
     /** What is refused of it, once the visitor has left the box or wants a run. */
     refused: () => refused,
     judge,
-    /** The seed in force; anew: of another request, which takes the place of whatever stands there. */
+    /**
+     * The seed in force; anew: of another request, which takes the place of whatever stands there.
+     */
     show(seed, anew = false) {
       if (!anew && shown !== null && (seed === shown || wrong() !== null)) return;
       shown = seed;

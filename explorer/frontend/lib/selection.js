@@ -1,6 +1,7 @@
-// What is looked at, by the kind of its key in the address: how it is read, spelled, moved by an arrow key, and whether
-// a link names something that is there. The bounds of a key come from the picture: {count, pick}, {steps, first},
-// {layers, heads, names}, {rows, columns}, {counts}, {names}, {least, most}.
+// What is looked at, by the kind of its key in the address: how it is read, spelled, moved by an
+// arrow key, and whether a link names something that is there. The bounds of a key come from the
+// picture: {count, pick}, {steps, first}, {layers, heads, names}, {rows, columns}, {counts},
+// {names}, {least, most}.
 
 import { opened, upTo } from "./arrays.js";
 import { t } from "./lang.js";
@@ -25,7 +26,10 @@ export function headBeside(head, key, by, layers, heads) {
   return key === "layer" ? `${among(l + by, 1, layers)}.${h}` : `${l}.${among(h + by, 1, heads)}`;
 }
 
-/** Of the models that a run tells of side by side the one that is looked at; and the bounds of the key "model". */
+/**
+ * Of the models that a run tells of side by side the one that is looked at; and the bounds of the
+ * key "model".
+ */
 export const modelOf = (run, { model }) =>
   run.models.find(({ key }) => key === model) ?? run.models[0];
 export const modelsOf = (run) => ({
@@ -70,7 +74,8 @@ function sceneOf({ figure, pick }) {
 }
 
 /**
- * A picture is what its module exports, and what that has in common with others; it reads values with their arrays.
+ * A picture is what its module exports, and what that has in common with others; it reads values
+ * with their arrays.
  * @param {any} module
  * @returns {any}
  */
@@ -217,7 +222,10 @@ export function looking(picture, run, get) {
   return { look, bounds: picture.bounds?.(run, look, get) ?? bounds };
 }
 
-/** For `judge`: of each key of a picture, whether what a link names is there. bounds: of the run in view. */
+/**
+ * For `judge`: of each key of a picture, whether what a link names is there. bounds: of the run in
+ * view.
+ */
 export const thereOf = (picture, bounds) =>
   Object.fromEntries(
     Object.entries(picture.looks).map((

@@ -1,5 +1,5 @@
-// What this tab remembers while it is open. A frame of another site may be denied its storage; then the page itself
-// remembers.
+// What this tab remembers while it is open. A frame of another site may be denied its storage; then
+// the page itself remembers.
 
 const own = new Map();
 

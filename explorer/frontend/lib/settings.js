@@ -7,16 +7,16 @@ import { seedBox } from "./seed.js";
 
 /**
  * @param {any[]} controls of kind "number", "seed" or "select", as controls.py draws them
- * @param {{begin: (control: any) => string, changed: () => void, run: () => void, here: (control: any) => boolean}} how
- * begin: what stands
- *   there first. changed: one is set anew, or what stands in a box is none. run: ask for it now. here: does it belong
- *   to what is asked? Of
- *   one that does not, the default is; of one field there may be several controls, each with a value of its own
- * @returns {{node: HTMLElement, controls: any[], values: () => any, now: (field: string) => any, fields: () => any,
- * of: (fields: any) => string[], set: (fields: any) => void, refusal: () => any, judge: () => any, unsaid: () => boolean,
- * paint: () => void}}
- *   of: what of a request stands here, so that two can be compared. judge: as `refusal`, of what stands there now.
- *   unsaid: does something stand in a box that is none?
+ * @param {{begin: (control: any) => string, changed: () => void, run: () => void, here: (control:
+ * any) => boolean}} how begin: what stands
+ *   there first. changed: one is set anew, or what stands in a box is none. run: ask for it now.
+ *   here: does it belong to what is asked? Of one that does not, the default is; of one field there
+ *   may be several controls, each with a value of its own
+ * @returns {{node: HTMLElement, controls: any[], values: () => any, now: (field: string) => any,
+ * fields: () => any, of: (fields: any) => string[], set: (fields: any) => void, refusal: () => any,
+ * judge: () => any, unsaid: () => boolean, paint: () => void}}
+ *   of: what of a request stands here, so that two can be compared. judge: as `refusal`, of what
+ *   stands there now. unsaid: does something stand in a box that is none?
  */
 export function settingsOf(controls, { begin, changed, run, here }) {
   const made = controls.map((control) => ({ number: slider, seed, select })[control.kind](control));

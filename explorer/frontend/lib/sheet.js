@@ -1,5 +1,6 @@
-// What the Plotly figures of several pictures have in common: a sheet whose parts are placed in px as the pen places
-// them, heat maps in the colours of the theme, names along an axis, outlines of what is locked.
+// What the Plotly figures of several pictures have in common: a sheet whose parts are placed in px
+// as the pen places them, heat maps in the colours of the theme, names along an axis, outlines of
+// what is locked.
 
 import { upTo } from "./arrays.js";
 import { colour, ink, shade } from "./pen.js";
@@ -58,7 +59,8 @@ export function tokenLabel({ text, at }, { role = "", between = "<br>", size }) 
 }
 
 /**
- * An axis of tokens, {text, at} each: every so many, and those of a list that are locked, in the colour of their role.
+ * An axis of tokens, {text, at} each: every so many, and those of a list that are locked, in the
+ * colour of their role.
  */
 export function tokenAxis(names, { every = 1, list = [], role, between, size, index }) {
   // Has this name room: is it locked, or one of every so many and none that is locked too near?
@@ -114,8 +116,8 @@ export function lattice(rows, columns, more = {}) {
 }
 
 /**
- * Rectangles around a part of a map: one in the colour of its role, one inside of it that is seen on dark cells. cell,
- * row: px of a step along both axes
+ * Rectangles around a part of a map: one in the colour of its role, one inside of it that is seen
+ * on dark cells. cell, row: px of a step along both axes
  */
 export function outline({ x0, x1, y0, y1 }, role, width, { cell, row }, more = {}) {
   const box = (by, line) => ({
@@ -171,7 +173,10 @@ export const faint = (name, share) =>
   colour(name) + Math.round(255 * share).toString(16).padStart(2, "0");
 const tokenOf = (name) => (/^(#|rgb|var)/.test(name) ? name : `var(--${name})`);
 
-/** A subplot of a sheet; its shapes and traces stand in data of its axes, so that they follow zoom and pan. */
+/**
+ * A subplot of a sheet; its shapes and traces stand in data of its axes, so that they follow zoom
+ * and pan.
+ */
 class Part {
   constructor(sheet, box, number, { x, y }) {
     /** @type {Sheet} */
@@ -198,7 +203,10 @@ class Part {
     this.sheet.data.push(...traces.map((trace) => ({ ...trace, ...axes })));
   }
 
-  /** style: {fill, line, width, dash, alpha, layer}, colours by their tokens; place: of a Plotly shape */
+  /**
+   * style: {fill, line, width, dash, alpha, layer}, colours by their tokens; place: of a Plotly
+   * shape
+   */
   shape(place, { fill, line, width = 1, dash = "solid", alpha = 1, layer = "above" }) {
     this.sheet.shapes.push({
       ...this.refs,
@@ -224,8 +232,8 @@ class Part {
   }
 
   /**
-   * A text that changes while one points: alone it is drawn anew, unlike those of a trace. ground: the colour behind
-   * it, so many px high
+   * A text that changes while one points: alone it is drawn anew, unlike those of a trace. ground:
+   * the colour behind it, so many px high
    */
   note(x, y, text, { size = 12, weight = 400, colour: ink = "ink2", align = "left", ...more }) {
     const { ground = null, height } = more;
@@ -251,8 +259,8 @@ class Part {
 }
 
 /**
- * A Plotly figure whose parts are subplots at boxes of px, and whose texts stand where the pen would write them: all
- * texts are one trace, which is cheaper than an annotation for each.
+ * A Plotly figure whose parts are subplots at boxes of px, and whose texts stand where the pen
+ * would write them: all texts are one trace, which is cheaper than an annotation for each.
  */
 export class Sheet {
   constructor(pen) {
@@ -273,14 +281,18 @@ export class Sheet {
   }
 
   /**
-   * A subplot in a box of px. x, y: {range: [its value at the left or top, at the right or bottom], …more of the axis}
+   * A subplot in a box of px. x, y: {range: [its value at the left or top, at the right or bottom],
+   * …more of the axis}
    */
   part(box, axes) {
     this.parts.push(new Part(this, box, this.parts.length + 2, axes));
     return this.parts.at(-1);
   }
 
-  /** A text, y the middle of its letters. style: {size, weight, colour, face, align, room} as the pen takes it. */
+  /**
+   * A text, y the middle of its letters. style: {size, weight, colour, face, align, room} as the
+   * pen takes it.
+   */
   write(x, y, text, style = {}) {
     if (!text) return;
     const size = this.pen.type(style.size ?? 12);

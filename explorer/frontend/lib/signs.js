@@ -23,7 +23,10 @@ const TOKENS = {
   "\u007f": "␡",
 };
 
-/** A token as it is drawn: white space, control characters and marks that turn directions around become visible. */
+/**
+ * A token as it is drawn: white space, control characters and marks that turn directions around
+ * become visible.
+ */
 export function shown(text) {
   if (text === "") return "∅";
   return text.replace(/(?![\u200c\u200d])[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => {

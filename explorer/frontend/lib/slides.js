@@ -1,5 +1,6 @@
-// Pictures of the slides of the lecture. Nothing is stored of them: a lab's page, projected in a frame that nobody
-// sees, goes from step to step, and what it shows becomes a picture, in the language of this page, light as paper.
+// Pictures of the slides of the lecture. Nothing is stored of them: a lab's page, projected in a
+// frame that nobody sees, goes from step to step, and what it shows becomes a picture, in the
+// language of this page, light as paper.
 
 import { el } from "./dom.js";
 import { lang } from "./lang.js";
@@ -12,8 +13,8 @@ const PATIENCE = 20_000; // ms until a slide that is not drawn is left out
 const REST = 60_000; // ms that the frame stays after the last picture
 
 /**
- * The projected page as it stands, as a Blob; null where the browser draws no pages. Nodes around the figure are copied
- * without the rest.
+ * The projected page as it stands, as a Blob; null where the browser draws no pages. Nodes around
+ * the figure are copied without the rest.
  */
 export async function pictured(page = document) {
   const view = page.defaultView;
@@ -71,8 +72,8 @@ export async function pictured(page = document) {
 
 /**
  * The pictures of all steps, each drawn when it is first wished for, one at a time.
- * @returns {{want: (path: string, step: number) => Promise<string | null>, renew: () => void}} want: the address of a
- * picture, null where
+ * @returns {{want: (path: string, step: number) => Promise<string | null>, renew: () => void}}
+ * want: the address of a picture, null where
  *   none could be drawn. renew: the language is another one now
  */
 export function slides() {

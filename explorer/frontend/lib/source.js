@@ -1,5 +1,5 @@
-// Where a file that leaves the page comes from: the lab, its paper, and what was asked. Never the address of the
-// machine that serves it.
+// Where a file that leaves the page comes from: the lab, its paper, and what was asked. Never the
+// address of the machine that serves it.
 
 import { t } from "./lang.js";
 import { linkRefusal, read } from "./state.js";
@@ -12,7 +12,9 @@ export const from = (here) => {
   lab = here;
 };
 
-/** "Translation Transformer · Vaswani et al. (2017), Attention Is All You Need · arXiv 1706.03762" */
+/**
+ * "Translation Transformer · Vaswani et al. (2017), Attention Is All You Need · arXiv 1706.03762"
+ */
 export function source() {
   if (!lab) return "";
   return [
@@ -24,8 +26,8 @@ export function source() {
 }
 
 /**
- * The request and the view as they stand in the address after the "?": typed behind a lab's address, they show this
- * again. Empty where no link holds them.
+ * The request and the view as they stand in the address after the "?": typed behind a lab's
+ * address, they show this again. Empty where no link holds them.
  */
 export function asked() {
   if (linkRefusal()) return "";

@@ -1,11 +1,12 @@
-// What on a page speaks a language: nodes whose text, name or address is written anew whenever the language changes.
+// What on a page speaks a language: nodes whose text, name or address is written anew whenever the
+// language changes.
 
 import { onLang, t } from "./lang.js";
 
 /**
- * paints(node, write): write() is called by `paint` and in every new language; say, name: a text {en, zh} or a function
- * that
- * gives one; links: the function that gives an address. Each returns the node. paint: all of them, before `after`.
+ * paints(node, write): write() is called by `paint` and in every new language; say, name: a text
+ * {en, zh} or a function that gives one; links: the function that gives an address. Each returns
+ * the node. paint: all of them, before `after`.
  */
 export function speaking(after = () => {}) {
   const painters = [];

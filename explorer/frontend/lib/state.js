@@ -1,7 +1,7 @@
-// The page's state is its address: what was asked (the request, written by the server), what is looked at (keys with an
-// underscore), the guided step and the language. Nothing else is remembered, so a copied address shows exactly this
-// page. A run and a guided step are entries of the browser's history, so back and forward go through them; looking
-// around is none.
+// The page's state is its address: what was asked (the request, written by the server), what is
+// looked at (keys with an underscore), the guided step and the language. Nothing else is
+// remembered, so a copied address shows exactly this page. A run and a guided step are entries of
+// the browser's history, so back and forward go through them; looking around is none.
 
 import { lang, onLang } from "./lang.js";
 
@@ -22,7 +22,8 @@ export const bus = {
   },
 };
 
-// Where the page stands, which the browser may be told a moment later: what is written too often it does not take.
+// Where the page stands, which the browser may be told a moment later: what is written too often it
+// does not take.
 let shown = location.href;
 const OFTEN = 200; // ms between two writings of the address in the long run
 const AT_ONCE = 40; // writings that need not wait
@@ -56,7 +57,10 @@ function write(params, { enters = false } = {}) {
   else settle();
 }
 
-/** What is looked at: view.get("head") -> "3.5" or null; view.set({row: 9, col: null}); view.on(["row", "col"], fn). */
+/**
+ * What is looked at: view.get("head") -> "3.5" or null; view.set({row: 9, col: null});
+ * view.on(["row", "col"], fn).
+ */
 export const view = {
   get: (key) => read().get("_" + key),
   set(patch) {
@@ -91,7 +95,8 @@ for (const [old, name] of Object.entries(FORMER)) {
   if (view.get(old) !== null) view.set({ [name]: view.get(old), [old]: null });
 }
 
-// What the link that opened the page looks at, as long as nobody has looked elsewhere: it may name what is not there.
+// What the link that opened the page looks at, as long as nobody has looked elsewhere: it may name
+// what is not there.
 const linked = new Map(
   [...read()].filter(([key]) => key.startsWith("_")).map(([key, value]) => [key.slice(1), value]),
 );
@@ -106,8 +111,9 @@ export const tell = (sentence) => {
 export const told = [];
 
 /**
- * What a link names and is not there is said, and leaves the address. keys: {key: text -> is that there?}, judged on
- * the run that the view draws; query: of that run, for the address may be about another that is still on its way.
+ * What a link names and is not there is said, and leaves the address. keys: {key: text -> is that
+ * there?}, judged on the run that the view draws; query: of that run, for the address may be about
+ * another that is still on its way.
  */
 export function judge(keys, query) {
   if (request.get() && request.get() !== requestOf(new URLSearchParams(query))) return;
@@ -121,7 +127,10 @@ export function judge(keys, query) {
   }
 }
 
-/** For `judge`: is a head, "2.3" counted from 1, there? What is no pair of numbers names no head ("mean"). */
+/**
+ * For `judge`: is a head, "2.3" counted from 1, there? What is no pair of numbers names no head
+ * ("mean").
+ */
 export const headIn = (layers, heads) => (text) => {
   const [layer, head] = (/^(\d+)\.(\d+)$/.exec(text)?.slice(1) ?? [1, 1]).map(Number);
   return (/^[a-z]+$/.test(text) || text.includes(".")) && layer >= 1 && layer <= layers &&
@@ -148,7 +157,10 @@ export const request = {
   get: () => requestOf(read()),
   /** Is this query the run in view? */
   is: (query) => requestOf(new URLSearchParams(query)) === request.get(),
-  /** enters: it is a run of the visitor's, and back leads to what stood here when `leave` was called. */
+  /**
+   * enters: it is a run of the visitor's, and back leads to what stood here when `leave` was
+   * called.
+   */
   set(query, { enters = false } = {}) {
     const params = new URLSearchParams(query);
     for (const [key, value] of read()) if (!isRequest(key)) params.append(key, value);
@@ -175,9 +187,10 @@ export const step = {
 };
 
 /**
- * Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from a projected figure
- * to the next lab; "figure" on a phone that shows just the figure that was projected, which the address names
- * ("attention", or "attention.1"); "frame" where a page of ours takes pictures of the projected steps (lib/slides.js).
+ * Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from
+ * a projected figure to the next lab; "figure" on a phone that shows just the figure that was
+ * projected, which the address names ("attention", or "attention.1"); "frame" where a page of ours
+ * takes pictures of the projected steps (lib/slides.js).
  */
 export const lecture = {
   get: () => read().get("lecture"),
@@ -190,8 +203,8 @@ export const lecture = {
 };
 
 /**
- * Shows another state of this page: the widget that owns the input hears of the query, the others of the view.
- * enters: back leads to what stood here before.
+ * Shows another state of this page: the widget that owns the input hears of the query, the others
+ * of the view. enters: back leads to what stood here before.
  */
 export function open({ query = "", view: look = {}, step: number = 0, enters = true }) {
   const params = new URLSearchParams(query);
@@ -225,7 +238,8 @@ window.addEventListener("popstate", () => {
   const before = shown;
   shown = location.href;
   const params = read();
-  // The language and the way through the lecture are the visitor's own, whatever they were when the page stood here.
+  // The language and the way through the lecture are the visitor's own, whatever they were when the
+  // page stood here.
   for (const key of ["lecture", "lang", "__theme"]) {
     const now = new URL(before).searchParams.get(key);
     if (now === null) params.delete(key);
@@ -238,7 +252,10 @@ window.addEventListener("popstate", () => {
 
 let unheard = null; // a request opened before the owner of the input had arrived
 
-/** Calls fn(query) when another request is to be shown; the owner of the input sends it to the server. */
+/**
+ * Calls fn(query) when another request is to be shown; the owner of the input sends it to the
+ * server.
+ */
 export function onOpen(fn) {
   const stop = listen("open", fn);
   if (unheard !== null) {
@@ -273,8 +290,8 @@ export const link = () => shown;
 let refusal = null;
 
 /**
- * The sentence {en, zh} that says why this view has no link, or null; the server's answer sets it with
- * refuseLink(sentence or null).
+ * The sentence {en, zh} that says why this view has no link, or null; the server's answer sets it
+ * with refuseLink(sentence or null).
  */
 export const linkRefusal = () => refusal;
 export const refuseLink = (sentence) => {

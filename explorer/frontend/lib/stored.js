@@ -1,5 +1,5 @@
-// Results that the server holds ready, for examples and guided steps: fetched like a picture, without waiting in its
-// queue.
+// Results that the server holds ready, for examples and guided steps: fetched like a picture,
+// without waiting in its queue.
 
 import { drop, send } from "./connection.js";
 import { bus, request } from "./state.js";
@@ -16,10 +16,16 @@ const addresses = new Map(
     .map(([query, address]) => [canonical(query), address]),
 );
 
-/** Does the server hold the result of this request (the request part of a permalink, "" for the first example)? */
+/**
+ * Does the server hold the result of this request (the request part of a permalink, "" for the
+ * first example)?
+ */
 export const isStored = (query) => addresses.has(canonical(query));
 
-/** What each widget of the page draws of it, {name: value}; null where the server must be asked after all. */
+/**
+ * What each widget of the page draws of it, {name: value}; null where the server must be asked
+ * after all.
+ */
 export async function stored(query) {
   try {
     const answer = await fetch(addresses.get(canonical(query)));
@@ -34,8 +40,8 @@ bus.on("ahead", ({ query }) =>
   isStored(query) && !request.is(query) &&
   fetch(addresses.get(canonical(query))).then((answer) => answer.blob()).catch(() => null));
 
-// Where a link or a step opens another run than the page was written with, no picture is seen (document.py) until it
-// has drawn of that run.
+// Where a link or a step opens another run than the page was written with, no picture is seen
+// (document.py) until it has drawn of that run.
 const page = document.documentElement.classList;
 const drawings = []; // promises
 /** Nothing more is to come for the link: every picture is seen once it stands. */
@@ -50,8 +56,8 @@ bus.on("asking", (yes) => {
 });
 
 /**
- * Draws a stored result: every widget named in it gets its value, as if it had come as an answer; those still on their
- * way get it later.
+ * Draws a stored result: every widget named in it gets its value, as if it had come as an answer;
+ * those still on their way get it later.
  */
 export function show(values) {
   wishes += 1;
@@ -60,8 +66,9 @@ export function show(values) {
 }
 
 /**
- * The same events; each says the how-manieth wish of the page it is, and the server says it again in its answers
- * (explorer/page/wiring.py). Until then it is under way (connection.js); who stops waits for nothing.
+ * The same events; each says the how-manieth wish of the page it is, and the server says it again
+ * in its answers (explorer/page/wiring.py). Until then it is under way (connection.js); who stops
+ * waits for nothing.
  */
 const numbered = (name, emit) =>
   Object.fromEntries(
@@ -80,8 +87,8 @@ const numbered = (name, emit) =>
 let overtaken = 0; // the newest wish that a newer one for the run in view has overtaken
 
 /**
- * A new run is wished for, or a change of the one in view: what answers an older wish comes too late from now on, a
- * refusal too.
+ * A new run is wished for, or a change of the one in view: what answers an older wish comes too
+ * late from now on, a refusal too.
  */
 export const overtake = () => {
   overtaken = wishes;
@@ -95,8 +102,8 @@ export const late = (value) => value?.wished <= overtaken;
 let answering = new Set(); // names of the widgets that the answer to a wish draws
 
 /**
- * All these widgets draw answers to the wishes of one input bar: what answers an overtaken wish is drawn by none of
- * them.
+ * All these widgets draw answers to the wishes of one input bar: what answers an overtaken wish is
+ * drawn by none of them.
  */
 export const guard = (names) => {
   answering = new Set(names);
@@ -114,7 +121,8 @@ function keep(order, name, value) {
 }
 
 /**
- * What the widgets draw of a finished run of this request, {name: value}, where it was in view not long ago; else null.
+ * What the widgets draw of a finished run of this request, {name: value}, where it was in view not
+ * long ago; else null.
  */
 export const kept = (query) =>
   runs.findLast(({ values }) =>
@@ -126,12 +134,12 @@ export const kept = (query) =>
 export const peek = (values) => bus.fire("peek", values);
 
 /**
- * Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing
- * is drawn twice.
+ * Mounts a widget so that stored results reach it too, that nothing older comes after something
+ * newer, and that nothing is drawn twice.
  *
- * Its root says what it has drawn: data-view is the widget's name, data-state the state of the value drawn ("stored",
- * "live", "running" …, "" for a value without one), data-wish the number of the wish that this value answers, 0 for the
- * page's first.
+ * Its root says what it has drawn: data-view is the widget's name, data-state the state of the
+ * value drawn ("stored", "live", "running" …, "" for a value without one), data-wish the number of
+ * the wish that this value answers, 0 for the page's first.
  */
 export function mount(name, module, root, props, emit, watch) {
   const drawing = [];

@@ -6,8 +6,8 @@ import { signed } from "./signs.js";
 const LONGEST = 200; // rows of a table that stand at once
 
 /**
- * A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. Of one longer than
- * `longest` the rows around it.
+ * A table {caption, columns, rows, here} as an element; here: the number of a row that stands out.
+ * Of one longer than `longest` the rows around it.
  */
 export function tableOf({ caption, columns, rows, here = null }, longest = LONGEST) {
   const cell = (value, i, row) =>

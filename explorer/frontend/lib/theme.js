@@ -1,4 +1,5 @@
-// Light and dark. Dark is the class "dark" on body, Gradio's own convention; whoever sets it, we follow.
+// Light and dark. Dark is the class "dark" on body, Gradio's own convention; whoever sets it, we
+// follow.
 
 import { onPage } from "./dom.js";
 import { keep, kept } from "./session_storage.js";
@@ -31,7 +32,10 @@ const onResolution = (fn) =>
     fn();
   }, { once: true });
 
-/** Calls fn whenever what a canvas holds is to be painted anew: in other colours, or at the screen's new resolution. */
+/**
+ * Calls fn whenever what a canvas holds is to be painted anew: in other colours, or at the screen's
+ * new resolution.
+ */
 export function onPaint(fn) {
   onTheme(fn);
   onResolution(fn);

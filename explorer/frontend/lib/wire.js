@@ -1,7 +1,8 @@
-// Between Gradio's script and the server: an event is sent (queue/join), and one stream (queue/data) says what comes of
-// all of them. Gradio's script takes a stream that broke for an open one, opens no other, and waits for ever. So a stream
-// that breaks, cannot be opened, or says nothing for too long ends here as one that the server has ended: with the word
-// that it knows nothing of the page. What had no answer is lost (lib/connection.js).
+// Between Gradio's script and the server: an event is sent (queue/join), and one stream
+// (queue/data) says what comes of all of them. Gradio's script takes a stream that broke for an
+// open one, opens no other, and waits for ever. So a stream that breaks, cannot be opened, or says
+// nothing for too long ends here as one that the server has ended: with the word that it knows
+// nothing of the page. What had no answer is lost (lib/connection.js).
 
 import { finish, lose, refuse } from "./connection.js";
 
@@ -16,8 +17,8 @@ const GONE =
   '"success":false}\n\ndata: {"msg":"close_stream","event_id":null}\n\n';
 const MESSAGE = /^data: \{"msg":"(\w+)"(?:,"event_id":"(\w+)"(,"output":\{"error":)?)?/;
 
-// How often the page has lost its stream. It then asks under another name: the server may take a stream that broke
-// beyond its sight for an open one, and send the answers there.
+// How often the page has lost its stream. It then asks under another name: the server may take a
+// stream that broke beyond its sight for an open one, and send the answers there.
 let losses = 0;
 const named = (session) => (losses ? `${session}.${losses}` : session);
 const taken = new Map(); // event -> number of the wish that the server has taken and not answered
@@ -58,7 +59,10 @@ function answered(event, failed) {
   taken.delete(event);
 }
 
-/** An event: `pass` fetches. Throws where the server has not taken it, which Gradio's script takes without a word. */
+/**
+ * An event: `pass` fetches. Throws where the server has not taken it, which Gradio's script takes
+ * without a word.
+ */
 async function join(pass, address, how) {
   const body = JSON.parse(how.body);
   const number = body.event_data?.wished;

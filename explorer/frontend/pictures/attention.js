@@ -1,6 +1,6 @@
-// Attention: all heads small, one head large, with the sentence that says what it shows. The server sends the weights
-// once; from then on every look is the browser's own, except the exact rows of a map that is pooled. The value is made
-// by explorer/figures/attention.py.
+// Attention: all heads small, one head large, with the sentence that says what it shows. The server
+// sends the weights once; from then on every look is the browser's own, except the exact rows of a
+// map that is pooled. The value is made by explorer/figures/attention.py.
 
 import { upTo } from "../lib/arrays.js";
 import { el } from "../lib/dom.js";
@@ -107,8 +107,8 @@ export function bounds(run, look, get = (_key) => null) {
     ? [run.pick.row, run.pick.col]
     : it.telling(now.name);
   made.row = { count: it.rows, pick: free ? (row ?? place[0]) : null };
-  // A row without a key shows its strongest key, whichever head is looked at; one that has stopped asks nothing any
-  // more.
+  // A row without a key shows its strongest key, whichever head is looked at; one that has stopped
+  // asks nothing any more.
   const map = it.map(now.name);
   const alone = look.row?.length === 1 &&
     !it.gone(look.row[0], look.stat === "head" ? now.layer : 0) &&
@@ -126,8 +126,8 @@ const trails = (run, look, get) =>
   !(get("row") === null && held(run, run.kinds.get(look.kind), get) === null);
 
 /**
- * What is locked with what a visitor locks: the same cell while heads are compared, the step and the position of other
- * views.
+ * What is locked with what a visitor locks: the same cell while heads are compared, the step and
+ * the position of other views.
  */
 export function completes(run, look, patch, { get, add }) {
   const [it, out, loose] = [run.kinds.get(look.kind), { ...patch }, trails(run, look, get)];
@@ -151,8 +151,8 @@ export function completes(run, look, patch, { get, add }) {
     if (steps(it) && "head" in patch) out.step = out.head.split(".")[0];
   }
   if ("kind" in patch && patch.kind !== look.kind) {
-    // The same queries: the row stays locked, so that one word's looks can be compared. Otherwise a telling cell of the
-    // new map.
+    // The same queries: the row stays locked, so that one word's looks can be compared. Otherwise a
+    // telling cell of the new map.
     const [from, to] = [it, run.kinds.get(patch.kind)];
     const same = look.row.length && from.kind.queries.join("\n") === to.kind.queries.join("\n");
     Object.assign(out, {
@@ -363,7 +363,8 @@ function single(run, look, now, pen, x, y) {
   const inside = (list, start, count) =>
     list.map((one) => one - start).filter((one) => one >= 0 && one < count);
   const { queries, keys, query_space: qs, key_space: ks } = it.kind;
-  // Rows are pieces of the answer, or positions of the page: other views that show these point at them.
+  // Rows are pieces of the answer, or positions of the page: other views that show these point at
+  // them.
   const pos = (
     i,
   ) => (run.positions || steps(it)

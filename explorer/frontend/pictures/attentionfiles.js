@@ -1,5 +1,5 @@
-// What leaves the page of an attention: tables and arrays with the names of their rows and columns and what their
-// numbers are.
+// What leaves the page of an attention: tables and arrays with the names of their rows and columns
+// and what their numbers are.
 
 import { filed, upTo } from "../lib/arrays.js";
 import { t } from "../lib/lang.js";
@@ -62,7 +62,8 @@ export function linesOf({ it, key, name }) {
 }
 
 /**
- * A line for each key, a column for each exact row of the chosen block; null while no block is chosen under one head.
+ * A line for each key, a column for each exact row of the chosen block; null while no block is
+ * chosen under one head.
  */
 export function exactLines({ it }, { exact }) {
   if (!exact) return null;
@@ -106,8 +107,8 @@ export function arraysOf({ it, key, name }, { run, exact }) {
 }
 
 /**
- * The map in view by blocks, and the exact rows of the chosen one; every head in whole steps of 1/255, as the browser
- * has it.
+ * The map in view by blocks, and the exact rows of the chosen one; every head in whole steps of
+ * 1/255, as the browser has it.
  */
 function blocks(it, key, name, exact) {
   const by = pooling(it).replace("×", "x").replaceAll(/\W+/g, "_");

@@ -1,5 +1,5 @@
-// The exact rows of a map whose cells stand for several pairs: the server is asked for those of one block
-// (explorer/values/exact_rows.py). What has come travels along in a saved page.
+// The exact rows of a map whose cells stand for several pairs: the server is asked for those of one
+// block (explorer/values/exact_rows.py). What has come travels along in a saved page.
 
 import { looksOf, rowsAt } from "../lib/exact_rows.js";
 
@@ -8,11 +8,10 @@ const LEVELS = 65535; // of a weight
 /**
  * @param {() => void} again called when rows have come
  * @param {Record<string, string>} [held] those of a saved page, which asks nobody
- * @returns {{of: (it: any, layer: number, head: number, block: number) => import("../lib/maps.js").Exact |
- * null,
- *   ask: Function, trouble: () => string, held: () => any}}
- *   of: the exact rows behind a row of a map; null while they are not here. ask: a hand goes to that row, also to one
- *   that failed before
+ * @returns {{of: (it: any, layer: number, head: number, block: number) =>
+ * import("../lib/maps.js").Exact | null,
+ *   ask: Function, trouble: () => string, held: () => any}} of: the exact rows behind a row of a
+ *   map; null while they are not here. ask: a hand goes to that row, also to one that failed before
  */
 export function exactRows(again, held = null) {
   const looks = looksOf(again, held);

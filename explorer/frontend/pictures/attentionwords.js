@@ -1,5 +1,5 @@
-// Every text of an attention beside its sentence; STEPS: what is called otherwise where one block is used step after
-// step.
+// Every text of an attention beside its sentence; STEPS: what is called otherwise where one block
+// is used step after step.
 
 export const TEXT = {
   title: { en: "Attention", zh: "注意力" },

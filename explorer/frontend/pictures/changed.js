@@ -1,5 +1,5 @@
-// What pictures of a change have in common: the line of a model with its one signed number, the computed sentence, the
-// lines of a text file.
+// What pictures of a change have in common: the line of a model with its one signed number, the
+// computed sentence, the lines of a text file.
 
 import { filed } from "../lib/arrays.js";
 import { roles, t } from "../lib/lang.js";
@@ -19,8 +19,8 @@ const TEXT = {
 };
 
 /**
- * A model's name, its one number large, and from what to what it goes, in the first `wide` px. Returns where it ends.
- * one: {name, before, after, unit, digits = 2}
+ * A model's name, its one number large, and from what to what it goes, in the first `wide` px.
+ * Returns where it ends. one: {name, before, after, unit, digits = 2}
  */
 export function headline(pen, y, { name, before, after, unit, digits = 2 }, wide = pen.width) {
   const [size, big] = pen.big ? [20, 44] : [12, 24];
@@ -43,8 +43,8 @@ export const both = ({ before, after }, unit) =>
   filed(Float64Array.of(before, after), "before, after", unit);
 
 /**
- * The parts of a picture that are the same for all: each(run) gives {key, name, before, after, unit, digits, more:
- * lines} of every model.
+ * The parts of a picture that are the same for all: each(run) gives {key, name, before, after,
+ * unit, digits, more: lines} of every model.
  */
 export const comparison = (each) => ({
   title: () => TEXT.title,

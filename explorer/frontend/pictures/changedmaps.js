@@ -1,5 +1,6 @@
-// Attention before and after a change, in three equal pictures, the difference beside both; the texts, the one number
-// and the words that are read again. The value is made by explorer/figures/maps.py and explorer/components/change_panel.py.
+// Attention before and after a change, in three equal pictures, the difference beside both; the
+// texts, the one number and the words that are read again. The value is made by
+// explorer/figures/maps.py and explorer/components/change_panel.py.
 
 import { filed } from "../lib/arrays.js";
 import { number, plus } from "../lib/signs.js";
@@ -102,8 +103,8 @@ const point = (map, box, pen) =>
   });
 
 /**
- * Both texts, what vanished and what is new marked; and the words that are read again, those whose probability moved
- * set off.
+ * Both texts, what vanished and what is new marked; and the words that are read again, those whose
+ * probability moved set off.
  */
 export function below(run) {
   const marked = (runs) =>

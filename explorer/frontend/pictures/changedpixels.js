@@ -1,6 +1,6 @@
-// Pictures before and after a change, as each model makes them: before, after and the difference in equal sizes, and
-// one signed number: how much dearer the picture before becomes; where it is told, pixel by pixel too. The value is
-// made by explorer/figures/pairs.py.
+// Pictures before and after a change, as each model makes them: before, after and the difference in
+// equal sizes, and one signed number: how much dearer the picture before becomes; where it is told,
+// pixel by pixel too. The value is made by explorer/figures/pairs.py.
 
 import { filed } from "../lib/arrays.js";
 import { number, plus } from "../lib/signs.js";

@@ -1,6 +1,6 @@
-// Music before and after a change, as each model makes it: its roll before, after and the difference on one scale, one
-// signed number: how much dearer the notes before become; and both can be heard. The value is made by
-// explorer/figures/rollpairs.py.
+// Music before and after a change, as each model makes it: its roll before, after and the
+// difference on one scale, one signed number: how much dearer the notes before become; and both can
+// be heard. The value is made by explorer/figures/rollpairs.py.
 
 import { filed, upTo } from "../lib/arrays.js";
 import { both, comparison, headline, WHICH } from "./changed.js";

@@ -1,6 +1,6 @@
-// The same characters before and after a change, as each model reads them: one number, three strips on one scale, what
-// it writes or answers each time. Each model that the change reaches is shown in turn; of the others one line says so.
-// Made by explorer/figures/sides.py.
+// The same characters before and after a change, as each model reads them: one number, three strips
+// on one scale, what it writes or answers each time. Each model that the change reaches is shown in
+// turn; of the others one line says so. Made by explorer/figures/sides.py.
 
 import { filed, upTo } from "../lib/arrays.js";
 import { ceiling, mark, number, plus } from "../lib/signs.js";
@@ -332,7 +332,10 @@ const boxOf = (which, title, ...inside) =>
     }, ...inside),
   );
 
-/** Both texts that were written: what they share, what vanished, what is new; each scrolled to where they part. */
+/**
+ * Both texts that were written: what they share, what vanished, what is new; each scrolled to where
+ * they part.
+ */
 function writing([first, second]) {
   const [a, b] = [[...first], [...second]]; // whole characters, so that no half of one is left over
   let count = 0;
@@ -361,8 +364,8 @@ function writing([first, second]) {
 }
 
 /**
- * What the model says before and after, letter by letter: those that changed are marked, right ones and wrong ones each
- * in their way.
+ * What the model says before and after, letter by letter: those that changed are marked, right ones
+ * and wrong ones each in their way.
  */
 function answering({ answers, first }) {
   const [before, after, right] = answers.map((text) => [...text]);

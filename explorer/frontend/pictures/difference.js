@@ -1,5 +1,6 @@
-// The difference of two maps of weights of one shape, the left one minus the right one, and beside each row how much of
-// it both share. The value is made by components/compare.js of what both sides draw.
+// The difference of two maps of weights of one shape, the left one minus the right one, and beside
+// each row how much of it both share. The value is made by components/compare.js of what both sides
+// draw.
 
 import { upTo } from "../lib/arrays.js";
 import { parts, t } from "../lib/lang.js";

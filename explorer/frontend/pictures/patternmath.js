@@ -1,6 +1,7 @@
-// Which earlier positions a position attends to, and over how many steps it is reached: the browser's side of
-// models/layers/patterns.py. strided: A1 = {max(0, i − l) … i}, A2 = {j : (i − j) mod l = 0}; fixed: A1 = own block, A2
-// = the last c of every block; always j ≤ i. Nothing here touches the page or another module.
+// Which earlier positions a position attends to, and over how many steps it is reached: the
+// browser's side of models/layers/patterns.py. strided: A1 = {max(0, i − l) … i}, A2 = {j : (i − j)
+// mod l = 0}; fixed: A1 = own block, A2 = the last c of every block; always j ≤ i. Nothing here
+// touches the page or another module.
 
 export const KINDS = ["full", "strided", "fixed"];
 export const USES = ["interleaved", "merged", "split"];
@@ -58,8 +59,8 @@ export function count({ kind, l, c }, i) {
 }
 
 /**
- * {pairs, busiest, at}: pairs of a pattern over `length` positions, the most that one query attends to, and the first
- * query that does.
+ * {pairs, busiest, at}: pairs of a pattern over `length` positions, the most that one query attends
+ * to, and the first query that does.
  */
 export function counted(pattern, length) {
   let [pairs, busiest, at] = [0, 0, 0];
@@ -83,9 +84,10 @@ export function connectivity(pattern, length) {
 
 /**
  * How the positions 0 … i reach position i, by search from i along the pairs of the pattern.
- * @returns {{steps: Int16Array, via: Int16Array}} steps: 0 itself, 1 what it attends to, 2 over one position between …,
- * −1 where nothing leads
- *   to it. via: through which position a key comes, the latest there is; itself where one step suffices.
+ * @returns {{steps: Int16Array, via: Int16Array}} steps: 0 itself, 1 what it attends to, 2 over one
+ * position between …, −1 where nothing leads
+ *   to it. via: through which position a key comes, the latest there is; itself where one step
+ *   suffices.
  */
 export function reach(pattern, i) {
   const steps = new Int16Array(i + 1).fill(-1);
@@ -108,7 +110,10 @@ export function reach(pattern, i) {
   return { steps, via };
 }
 
-/** The positions that a path from `from` to `to` runs through, both ends included; null where nothing leads there. */
+/**
+ * The positions that a path from `from` to `to` runs through, both ends included; null where
+ * nothing leads there.
+ */
 export function path(pattern, from, to) {
   const { steps, via } = reach(pattern, to);
   if (from > to || steps[from] < 0) return null;
@@ -121,9 +126,10 @@ export function path(pattern, from, to) {
 /**
  * Searches from every position, one at each turn of the generator; `found` fills meanwhile.
  * @param {{kind: string, l: number, c: number}} pattern
- * @returns {{found: {done: number, steps: Uint8Array, tally: number[], missing: number}, turns: Generator}} done:
- * positions searched. steps: (query, key)
- *   or LATER. tally: how many pairs j ≤ i are joined in 0, 1, 2 … steps. missing: how many are not joined at all
+ * @returns {{found: {done: number, steps: Uint8Array, tally: number[], missing: number}, turns:
+ * Generator}} done: positions searched. steps: (query, key)
+ *   or LATER. tally: how many pairs j ≤ i are joined in 0, 1, 2 … steps. missing: how many are not
+ *   joined at all
  */
 export function search(pattern, length) {
   const found = {
@@ -150,8 +156,8 @@ export function search(pattern, length) {
 }
 
 /**
- * With which factor the heads of a layer attend, from the first head on: [how many heads, "first" | "second" |
- * "union"][]. Two heads at least.
+ * With which factor the heads of a layer attend, from the first head on: [how many heads, "first" |
+ * "second" | "union"][]. Two heads at least.
  */
 export function ofHeads({ kind }, use, layer, heads) {
   if (kind === "full" || use === "merged") return [[heads, "union"]];
@@ -164,8 +170,8 @@ export function ofHeads({ kind }, use, layer, heads) {
 }
 
 /**
- * Of how many positions position i knows after 1, 2 … layers, itself included: what a layer's heads see, and what the
- * sum around it carries on.
+ * Of how many positions position i knows after 1, 2 … layers, itself included: what a layer's heads
+ * see, and what the sum around it carries on.
  */
 export function known(pattern, use, i, layers, heads) {
   return Array.from({ length: layers }, (_, top) => {

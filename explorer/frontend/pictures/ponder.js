@@ -1,6 +1,7 @@
-// Every position thinks for as long as it needs: its steps as blocks, its halting probability adding up to 1 − ε, the
-// rest of it for the last step, and what the answer would be if all stopped now. Short positions stand side by side,
-// sentences one below the other, a single position lies on its side. The value is made by explorer/figures/ponder.py.
+// Every position thinks for as long as it needs: its steps as blocks, its halting probability
+// adding up to 1 − ε, the rest of it for the last step, and what the answer would be if all stopped
+// now. Short positions stand side by side, sentences one below the other, a single position lies on
+// its side. The value is made by explorer/figures/ponder.py.
 
 import { filed, upTo } from "../lib/arrays.js";
 import { el } from "../lib/dom.js";
@@ -40,7 +41,10 @@ export function read(value, { texts }) {
     far: at("distance"),
     /** h_1 + … + h_n as the halting unit gave them, also beyond 1 − ε. */
     sum: (p, n) => upTo(n, (i) => run.h(p, i + 1)).reduce((a, b) => a + b, 0),
-    /** What stands at a position: where it waits for a sign of the answer, the sign that it would give after a step. */
+    /**
+     * What stands at a position: where it waits for a sign of the answer, the sign that it would
+     * give after a step.
+     */
     given(p, step) {
       const place = value.signs && value.positions[p] === "_" ? value.wanted.indexOf(p) : -1;
       const said = value.stopped[step - 1].answer;
@@ -175,7 +179,8 @@ export function beside(run, { pos, step }) {
         `, ε = ${rounded(1 - run.threshold)}`,
       ),
     ),
-    // The table of every position gets the room of the longest, so that nothing moves when another one is looked at.
+    // The table of every position gets the room of the longest, so that nothing moves when another
+    // one is looked at.
     el(
       "div",
       { class: "tfe-ponder-sumbody" },

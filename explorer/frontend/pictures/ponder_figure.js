@@ -1,6 +1,6 @@
-// Adaptive computation as a Plotly figure: a block for each step, the halting probability adding up to 1 − ε with the
-// remainder of the last step, and how far each state is from the last. Short positions stand side by side, sentences
-// one below the other, a single position lies on its side.
+// Adaptive computation as a Plotly figure: a block for each step, the halting probability adding up
+// to 1 − ε with the remainder of the last step, and how far each state is from the last. Short
+// positions stand side by side, sentences one below the other, a single position lies on its side.
 
 import { upTo } from "../lib/arrays.js";
 import { blocks } from "../lib/blocks.js";
@@ -23,8 +23,8 @@ export const arrangement = (run) =>
     ? "rows"
     : "columns";
 
-// Where the parts lie, in px: {cell: px of a position, thick: of its blocks, shift: of them from its middle, wide, high,
-// parts: {name: box}}.
+// Where the parts lie, in px: {cell: px of a position, thick: of its blocks, shift: of them from
+// its middle, wide, high, parts: {name: box}}.
 const PLACES = {
   columns(run, pen, far, size) {
     const { big, tall, width } = pen;
@@ -158,7 +158,10 @@ function stepBlocks(s) {
   );
 }
 
-/** The halting probabilities, and what is left of them for the last step; what has room for it says its number. */
+/**
+ * The halting probabilities, and what is left of them for the last step; what has room for it says
+ * its number.
+ */
 function sumBlocks(s) {
   const { run, size, upright, look: { step } } = s;
   const fits = (lines, share) => {
@@ -289,7 +292,10 @@ function plates(s) {
   for (const p of run.wanted) plate(p, ...answer, { fill: "out" });
 }
 
-/** Numbers of steps along an axis, as many as have room; where they are named the step in view is bold. */
+/**
+ * Numbers of steps along an axis, as many as have room; where they are named the step in view is
+ * bold.
+ */
 function stepTicks(s, n) {
   const named = n === "steps";
   const { run, size, upright, look: { step } } = s;
@@ -321,7 +327,10 @@ function sumTicks({ run, upright }) {
   return [list.map(([at]) => at), list.map(([, text]) => text)];
 }
 
-/** The parts: positions along one axis, in step with each other, and steps, sums or px along the other. */
+/**
+ * The parts: positions along one axis, in step with each other, and steps, sums or px along the
+ * other.
+ */
 function subplots(s) {
   const { run, upright, mode, size } = s;
   const side = upright ? "left" : mode === "rows" ? "top" : "bottom";
@@ -376,7 +385,10 @@ function titles(s) {
   sheet.write(x1, y0 - 12, stop, { size: size.tick, align: "right", colour: "ink3" });
 }
 
-/** The step in view, and the sum that halts; where names stand above their rows, both leave them alone. */
+/**
+ * The step in view, and the sum that halts; where names stand above their rows, both leave them
+ * alone.
+ */
 function guides(s) {
   const { run, upright, pen, look: { step } } = s;
   const half = s.thick / 2 / s.cell + 0.05;

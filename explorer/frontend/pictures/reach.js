@@ -1,5 +1,5 @@
-// How far back every head of a model looks, head by head in small, and the chosen one large. Near is on the right, as
-// in the text. The value is made by explorer/figures/reading.py.
+// How far back every head of a model looks, head by head in small, and the chosen one large. Near
+// is on the right, as in the text. The value is made by explorer/figures/reading.py.
 
 import { filed } from "../lib/arrays.js";
 import { t } from "../lib/lang.js";

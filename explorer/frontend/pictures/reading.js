@@ -1,6 +1,6 @@
-// The text that one or two models read and wrote: every character with its loss below it, and those that a head looked
-// at to say it. A long text scrolls; at the right edge it stands in small. Only exact weights are fetched. The value is
-// made by explorer/figures/reading.py.
+// The text that one or two models read and wrote: every character with its loss below it, and those
+// that a head looked at to say it. A long text scrolls; at the right edge it stands in small. Only
+// exact weights are fetched. The value is made by explorer/figures/reading.py.
 
 import { filed, upTo } from "../lib/arrays.js";
 import { parts, t } from "../lib/lang.js";
@@ -134,8 +134,8 @@ export function read(value, { again }) {
 }
 
 /**
- * What a head's row says of a position: weights by column, the largest, and the shares of the memory and of another
- * text's. Column j has read character j − 1.
+ * What a head's row says of a position: weights by column, the largest, and the shares of the
+ * memory and of another text's. Column j has read character j − 1.
  */
 function lookOf(run, model, look, position, pointed = false) {
   if (!finished(run) || !model.heads || position === undefined) return null;
@@ -158,7 +158,9 @@ function lookOf(run, model, look, position, pointed = false) {
   };
 }
 
-/** Which characters a position's pattern lets it look at; null where that is everything before it. */
+/**
+ * Which characters a position's pattern lets it look at; null where that is everything before it.
+ */
 const sees = (
   { pattern },
   position,
@@ -429,7 +431,10 @@ const perCharacter = (model) =>
     ).join(" · ")
   }`;
 
-/** Above each text, whatever was scrolled: its model, what sets it apart, and what the characters cost it. */
+/**
+ * Above each text, whatever was scrolled: its model, what sets it apart, and what the characters
+ * cost it.
+ */
 function above(pen, { run, at, chosen }) {
   for (const { model, x } of at.texts) {
     const room = at.texts.length > 1 ? at.wide : at.right - at.left;
@@ -447,7 +452,9 @@ function above(pen, { run, at, chosen }) {
   }
 }
 
-/** The whole text in small: which rows are in view, where the lock is, and what its head looks at. */
+/**
+ * The whole text in small: which rows are in view, where the lock is, and what its head looks at.
+ */
 function small(pen, { run, at, locked, lit }) {
   if (at.seen >= at.rows) return;
   const [x0, x1, top, part] = [
@@ -592,7 +599,9 @@ const SAY = {
   chosen: { en: " {n} characters are chosen.", zh: "共选中 {n} 个字符。" },
 };
 
-/** What another model did where `position` is: paid for the same character, or wrote one of its own. */
+/**
+ * What another model did where `position` is: paid for the same character, or wrote one of its own.
+ */
 function beside(run, model, position) {
   // Where their texts have parted, even the same sign is said after something else.
   const said = run.models.filter((other) => other !== model && position < other.count).map((

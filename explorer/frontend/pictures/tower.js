@@ -1,8 +1,9 @@
-// The tower of guesses: what each layer would say at each position, the last layer on top, and what stands there in
-// truth. A cell is as dark as the layer is surprised. The value: state, query, symbols, given, pieces, sets:
-// [{key, name, best, right, bits}], pick: {pos}; reads: does the model guess at each position the symbol that it reads
-// there, not the next one? read: what was read at each position, where that is not the symbol before. Sets may have
-// different numbers of layers.
+// The tower of guesses: what each layer would say at each position, the last layer on top, and what
+// stands there in truth. A cell is as dark as the layer is surprised. The value: state, query,
+// symbols, given, pieces, sets: [{key, name, best, right, bits}], pick: {pos}; reads: does the
+// model guess at each position the symbol that it reads there, not the next one? read: what was
+// read at each position, where that is not the symbol before. Sets may have different numbers of
+// layers.
 
 import { filed } from "../lib/arrays.js";
 import { parts, t } from "../lib/lang.js";
@@ -51,14 +52,20 @@ export const read = (
 ) => (value.sets?.length ? { ...value, count: value.symbols.length } : null);
 
 const bitsOf = ({ bits }, layer, pos) => bits.slice(layer)[pos];
-/** The first layer, from 1, from which on the guess is right up to the last; 0 where the last one is wrong. */
+/**
+ * The first layer, from 1, from which on the guess is right up to the last; 0 where the last one is
+ * wrong.
+ */
 function rightFrom(set, pos) {
   let layer = layersOf(set);
   while (layer > 0 && set.right[layer - 1][pos]) layer -= 1;
   return layer === layersOf(set) ? 0 : layer + 1;
 }
 
-/** Cells of a size that fits, and the positions in view: the locked one, and as many around it as there is room for. */
+/**
+ * Cells of a size that fits, and the positions in view: the locked one, and as many around it as
+ * there is room for.
+ */
 function place(run, look, { width, tall, big, narrow, small }) {
   const font = big ? 24 : 14;
   const left = big ? 150 : narrow ? 62 : 84;

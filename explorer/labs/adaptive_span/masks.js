@@ -1,7 +1,8 @@
-// How far each head looks, as bars of layers and heads, and the soft mask of one over distance: what it takes away on
-// the mean and of the locked character, and, where the span follows the token, the span along the text. A span is
-// dragged and seen at once; it is run when the hand rests. The value is made by explorer/labs/adaptive_span/figures/masks.py; exact
-// weights of a character come from the addresses that it names.
+// How far each head looks, as bars of layers and heads, and the soft mask of one over distance:
+// what it takes away on the mean and of the locked character, and, where the span follows the
+// token, the span along the text. A span is dragged and seen at once; it is run when the hand
+// rests. The value is made by explorer/labs/adaptive_span/figures/masks.py; exact weights of a
+// character come from the addresses that it names.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -91,7 +92,10 @@ const percent = (
 /** m_z(x) = clamp((R + z − x) / R, 0, 1). */
 export const soft = (z, ramp, x) => Math.max(0, Math.min(1, (ramp + z - x) / ramp));
 
-/** The mean of spans with their ramps, min(S, z + R), as models report it: between whole positions too. */
+/**
+ * The mean of spans with their ramps, min(S, z + R), as models report it: between whole positions
+ * too.
+ */
 const meanSpan = (spans, ramp, span) =>
   spans.reduce((sum, z) => sum + Math.min(span, z + ramp), 0) / spans.length;
 
@@ -109,8 +113,8 @@ export function masked(before, z, ramp) {
 }
 
 /**
- * Forced spans (layer · head), NaN where none is, as a link has them: "layer.head.z" from 0, −1 for every one, in one
- * way only.
+ * Forced spans (layer · head), NaN where none is, as a link has them: "layer.head.z" from 0, −1 for
+ * every one, in one way only.
  */
 export function spelled(forced, layers, heads) {
   const rows = upTo(
@@ -201,7 +205,10 @@ export function read(value, { again }) {
   return { ...run, row: rowOf(run) };
 }
 
-/** (layer, head, position) -> {before, after} weights of a character by distance; null while they are not here. */
+/**
+ * (layer, head, position) -> {before, after} weights of a character by distance; null while they
+ * are not here.
+ */
 const rowOf = ({ looks, length, span, weights }) => (layer, head, position) => {
   const [before, after] = [looks.before, looks.after]
     .map((look, i) => weights[i].of(look, layer, head, position, length, true));
@@ -212,7 +219,10 @@ const rowOf = ({ looks, length, span, weights }) => (layer, head, position) => {
 
 const handle = (look) => `z ${look.head} ${look.masksscope}`;
 
-/** Spans forced by the handles that were moved, NaN as trained; each is named by its head and by what it changes. */
+/**
+ * Spans forced by the handles that were moved, NaN as trained; each is named by its head and by
+ * what it changes.
+ */
 function forcedBy({ heads, forcing }, draft) {
   const all = Float32Array.from(forcing);
   for (const [name, z] of Object.entries(draft)) {
@@ -227,8 +237,8 @@ function forcedBy({ heads, forcing }, draft) {
 }
 
 /**
- * What is drawn of a run: the spans of all heads as they are wished for, and what the head in view does with the
- * character in view.
+ * What is drawn of a run: the spans of all heads as they are wished for, and what the head in view
+ * does with the character in view.
  */
 function seen(run, look) {
   const { head, pos } = { ...look, ...look.over };
@@ -295,7 +305,10 @@ export function scene(run, look, pen) {
   pen.size(width, Math.max(bars, head));
 }
 
-/** A soft mask as bars over each other in so many shades, the faintest first: [end, share of the colour]. */
+/**
+ * A soft mask as bars over each other in so many shades, the faintest first: [end, share of the
+ * colour].
+ */
 const fading = (z, ramp, span, shades) => [
   ...upTo(shades, (n) => [Math.min(span, z + (ramp * (shades - n)) / shades), n / shades]),
   ...(z > 0 ? [[Math.min(span, z), 1]] : []),
@@ -307,7 +320,10 @@ const barOf = (width, name, y, x, marker) => ({
   marker: { line: { width: 0 }, ...marker },
 });
 
-/** The range of each span that follows the token, as whiskers over its bar; where they end is written into ends. */
+/**
+ * The range of each span that follows the token, as whiskers over its bar; where they end is
+ * written into ends.
+ */
 function drawRanges(run, now, part, at, middle, ends) {
   const moving = upTo(run.count).filter((i) => now.lows(i) !== false);
   if (!moving.length) return;
@@ -492,7 +508,10 @@ function headLines(run, now, i) {
   ];
 }
 
-/** Weights by distance as an area of steps. at: of the axis; most: where their square-root scale ends */
+/**
+ * Weights by distance as an area of steps. at: of the axis; most: where their square-root scale
+ * ends
+ */
 const areaOf = (name, weights, at, most, role, alpha = 1) => ({
   type: "scatter",
   mode: "lines",
@@ -508,8 +527,8 @@ const areaOf = (name, weights, at, most, role, alpha = 1) => ({
 });
 
 /**
- * The soft mask and the mean weights, the look of one character in two strips under it, and the span along the text.
- * Returns its lower end.
+ * The soft mask and the mean weights, the look of one character in two strips under it, and the
+ * span along the text. Returns its lower end.
  */
 function drawHead(run, look, pen, now, { from, to, top: above, height }) {
   const sheet = new Sheet(pen);
@@ -594,7 +613,10 @@ function labelOf({ span, ramp }, look, pen, { z }, left, right) {
   return { text, style, x, lifted: !beyond && !before };
 }
 
-/** The mask over the mean weights, with its handle. Returns where distances stand: {x(d): px, of(px): d, axis}. */
+/**
+ * The mask over the mean weights, with its handle. Returns where distances stand: {x(d): px,
+ * of(px): d, axis}.
+ */
 function drawMask(run, look, sheet, now, place) {
   const { to, left, right, top, bottom, size, write, label } = place;
   const { pen } = sheet;
@@ -785,7 +807,8 @@ function drawAlong(run, look, sheet, now, { left, right, top, size, write, short
   const { series, position } = now;
   const { length, span } = run;
   const count = Math.max(8, Math.min(length, Math.floor((right - left) / (big ? 20 : 12))));
-  // It turns over like pages, about the locked character, not the hovered one: what is under the pointer stays there.
+  // It turns over like pages, about the locked character, not the hovered one: what is under the
+  // pointer stays there.
   const stride = Math.max(1, Math.floor(0.6 * count));
   const page = (here) =>
     Math.max(

@@ -1,7 +1,7 @@
-// Where a hidden word looks: the row of pieces with an arrow from each, as wide as its weight; under it the likeliest
-// words from both sides, the same with one side blanked, and what the blanked side was worth to the true word. Words
-// are hidden by hand, or drawn as in training: then some read another piece, and some stay. The value is made by
-// explorer/labs/bert/views.py.
+// Where a hidden word looks: the row of pieces with an arrow from each, as wide as its weight;
+// under it the likeliest words from both sides, the same with one side blanked, and what the
+// blanked side was worth to the true word. Words are hidden by hand, or drawn as in training: then
+// some read another piece, and some stay. The value is made by explorer/labs/bert/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { offers } from "../../frontend/lib/dom.js";
@@ -110,7 +110,10 @@ export function read(value) {
   return { ...value, names, hidden, special, count: value.pieces.length };
 }
 
-/** Weights of the hidden piece in view to all, of a head or the mean of a layer; null where nothing is hidden. */
+/**
+ * Weights of the hidden piece in view to all, of a head or the mean of a layer; null where nothing
+ * is hidden.
+ */
 function row(run, look) {
   const at = inView(run, look);
   if (at === null) return null;
@@ -221,7 +224,8 @@ export function scene(run, look, pen) {
     }
   }
   const { x0, x1 } = at.box(from);
-  // Where the picture is wider than there is room, the guesses stand where the hidden piece comes into view.
+  // Where the picture is wider than there is room, the guesses stand where the hidden piece comes
+  // into view.
   const left = x1 <= pen.width ? 0 : Math.min(at.wide - pen.width, x0 - pen.width / 2);
   pen.size(
     Math.max(at.wide, pen.width),
@@ -260,7 +264,10 @@ function arrow(run, pen, at, from, i, w) {
   pen.path(`M${x0},${y0}C${x0},${up} ${x1},${up} ${x1},${y1 - 7}`, style);
 }
 
-/** The likeliest words from both sides and from one, and the difference for the true one. Returns where it ends. */
+/**
+ * The likeliest words from both sides and from one, and the difference for the true one. Returns
+ * where it ends.
+ */
 function guesses(run, from, pen, at, left) {
   const guess = guessOf(run, from);
   const gap = pen.big ? 40 : 28;

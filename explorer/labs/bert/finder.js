@@ -1,5 +1,6 @@
-// Find a head: all heads of the pretrained encoder small, beside a table of what was found in them: patterns, and
-// grammatical relations against the best fixed distance. The value is made by explorer/labs/bert/views.py.
+// Find a head: all heads of the pretrained encoder small, beside a table of what was found in them:
+// patterns, and grammatical relations against the best fixed distance. The value is made by
+// explorer/labs/bert/views.py.
 
 import { parts, t } from "../../frontend/lib/lang.js";
 import { headOf, oneOf } from "../../frontend/lib/selection.js";

@@ -1,5 +1,5 @@
-// How the queries agree: what each says after every layer of the decoder, and what it sees of the others in between.
-// The value is made by explorer/labs/detection/views.py.
+// How the queries agree: what each says after every layer of the decoder, and what it sees of the
+// others in between. The value is made by explorer/labs/detection/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";

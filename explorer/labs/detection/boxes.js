@@ -1,4 +1,5 @@
-// Boxes of a run, as its pictures share them: answers, overlaps, duplicates, the matching, the picture as an address.
+// Boxes of a run, as its pictures share them: answers, overlaps, duplicates, the matching, the
+// picture as an address.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
@@ -78,7 +79,10 @@ export function termsOf(run, after, kind, box) {
   ]);
 }
 
-/** The column of each row, all different, of the least sum: as models/detection/matching.py finds it. */
+/**
+ * The column of each row, all different, of the least sum: as models/detection/matching.py finds
+ * it.
+ */
 export function matchRows(cost) {
   const columns = cost[0]?.length ?? 0;
   const [priceRow, priceColumn] = [cost.map(() => 0), upTo(columns, () => 0)];

@@ -1,6 +1,6 @@
-// A scene in the input bar: a ground and objects on it, dragged, resized and added by the visitor; a shape drawn by
-// hand; or a picture file in place of it all. What stands here is written as a request carries it
-// (models/detection/records.py).
+// A scene in the input bar: a ground and objects on it, dragged, resized and added by the visitor;
+// a shape drawn by hand; or a picture file in place of it all. What stands here is written as a
+// request carries it (models/detection/records.py).
 
 import { unpack, upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -55,7 +55,8 @@ function contentOf(levels, side, least) {
 
 /**
  * @param {any} control of kind "scene", as controls.py draws it
- * @param {{id: string, say: (told: {error?: any, remark?: any}) => void, run: () => void}} how as in input_bar.js
+ * @param {{id: string, say: (told: {error?: any, remark?: any}) => void, run: () => void}} how as
+ * in input_bar.js
  * @returns a line of the input bar
  */
 export function lineOf(control, { id, say, run }) {

@@ -1,5 +1,6 @@
-// The matching board: what each query costs for each object that was placed, and the assignment of least cost; an
-// object is moved and all of it follows. The value is made by explorer/labs/detection/views.py.
+// The matching board: what each query costs for each object that was placed, and the assignment of
+// least cost; an object is moved and all of it follows. The value is made by
+// explorer/labs/detection/views.py.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";

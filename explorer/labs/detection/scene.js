@@ -1,5 +1,6 @@
-// The scene with the boxes that were found, and who looks where: from a query into the scene, or from a token to the
-// others, through every head. The value is made by explorer/labs/detection/views.py.
+// The scene with the boxes that were found, and who looks where: from a query into the scene, or
+// from a token to the others, through every head. The value is made by
+// explorer/labs/detection/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";

@@ -1,5 +1,5 @@
-// Where each object query answers over many held-out scenes: the middles of its boxes on one canvas. The value is made
-// by explorer/labs/detection/about.py.
+// Where each object query answers over many held-out scenes: the middles of its boxes on one
+// canvas. The value is made by explorer/labs/detection/about.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";

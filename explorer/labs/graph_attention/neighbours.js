@@ -1,6 +1,6 @@
-// A graph, and the attention of the node in question: edges as wide as α, and beside them, neighbour by neighbour, the
-// score, its softmax, and what the neighbour adds to the answer. The value is made by
-// explorer/labs/graph_attention/views.py.
+// A graph, and the attention of the node in question: edges as wide as α, and beside them,
+// neighbour by neighbour, the score, its softmax, and what the neighbour adds to the answer. The
+// value is made by explorer/labs/graph_attention/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { offers } from "../../frontend/lib/dom.js";
@@ -89,7 +89,9 @@ function keyed(run, key) {
   const name = named(run, run.keys[key]);
   return run.keys[key] === run.focus ? t(TEXT.itself, { name }) : name;
 }
-/** What each key adds to the answer; only the head of a last layer that gives the classes says it. */
+/**
+ * What each key adds to the answer; only the head of a last layer that gives the classes says it.
+ */
 const votesOf = (run, head) =>
   run.votes.length && head === run.heads.length - 1
     ? run.votes.map((each, key) => each[run.answers[run.focus]] * run.weights[head][key])

@@ -1,6 +1,6 @@
-// The rank of each key for each query, one line a key: parallel where one ranking serves all queries, crossing where each
-// query has its own. Beside it the weights: key i is the right one of query i. The value is made by
-// explorer/labs/graph_attention/views.py.
+// The rank of each key for each query, one line a key: parallel where one ranking serves all
+// queries, crossing where each query has its own. Beside it the weights: key i is the right one of
+// query i. The value is made by explorer/labs/graph_attention/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

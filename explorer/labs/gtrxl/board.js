@@ -1,5 +1,5 @@
-// The corridor from above, as both pictures draw it: walls and floor, the fog outside of the 3 × 3 cells in view, lamps,
-// exits. Rows are y = 1, 0, −1; columns are x = −1 … N + 1.
+// The corridor from above, as both pictures draw it: walls and floor, the fog outside of the 3 × 3
+// cells in view, lamps, exits. Rows are y = 1, 0, −1; columns are x = −1 … N + 1.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 
@@ -26,8 +26,8 @@ const floor = (length, x, y) => x >= 0 && x <= length && (y === 0 || x === lengt
 /**
  * The cells and lamps as traces, the view and the exits as shapes and texts.
  * @param {{length: number, above: string, below: string}} corridor
- * @param {{x: number, font: number, width: number, hidden?: boolean}} how x: where the view is; hidden: lamps in the
- *   fog are not drawn
+ * @param {{x: number, font: number, width: number, hidden?: boolean}} how x: where the view is;
+ *   hidden: lamps in the fog are not drawn
  */
 export function boardOf({ length, above, below }, { x, font, width, hidden = false }) {
   const columns = upTo(length + 3, (n) => n - 1);

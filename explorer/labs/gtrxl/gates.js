@@ -1,5 +1,5 @@
-// The gates of a walk: the mean z of each gate at every step, and below it z of every unit of the gate in view. The value
-// is made by explorer/labs/gtrxl/views.py.
+// The gates of a walk: the mean z of each gate at every step, and below it z of every unit of the
+// gate in view. The value is made by explorer/labs/gtrxl/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";

@@ -1,6 +1,6 @@
-// A corridor that the visitor walks, through the same fog as the agent: arrow keys, a touch on a cell in view, or the
-// buttons. The agent has walked the same corridors; both scores stand side by side. The value is made by
-// explorer/labs/gtrxl/views.py.
+// A corridor that the visitor walks, through the same fog as the agent: arrow keys, a touch on a
+// cell in view, or the buttons. The agent has walked the same corridors; both scores stand side by
+// side. The value is made by explorer/labs/gtrxl/views.py.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -50,7 +50,10 @@ export const read = (value) => value;
 const gameOf = (run, look) => run.games[Number(look.corridor) - 1];
 const keyOf = (run, round) => `${run.query} ${round}`;
 
-/** The games that were walked to their end, [round, mine, the agent's]; the one in view counts from its turn on. */
+/**
+ * The games that were walked to their end, [round, mine, the agent's]; the one in view counts from
+ * its turn on.
+ */
 function walked(run, look) {
   const game = gameOf(run, look);
   const key = keyOf(run, look.corridor);

@@ -1,5 +1,6 @@
-// Pretty or needed: for each head how much it looks at the lamp in this run, for each gate how far it opens; beside it
-// the stored success without that head, or with that gate shut. The value is made by explorer/labs/gtrxl/views.py.
+// Pretty or needed: for each head how much it looks at the lamp in this run, for each gate how far
+// it opens; beside it the stored success without that head, or with that gate shut. The value is
+// made by explorer/labs/gtrxl/views.py.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { offers } from "../../frontend/lib/dom.js";

@@ -1,5 +1,6 @@
-// A walk from above: where the agent is, what it sees, and threads to the steps that a head looks back at; below, the
-// weights of all heads at this step, and the policy. The value is made by explorer/labs/gtrxl/views.py.
+// A walk from above: where the agent is, what it sees, and threads to the steps that a head looks
+// back at; below, the weights of all heads at this step, and the policy. The value is made by
+// explorer/labs/gtrxl/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";

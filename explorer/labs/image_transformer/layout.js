@@ -1,11 +1,11 @@
-// The order in which a picture is made, and what each pixel of it may look at: the browser's side of
-// drawn.py's Layout.
+// The order in which a picture is made, and what each pixel of it may look at: the browser's side
+// of drawn.py's Layout.
 
 /**
  * @param {any} pattern one of the value's patterns
  * @param {ArrayLike<number>} made the pixel of each position
- * @returns the layout with its questions; positions are places in the order of making, pixels are row · columns +
- * column
+ * @returns the layout with its questions; positions are places in the order of making, pixels are
+ * row · columns + column
  */
 export function layout(pattern, made) {
   const { rows, columns, channels, starts, memory } = pattern;
@@ -25,7 +25,10 @@ export function layout(pattern, made) {
   });
   const [kept, reached] = [new Map(), new Map()];
 
-  /** The query block and the memory block of a position as masks over pixels, and the box around both. */
+  /**
+   * The query block and the memory block of a position as masks over pixels, and the box around
+   * both.
+   */
   function blocks(position) {
     const b = blockOf[position];
     if (!kept.has(b)) {
@@ -56,8 +59,8 @@ export function layout(pattern, made) {
   }
 
   /**
-   * For each pixel the number of layers through which a position knows of it (0: not at all), and how many levels it
-   * knows per layer.
+   * For each pixel the number of layers through which a position knows of it (0: not at all), and
+   * how many levels it knows per layer.
    */
   function reach(position, layers) {
     const name = `${position} ${layers}`;
@@ -121,8 +124,8 @@ export function layout(pattern, made) {
  * The weights of one query by pixel: channels of a pixel are added up.
  * @param {ReturnType<typeof layout>} it
  * @param {ArrayLike<number>} row weights by slot
- * @returns {{pixels: Float32Array, most: number, where: number}} NaN where the query may not look; the largest, and its
- * pixel
+ * @returns {{pixels: Float32Array, most: number, where: number}} NaN where the query may not look;
+ * the largest, and its pixel
  */
 export function byPixel(it, position, row) {
   const pixels = new Float32Array(it.size).fill(Number.NaN);

@@ -1,4 +1,5 @@
-// What the picture of spans says: its labels, and the sentence computed from the pixel that is looked at.
+// What the picture of spans says: its labels, and the sentence computed from the pixel that is
+// looked at.
 
 import { lang, parts, t } from "../../frontend/lib/lang.js";
 import { ordinal, weight } from "../../frontend/lib/signs.js";

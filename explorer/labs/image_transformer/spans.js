@@ -1,7 +1,8 @@
-// A picture made pixel by pixel, in rows and in tiles side by side, as Plotly figures: what each pixel may look at and
-// how hard a head looks. Small maps of heads, of layers and of pictures stay with the pen, since Plotly takes too long
-// for a dozen of them at each step. The value is made by drawn.py; the weights of a layer come from the addresses that
-// it names, all heads of a position in one row.
+// A picture made pixel by pixel, in rows and in tiles side by side, as Plotly figures: what each
+// pixel may look at and how hard a head looks. Small maps of heads, of layers and of pictures stay
+// with the pen, since Plotly takes too long for a dozen of them at each step. The value is made by
+// drawn.py; the weights of a layer come from the addresses that it names, all heads of a position
+// in one row.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
@@ -53,8 +54,8 @@ export function read(value, { again }) {
 }
 
 /**
- * What is drawn: what is locked or pointed at, and of each pattern how hard every head looks at each pixel; null while
- * that is not known.
+ * What is drawn: what is locked or pointed at, and of each pattern how hard every head looks at
+ * each pixel; null while that is not known.
  */
 function seen(run, look) {
   const { pattern, head, pos: position, pic, field, whole, plays } = {
@@ -102,14 +103,18 @@ function stages({ whole, position }, { it, made }) {
   return stage;
 }
 
-/** The colours of a picture, 0 … 255, three to each pixel. levels: (row, column[, channel]). stage: see `stages`. */
+/**
+ * The colours of a picture, 0 … 255, three to each pixel. levels: (row, column[, channel]). stage:
+ * see `stages`.
+ */
 function colours({ channels, size }, levels, stage) {
   const [ground, ink] = ["sunk", "ink"].map((name) => rgb(colour(name)));
   return Uint8ClampedArray.from({ length: 3 * size }, (_, n) => {
     const [i, k] = [Math.floor(n / 3), n % 3];
     const [at, level] = [stage ? stage[i] : 2, levels[channels === 1 ? i : n]];
     if (at === 2) return level;
-    // What is still to come is a faint drawing on the ground, so that its black is not taken for a level that was made.
+    // What is still to come is a faint drawing on the ground, so that its black is not taken for a
+    // level that was made.
     const ghost = channels === 1 ? ((ink[k] - ground[k]) * level) / 255 : level - ground[k];
     return ground[k] + (at ? ghost * GHOST : 0);
   });
@@ -217,7 +222,10 @@ function caption(pen, { x, y, wide, size, name, note }) {
   if (pen.big && more.length) pen.text(x, y + size * 2.15, more.join(" "), { size, room: wide });
 }
 
-/** What lies over the pixels of a picture: how hard the head looks at each, or through which layer each is known. */
+/**
+ * What lies over the pixels of a picture: how hard the head looks at each, or through which layer
+ * each is known.
+ */
 function over({ it }, { position, field }, best) {
   const shape = { rows: it.rows, columns: it.columns };
   const half = { name: "memory", x0: 0.5, y0: 0.5 };
@@ -342,7 +350,9 @@ function card(_run, now, { it, kept, made, bits }, pixel, best, levels) {
   ];
 }
 
-/** All pictures of a run under their boards, with the given one beside them. Returns where they end. */
+/**
+ * All pictures of a run under their boards, with the given one beside them. Returns where they end.
+ */
 function thumbs(run, now, pen, shown, { left, y, wide }) {
   const { it } = run.patterns[0];
   const side = (2 * it.columns >= 48 ? 2 : 3) * it.columns;
@@ -676,8 +686,8 @@ export function arrays(run, look) {
 }
 
 /**
- * What was made, and nothing over it: all pictures side by side, a row for each pattern, eight pixels to each of
- * theirs.
+ * What was made, and nothing over it: all pictures side by side, a row for each pattern, eight
+ * pixels to each of theirs.
  */
 function bare(run) {
   const { it } = run.patterns[0];
@@ -766,7 +776,10 @@ export const move = (
   ? null
   : { field: (look.field + by + run.patterns[0].layers + 1) % (run.patterns[0].layers + 1) });
 
-/** The same pixel is compared across heads and layers, and who steps wants to see how far it was made by then. */
+/**
+ * The same pixel is compared across heads and layers, and who steps wants to see how far it was
+ * made by then.
+ */
 export function completes(run, look, patch) {
   if ("pos" in patch) {
     return { ...patch, pos: run.grows && patch.pos >= run.made ? null : patch.pos, whole: null };

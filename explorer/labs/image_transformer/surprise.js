@@ -1,5 +1,6 @@
-// A picture and what each model paid for each of its pixels, side by side; the same pixel is marked on all of them. The
-// value is made by drawn.py; that of a picture which cannot be read has a sentence alone.
+// A picture and what each model paid for each of its pixels, side by side; the same pixel is marked
+// on all of them. The value is made by drawn.py; that of a picture which cannot be read has a
+// sentence alone.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";

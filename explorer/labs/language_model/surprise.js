@@ -27,7 +27,10 @@ export const TEXT = {
 const WORST = 12; // bits where the scale ends
 const shown = (piece) => piece.replaceAll("\n", "⏎");
 const last = ({ pos }) => pos.at(-1);
-/** How many characters begin in a piece: of a character in parts, ⟨C3⟩⟨A9⟩, the first byte alone counts. */
+/**
+ * How many characters begin in a piece: of a character in parts, ⟨C3⟩⟨A9⟩, the first byte alone
+ * counts.
+ */
 const lettersOf = (piece) =>
   [...piece.replace(/⟨[89AB][\dA-F]⟩/g, "").replace(/⟨[C-F][\dA-F]⟩/g, "·")].length;
 

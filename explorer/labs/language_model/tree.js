@@ -1,6 +1,6 @@
-// What could come next: the likeliest symbols after the text that was given, a few ahead, and the path that was drawn.
-// A line is as wide as its symbol is probable; what top-p or top-k cuts off is dashed. The value is made by
-// explorer/labs/language_model/views.py.
+// What could come next: the likeliest symbols after the text that was given, a few ahead, and the
+// path that was drawn. A line is as wide as its symbol is probable; what top-p or top-k cuts off is
+// dashed. The value is made by explorer/labs/language_model/views.py.
 
 import { parts, t } from "../../frontend/lib/lang.js";
 import { colour } from "../../frontend/lib/pen.js";

@@ -1,5 +1,5 @@
-// Every head of a model of music in small, and how far back the chosen one listens. The value is made by
-// explorer/labs/music/figures/roll.py.
+// Every head of a model of music in small, and how far back the chosen one listens. The value is
+// made by explorer/labs/music/figures/roll.py.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

@@ -1,5 +1,6 @@
-// A motif in the input bar: one of ours, played on the keyboard of the page, or read from a MIDI file. What is played
-// is written here, as a request carries it: for the style and the mode that stand in the bar.
+// A motif in the input bar: one of ours, played on the keyboard of the page, or read from a MIDI
+// file. What is played is written here, as a request carries it: for the style and the mode that
+// stand in the bar.
 
 import { grouped } from "../../frontend/lib/badge.js";
 import { el, segmented } from "../../frontend/lib/dom.js";
@@ -99,11 +100,12 @@ const kilobytes = (bytes) => grouped(Math.ceil(bytes / 1024));
 
 /**
  * @param {any} control of kind "motif", as controls.py draws it
- * @param {{id: string, examples: any[], now: () => {style: string, mode: string}, say: (told: {error?: any, remark?:
- * any}) => void, run: () => void, show: (example: any) => void, fill: (fields: any) => void}} how
- *   now: what stands in the bar. say: a file was refused, or something is to be said of it, or of neither. run: it is
- *   to be read as it stands.
- *   show: an example is wanted, as it is stored; fill: it is to stand in the bar, without being run
+ * @param {{id: string, examples: any[], now: () => {style: string, mode: string}, say: (told:
+ * {error?: any, remark?: any}) => void, run: () => void, show: (example: any) => void, fill:
+ * (fields: any) => void}} how
+ *   now: what stands in the bar. say: a file was refused, or something is to be said of it, or of
+ *   neither. run: it is to be read as it stands. show: an example is wanted, as it is stored; fill:
+ *   it is to stand in the bar, without being run
  * @returns a line of the input bar, see ask.js
  */
 export function lineOf(control, { id, examples, now, say, run, show, fill }) {
@@ -334,7 +336,8 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   const paintRoll = (notes) => paintNotes(roll, { notes, ...LINES[now().style], span: SPAN });
 
   /**
-   * The keys follow the style that stands in the bar, and what cannot be read in it: an example of another one, a file.
+   * The keys follow the style that stands in the bar, and what cannot be read in it: an example of
+   * another one, a file.
    */
   function follow() {
     const { style, mode } = now();

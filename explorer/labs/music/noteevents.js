@@ -1,5 +1,5 @@
-// Music as the models read it, written and read in the browser: the twin of models/music/events.py, chorales.py and
-// records.spelled.
+// Music as the models read it, written and read in the browser: the twin of models/music/events.py,
+// chorales.py and records.spelled.
 //
 // Played notes are {pitch, onset, end, velocity}: MIDI pitch, milliseconds, MIDI velocity 1 … 127.
 
@@ -48,7 +48,10 @@ const onGrid = (notes, step) =>
     return { ...note, onset, end: Math.max(rint(note.end / step), onset + 1) };
   });
 
-/** Played notes on the piano's grid, velocities as kinds 0 … 31, by onset and pitch; no key sounds twice at once. */
+/**
+ * Played notes on the piano's grid, velocities as kinds 0 … 31, by onset and pitch; no key sounds
+ * twice at once.
+ */
 export function notesOf(played) {
   const sorted = onGrid(played, STEP).map((note) => ({
     ...note,
@@ -64,7 +67,10 @@ export function notesOf(played) {
   return kept.sort((a, b) => a.onset - b.onset || a.pitch - b.pitch);
 }
 
-/** The one sequence of events that says these notes of `notesOf`; silence before the first is left out. */
+/**
+ * The one sequence of events that says these notes of `notesOf`; silence before the first is left
+ * out.
+ */
 export function eventsOf(notes) {
   if (!notes.length) return [];
   const edges = notes.flatMap((note) => [
@@ -87,7 +93,8 @@ export function eventsOf(notes) {
 }
 
 /**
- * The notes that a sequence of events says, as played ones: the way back of `eventsOf`, by the rules of `notes_from`.
+ * The notes that a sequence of events says, as played ones: the way back of `eventsOf`, by the
+ * rules of `notes_from`.
  */
 export function playedFrom(events) {
   let now = 0;
@@ -118,12 +125,12 @@ export function playedFrom(events) {
 }
 
 /**
- * Played notes as (sixteenth, voice) cells of a chorale: the highest note that sounds is the soprano, the next the
- * alto, and so on.
+ * Played notes as (sixteenth, voice) cells of a chorale: the highest note that sounds is the
+ * soprano, the next the alto, and so on.
  * @param {{pitch: number, onset: number, end: number}[]} played
  * Pitches that no cell knows move by octaves.
- * @param {{voices: 1 | 4, grid: number, most: number}} how voices: 1 for a melody alone. grid: milliseconds of a
- * sixteenth. most: cells.
+ * @param {{voices: 1 | 4, grid: number, most: number}} how voices: 1 for a melody alone. grid:
+ * milliseconds of a sixteenth. most: cells.
  * @returns {{cells: number[], left: number}} left: how many of the notes found no cell
  */
 export function cellsOf(played, { voices, grid, most }) {
@@ -162,7 +169,8 @@ export function cellsOf(played, { voices, grid, most }) {
 }
 
 /**
- * The notes of cells, as played ones; what is held and what is repeated are the same. voices, grid: as in `cellsOf`.
+ * The notes of cells, as played ones; what is held and what is repeated are the same. voices, grid:
+ * as in `cellsOf`.
  */
 export function playedCells(cells, { voices, grid }) {
   const notes = [];

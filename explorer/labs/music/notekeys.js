@@ -1,4 +1,5 @@
-// A piano on the page: mouse, fingers (several at once) and the keys of a computer keyboard. One tab stop.
+// A piano on the page: mouse, fingers (several at once) and the keys of a computer keyboard. One
+// tab stop.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -14,8 +15,8 @@ const TEXT = {
   },
 };
 
-// Where the keys of a computer keyboard lie, from a C on: two rows like those of a piano. P is left out: it projects
-// the page.
+// Where the keys of a computer keyboard lie, from a C on: two rows like those of a piano. P is left
+// out: it projects the page.
 const ROWS = [
   { from: 0, keys: "KeyZ KeyS KeyX KeyD KeyC KeyV KeyG KeyB KeyH KeyN KeyJ KeyM" },
   {
@@ -33,8 +34,8 @@ const SLIM = 0.62; // width of a black key, in white ones
 const NARROWEST = { desk: 32, phone: 44 }; // pixels of a white key
 
 /**
- * @param {{onPress: (pitch: number, at: number) => void, onRelease: (pitch: number, at: number) => void, onUndo: () =>
- * void}} how
+ * @param {{onPress: (pitch: number, at: number) => void, onRelease: (pitch: number, at: number) =>
+ * void, onUndo: () => void}} how
  *   at: when it was done, milliseconds on the page's clock
  */
 export function keyboard({ onPress, onRelease, onUndo }) {
@@ -151,7 +152,10 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   const whites = (from, to) =>
     upTo(to - from + 1, (i) => from + i).filter((pitch) => !isBlack(pitch));
 
-  /** Lays out as many keys as there is room for, from `wanted` on or as near to it as the last key allows. */
+  /**
+   * Lays out as many keys as there is room for, from `wanted` on or as near to it as the last key
+   * allows.
+   */
   function lay(wanted) {
     const all = whites(low, high);
     const narrowest = matchMedia("(max-width: 720px)").matches ? NARROWEST.phone : NARROWEST.desk;

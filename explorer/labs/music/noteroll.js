@@ -4,9 +4,10 @@ import { css } from "../../frontend/lib/theme.js";
 
 /**
  * @param {HTMLCanvasElement} canvas as wide and high as CSS makes it
- * @param {{notes: {pitch: number, onset: number, end: number, sounds?: boolean}[], beat: number, bar: number, span:
- * number}} how
- *   beat, bar: milliseconds between fine lines and strong ones. span: milliseconds that are shown at least.
+ * @param {{notes: {pitch: number, onset: number, end: number, sounds?: boolean}[], beat: number,
+ * bar: number, span: number}} how
+ *   beat, bar: milliseconds between fine lines and strong ones. span: milliseconds that are shown
+ *   at least.
  */
 export function paintNotes(canvas, { notes, beat, bar, span }) {
   const fine = Math.max(1, window.devicePixelRatio || 1);

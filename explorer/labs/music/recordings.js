@@ -1,12 +1,12 @@
-// What a visitor plays, with its timing. The clock starts with the first note, and stands still while nobody plays for
-// longer than a pause.
+// What a visitor plays, with its timing. The clock starts with the first note, and stands still
+// while nobody plays for longer than a pause.
 
 const PAUSE = 1000; // milliseconds of silence that count at most
 const LOUD = 72; // MIDI velocity of every note: keys of a page do not feel how hard they are struck
 
 /**
- * Notes {pitch, onset, end, velocity}, in milliseconds from the first. What time it is (milliseconds) comes in from
- * outside.
+ * Notes {pitch, onset, end, velocity}, in milliseconds from the first. What time it is
+ * (milliseconds) comes in from outside.
  */
 export function recorder() {
   let notes = [];

@@ -1,6 +1,6 @@
-// What each model made of a motif, one roll under another, heard with one cursor; arcs lead from a note to those that
-// it looked back to. The value is made by explorer/labs/music/figures/roll.py; exact weights and sound are fetched, each from an
-// address in the value.
+// What each model made of a motif, one roll under another, heard with one cursor; arcs lead from a
+// note to those that it looked back to. The value is made by explorer/labs/music/figures/roll.py;
+// exact weights and sound are fetched, each from an address in the value.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -77,8 +77,8 @@ export function bounds(run, look) {
 const notesOf = (run, look) => (finished(run) && modelOf(run, look).heads ? look.note : []);
 
 /**
- * What a row of weights gives to each note: {notes, start: what goes to before the first event, rest: to events of no
- * note}.
+ * What a row of weights gives to each note: {notes, start: what goes to before the first event,
+ * rest: to events of no note}.
  */
 export function byNote(model, row, weights) {
   const notes = new Float32Array(model.count);
@@ -160,7 +160,8 @@ function place(run, look, pen) {
     };
   });
   const wide = pen.width - left - right;
-  // While music is made, time has room for all of a chorale; of piano nobody knows how long it will last.
+  // While music is made, time has room for all of a chorale; of piano nobody knows how long it will
+  // last.
   const total = finished(run)
     ? Math.max(1, run.steps)
     : chorale
@@ -379,7 +380,10 @@ function arcs(at, i, model, note, back, pen, { labels = false, preview = false }
   }
 }
 
-/** Motifs that come back, bracketed: a and a′, b and b′; by how many semitones the second stands higher. */
+/**
+ * Motifs that come back, bracketed: a and a′, b and b′; by how many semitones the second stands
+ * higher.
+ */
 function brackets(at, i, run, pen) {
   const [model, roll] = [run.models[i], at.rolls[i]];
   (run.repeats[model.key] ?? []).forEach(([first, again, semitones], n) =>
@@ -403,8 +407,8 @@ function brackets(at, i, run, pen) {
 }
 
 /**
- * What can be pointed at in a roll: its name chooses the model, a note is looked at, anywhere else the music is heard
- * from there.
+ * What can be pointed at in a roll: its name chooses the model, a note is looked at, anywhere else
+ * the music is heard from there.
  */
 function hits(run, look, at, i, pen) {
   const [model, { name, y0, y1, y, thick }] = [run.models[i], at.rolls[i]];
@@ -486,7 +490,8 @@ function card(run, look, i, n) {
 
 // ── moving and playing ──
 /**
- * What is locked with what a visitor locks: the same note while heads are compared; another model has notes of its own.
+ * What is locked with what a visitor locks: the same note while heads are compared; another model
+ * has notes of its own.
  */
 export function completes(_run, look, patch, { add }) {
   const out = { ...patch };
@@ -684,8 +689,8 @@ const eventName = (
   : `VELOCITY ${event - 356}`);
 
 /**
- * All events of all models as text: of piano one a line, of a chorale a sixteenth a line. A star stands before what was
- * given.
+ * All events of all models as text: of piano one a line, of a chorale a sixteenth a line. A star
+ * stands before what was given.
  */
 function events(run) {
   const star = (given) => (given ? "*" : " ");

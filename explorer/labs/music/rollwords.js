@@ -1,5 +1,5 @@
-// What the rolls and their heads say: names of notes and moments, labels, and the sentence computed from the note that
-// is looked at.
+// What the rolls and their heads say: names of notes and moments, labels, and the sentence computed
+// from the note that is looked at.
 
 import { lang, parts, t } from "../../frontend/lib/lang.js";
 import { weight } from "../../frontend/lib/signs.js";
@@ -184,8 +184,8 @@ const SAY = {
 };
 
 /**
- * The sentence under the rolls. back: what the last of the notes looked back to, null while it is on its way; trouble:
- * why it is not here.
+ * The sentence under the rolls. back: what the last of the notes looked back to, null while it is
+ * on its way; trouble: why it is not here.
  */
 export function sentenceOf({ run, model, notes, head, back, trouble }) {
   if (run.state === "running") {

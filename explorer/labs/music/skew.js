@@ -1,5 +1,6 @@
-// Skewing on the run's own numbers: Q E_rᵀ, padded, read in shorter rows, cut, masked, and beside it the direct
-// formula. One number is followed through all of it. The value is made by explorer/labs/music/figures/skew.py.
+// Skewing on the run's own numbers: Q E_rᵀ, padded, read in shorter rows, cut, masked, and beside
+// it the direct formula. One number is followed through all of it. The value is made by
+// explorer/labs/music/figures/skew.py.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";
@@ -155,7 +156,10 @@ const shape = (board, length) =>
   ({ padded: [length, length + 1], reshaped: [length + 1, length] })[board] ??
     [length, length];
 
-/** Where a number of the padded tensor, counted row by row, stands on each board, null where it does not. */
+/**
+ * Where a number of the padded tensor, counted row by row, stands on each board, null where it does
+ * not.
+ */
 export function places(place, length) {
   const [row, column] = [Math.floor(place / (length + 1)), (place % (length + 1)) - 1];
   const [line, at] = [Math.floor(place / length), place % length];
@@ -187,8 +191,9 @@ export function kind(place, length) {
 const widthOf = (boards, length) => boards.reduce((sum, name) => sum + shape(name, length)[1], 0);
 
 /**
- * How the boards of a step stand: in which rows, how wide and high a cell is, px before a board (left) and between two,
- * how large the signs are; and of those that stand in one row for an audience what is said above each, and how high.
+ * How the boards of a step stand: in which rows, how wide and high a cell is, px before a board
+ * (left) and between two, how large the signs are; and of those that stand in one row for an
+ * audience what is said above each, and how high.
  */
 function layout(boards, length, pen, size) {
   if (pen.big && boards.length > ACROSS) {
@@ -206,7 +211,8 @@ function layout(boards, length, pen, size) {
     );
     return { split: [boards], cell, tall, left, between, sign: 26, said, above };
   }
-  // Side by side, as many to a row as leave their cells wide enough; a row that goes on begins with its sign.
+  // Side by side, as many to a row as leave their cells wide enough; a row that goes on begins with
+  // its sign.
   const [left, between] = [Math.round(size * 2.1), Math.round(size * 2.6)];
   const roomOf = (count) => {
     const split = upTo(
@@ -274,8 +280,8 @@ export function scene(run, look, pen) {
 }
 
 /**
- * lines: what it is, in lines of their own under its sign, `above` px in all; left out, in one line, with how large it
- * is beside its sign.
+ * lines: what it is, in lines of their own under its sign, `above` px in all; left out, in one
+ * line, with how large it is beside its sign.
  */
 function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, x, y) {
   const { length, limit } = run;

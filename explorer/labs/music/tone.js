@@ -8,8 +8,8 @@ const LOUD = 0.16;
 let context = null;
 
 /**
- * Begins the tone of a MIDI pitch; silent where the browser has no sound. Browsers let sound begin in answer to a key
- * or a click only.
+ * Begins the tone of a MIDI pitch; silent where the browser has no sound. Browsers let sound begin
+ * in answer to a key or a click only.
  * @returns {() => void} lets it end
  */
 export function tone(pitch) {

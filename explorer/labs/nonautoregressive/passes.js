@@ -1,6 +1,6 @@
-// Two ways to write a translation, on one axis of milliseconds: one piece after the other, a staircase; and all of them
-// at once, again where they are least sure. A cell is as bright as its piece is probable. The value is made by
-// explorer/labs/nonautoregressive/views.py.
+// Two ways to write a translation, on one axis of milliseconds: one piece after the other, a
+// staircase; and all of them at once, again where they are least sure. A cell is as bright as its
+// piece is probable. The value is made by explorer/labs/nonautoregressive/views.py.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { offers } from "../../frontend/lib/dom.js";
@@ -93,8 +93,8 @@ const pins = (run, at) => ({
 });
 const passName = (n) => t(TEXT.pass, { n: n + 1 });
 /**
- * How many passes, or greedy pieces, are over at a moment; their first end is that of the encoder. Of a second that is
- * played rounding may lose a little.
+ * How many passes, or greedy pieces, are over at a moment; their first end is that of the encoder.
+ * Of a second that is played rounding may lose a little.
  */
 const over = (ends, now) => Math.max(0, ends.filter((end) => end <= now + 1e-6).length - 1);
 
@@ -116,11 +116,12 @@ function place(run, pen) {
     ? [28, 8, 30, 48, 22]
     : [26, 14, 26, narrow ? 22 : 30, 19];
   const stairs = run.greedy.pieces.length;
-  // What is too high for a hall, and moves through its screen, has no axis under it: half of it would stand in view.
+  // What is too high for a hall, and moves through its screen, has no axis under it: half of it
+  // would stand in view.
   const foot = big && tall - 3 * head - gap - under < least * (1.5 + run.count) ? 6 : under;
   const spare = tall - 3 * head - gap - foot;
-  // Of a row, how far a stair lies below the one before: in a hall less, since none stands above another, and still
-  // less where there are many.
+  // Of a row, how far a stair lies below the one before: in a hall less, since none stands above
+  // another, and still less where there are many.
   const flat = big
     ? among((spare / least - 1 - run.count) / Math.max(1, stairs - 1), 0.05, 0.4)
     : 1;
@@ -130,8 +131,8 @@ function place(run, pen) {
   const each = (run.ends.at(-1) - run.ends[0]) / run.passes.length;
   const scale = Math.max(fits, Math.min((big ? 80 : 40) / each, 3 * fits)); // so that a pass has room for its pieces
   const down = head + high * row;
-  // The sentence stands between the two, so that both are on the first screen, where the picture is as wide as the
-  // page.
+  // The sentence stands between the two, so that both are on the first screen, where the picture is
+  // as wide as the page.
   const middle = (big || scale > fits ? down : pen.say(down)) + gap;
   return {
     head,
@@ -190,7 +191,10 @@ export function scene(run, look, pen) {
       )
     );
   };
-  /** A text right of what stands from x0 to x1; at the end of the picture it has room to the left alone. y(right). */
+  /**
+   * A text right of what stands from x0 to x1; at the end of the picture it has room to the left
+   * alone. y(right).
+   */
   const beside = (x0, x1, y, text, style) => {
     const right = x1 + pen.measure(text, style) <= at.wide;
     pen.text(right ? x1 : x0, y(right), text, {
@@ -299,7 +303,8 @@ export function scene(run, look, pen) {
     at.end,
     (right) => (right ? at.y(0) + at.row / 2 : note),
   );
-  // A sentence too long for the hall's screen moves through it, so that its pieces stay large enough to be read.
+  // A sentence too long for the hall's screen moves through it, so that its pieces stay large
+  // enough to be read.
   const top = locked
     ? at.y(look.pos)
     : at.stair(Math.min(over(greedy.ends, now), greedy.pieces.length - 1));
@@ -322,8 +327,8 @@ function styleOf(run, look, pass, n, i) {
 }
 
 /**
- * A click on a piece of the last pass masks it again, with Shift it is pinned; on one of an earlier pass it locks the
- * position.
+ * A click on a piece of the last pass masks it again, with Shift it is pinned; on one of an earlier
+ * pass it locks the position.
  */
 function does(run, n, i) {
   if (n < run.passes.length - 1) return { look: { pos: i } };
@@ -349,8 +354,8 @@ function card(run, n, i) {
 }
 
 /**
- * What became of a position in so many passes: the pieces that stood there, each with its probability and the pass that
- * wrote it.
+ * What became of a position in so many passes: the pieces that stood there, each with its
+ * probability and the pass that wrote it.
  */
 function history(run, at, until) {
   const place_ = { text: String(at), role: "query" };
@@ -399,7 +404,9 @@ export function sentence(run, look) {
   return look.pos === null ? out : [...out, ...history(run, look.pos, n)];
 }
 
-/** Buttons for the position in view: what a click does in the picture, for a keyboard and a finger. */
+/**
+ * Buttons for the position in view: what a click does in the picture, for a keyboard and a finger.
+ */
 export function below(run, { pos }, _lock, ask) {
   if (pos === null) return [];
   const [piece, pinned] = [named(run, pos), run.pinned.includes(pos)];

@@ -1,5 +1,6 @@
-// Where the tokens stand in each of the five steps of hashing, how they travel from one to the next, and what is drawn
-// beside them in the first three, on the sheet of a Plotly figure. A scene, `s`, is made by hashing.js.
+// Where the tokens stand in each of the five steps of hashing, how they travel from one to the
+// next, and what is drawn beside them in the first three, on the sheet of a Plotly figure. A scene,
+// `s`, is made by hashing.js.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { blocks } from "../../frontend/lib/blocks.js";
@@ -117,8 +118,8 @@ const vectors = {
       line: "control",
       layer: "below",
     });
-    // Sectors of [a; b; −a; −b]. Where there are more buckets, only the one of the position in view: beyond it other
-    // coordinates decide.
+    // Sectors of [a; b; −a; −b]. Where there are more buckets, only the one of the position in
+    // view: beyond it other coordinates decide.
     const wedge = (from, to) =>
       `M0,0${
         upTo(25, (n) => {
@@ -661,7 +662,8 @@ export function between(s, from, to, u, i) {
   const [a, b] = [from.at.spots[i], to.at.spots[i]];
   const steps = [from.step, to.step].sort().join();
   if (steps !== "2,3") return leaning(a, b, ease(clamp((u - 0.25 * part) / 0.75, 0, 1)));
-  // Between the words and the sorted order lies the plain sequence: first in one row, then along the lines.
+  // Between the words and the sorted order lies the plain sequence: first in one row, then along
+  // the lines.
   const [v, words, sorted] = to.step === 3 ? [u, a, b] : [1 - u, b, a];
   const plain = (to.step === 3 ? to : from).at.first[i];
   const [one, two] = [

@@ -1,6 +1,6 @@
-// Hash, sort, chunk, attend, back in place: five steps on the visitor's own sequence. What follows from the buckets is
-// worked out here; rotated vectors and weights of a head and round are asked for as somebody looks. The value is made
-// by explorer/labs/reformer/figures/hashing.py.
+// Hash, sort, chunk, attend, back in place: five steps on the visitor's own sequence. What follows
+// from the buckets is worked out here; rotated vectors and weights of a head and round are asked
+// for as somebody looks. The value is made by explorer/labs/reformer/figures/hashing.py.
 
 import { filed, opened, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
@@ -34,8 +34,8 @@ const KEPT = 40; // heads and rounds that are remembered; one is at most 1.5 MB
 const AGAIN = 5_000; // ms after which the next look asks once more for what could not be had
 const TILE = { tall: 22, least: 130 }; // px of the buckets of a head
 
-// ── a run, and what is asked for as somebody looks ──
-// address as text -> {raw, rotated: (position, half), weights: (place, slot), or (query, key) of all rounds}
+// ── a run, and what is asked for as somebody looks ── address as text -> {raw, rotated: (position,
+// half), weights: (place, slot), or (query, key) of all rounds}
 const details = new Map();
 const failed = new Map(); // address as text -> the sentence that says why
 const addressed = ({ query, model, head, round }) => [query, model, head, round].join("\n");
@@ -64,8 +64,8 @@ export async function takes(_run, value) {
 }
 
 /**
- * Models have `rounded(layer, head)`, the rounds of a head, and `seen(layer, head, turn)`, who may look at whom; turn
- * −1: in any round.
+ * Models have `rounded(layer, head)`, the rounds of a head, and `seen(layer, head, turn)`, who may
+ * look at whom; turn −1: in any round.
  */
 export async function read(value) {
   if (!value.models?.length) return null;
@@ -121,7 +121,10 @@ export function bounds(run, look) {
   };
 }
 
-/** Whose head, which round is drawn, and which is told of: −1 for all of them together, in the last step. */
+/**
+ * Whose head, which round is drawn, and which is told of: −1 for all of them together, in the last
+ * step.
+ */
 function chosen(run, look) {
   const model = modelOf(run, look);
   const [layer, head] = look.head.split(".").map((one) => Number(one) - 1);
@@ -305,8 +308,8 @@ export function moves(run, was, look) {
 }
 
 /**
- * Layers × heads as small pictures, the buckets of the sequence as strips, and how many pairs share one. Returns how
- * high they are.
+ * Layers × heads as small pictures, the buckets of the sequence as strips, and how many pairs share
+ * one. Returns how high they are.
  */
 function heads(s, top) {
   const { run, model, size, pen, width } = s;
@@ -450,7 +453,9 @@ export function completes(_run, look, { key: _key, to, ...patch }, { add }) {
 }
 
 // ── numbers ──
-/** [position, token, bucket, place, chunk, may look at, looks hardest at, weight] of every position. */
+/**
+ * [position, token, bucket, place, chunk, may look at, looks hardest at, weight] of every position.
+ */
 function positions(run, look) {
   const { model, round, detail } = sceneOf(run, look);
   return model.rounds

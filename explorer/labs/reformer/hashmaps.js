@@ -1,5 +1,5 @@
-// The last two steps of hashing: chunks with the weights inside one, and the whole map back in its own order. A scene,
-// `s`, is made by hashing.js.
+// The last two steps of hashing: chunks with the weights inside one, and the whole map back in its
+// own order. A scene, `s`, is made by hashing.js.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { blocks } from "../../frontend/lib/blocks.js";
@@ -221,7 +221,9 @@ export const chunks = {
   },
 };
 
-/** Its weights, (row, column): NaN where a query may not look, 0 where they are still on their way. */
+/**
+ * Its weights, (row, column): NaN where a query may not look, 0 where they are still on their way.
+ */
 function within({ round, rowOf }, map) {
   const data = new Float32Array(map.rows * map.columns);
   for (let r = 0; r < map.rows; r += 1) {
@@ -528,7 +530,10 @@ export const back = {
   },
 };
 
-/** A line on either side of the cells (i, i − |w|), from the first letter to the last, and what they are. */
+/**
+ * A line on either side of the cells (i, i − |w|), from the first letter to the last, and what they
+ * are.
+ */
 function diagonal({ run: { word: w }, big, size, pen }, part, { x, y, side, unit }) {
   const style = { line: "key", width: big ? 2.5 : 1.5, dash: "5px,4px" };
   part.line(0.5, w - 1.7, w + 0.5, 2 * w - 1.7, style);
@@ -585,8 +590,8 @@ function share(s, { x, y, w }) {
 }
 
 /**
- * A small map of every round, who meets whom: one of them, or all together, is what stands left. The pen draws them:
- * as Plotly's they would cost as much as the large one each.
+ * A small map of every round, who meets whom: one of them, or all together, is what stands left.
+ * The pen draws them: as Plotly's they would cost as much as the large one each.
  */
 function rounds(s, tiles) {
   const { run: { length: n }, size, turn, big, pen } = s;

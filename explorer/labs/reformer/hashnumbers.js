@@ -21,7 +21,8 @@ const meets = (round, query, key) =>
   key <= query && [0, 1].includes(round.number(query) - round.number(key));
 
 /**
- * (query · key) 1 where any of the rounds lets a query see an earlier key; its own key only where it sees nothing else.
+ * (query · key) 1 where any of the rounds lets a query see an earlier key; its own key only where
+ * it sees nothing else.
  */
 export function seenBy(rounds, length) {
   const out = new Uint8Array(length * length);
@@ -49,7 +50,10 @@ export function compared(seen, length) {
   return { count, of: (length * (length - 1)) / 2 };
 }
 
-/** Of 0 w 0 w: [place that asks, place of the letter it is to say] for each letter of the second word. */
+/**
+ * Of 0 w 0 w: [place that asks, place of the letter it is to say] for each letter of the second
+ * word.
+ */
 export const copies = (word) => Array.from({ length: word }, (_, n) => [word + 1 + n, n + 1]);
 
 /** Of 0 w 0 w: [letter in the second word, the same letter in the first]. */
@@ -62,7 +66,10 @@ export const share = (pairs, buckets) => pairs.filter(([a, b]) => buckets[a] ===
 export const meet = (pairs, rounds) =>
   pairs.filter(([q, k]) => rounds.some((round) => meets(round, q, k))).length;
 
-/** The places that a chunk of queries may look at, [first, end): its own and those of the chunk before. */
+/**
+ * The places that a chunk of queries may look at, [first, end): its own and those of the chunk
+ * before.
+ */
 export const window_ = (
   round,
   own,
@@ -99,12 +106,17 @@ export function dense(round, weights) {
   return out;
 }
 
-/** What one row looks at, heaviest first: [{key, w}]. @param {Float32Array} weights by position, NaN where not seen */
+/**
+ * What one row looks at, heaviest first: [{key, w}]. @param {Float32Array} weights by position, NaN
+ * where not seen
+ */
 export const ranked = (weights, most) =>
   Array.from(weights, (w, key) => ({ key, w })).filter(({ w }) => w === w)
     .sort((a, b) => b.w - a.w || b.key - a.key).slice(0, most);
 
-/** The coordinate that decides, and the next largest: [index, index]; the first is the bucket's own. */
+/**
+ * The coordinate that decides, and the next largest: [index, index]; the first is the bucket's own.
+ */
 export function deciding(coordinates, bucket) {
   const first = bucket % coordinates.length;
   const others = Array.from(coordinates.keys()).filter((j) => j !== first);

@@ -1,5 +1,6 @@
-// The tokens of hashing as tiles in the colours of their buckets, and what stands beside them: of the sheet of a Plotly
-// figure, and on their way from one step to another by the pen, which is quick enough for every frame.
+// The tokens of hashing as tiles in the colours of their buckets, and what stands beside them: of
+// the sheet of a Plotly figure, and on their way from one step to another by the pen, which is
+// quick enough for every frame.
 
 import { blocks } from "../../frontend/lib/blocks.js";
 import { colour, ink } from "../../frontend/lib/pen.js";
@@ -9,7 +10,9 @@ const SET = 10; // colours that stay apart; buckets beyond wear another pattern
 export const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 
 const styles = new Map(); // by number and theme
-/** How a bucket looks: {line, fill, flat, ink, kind}; kind: full, ringed, pale, a corner cut off. */
+/**
+ * How a bucket looks: {line, fill, flat, ink, kind}; kind: full, ringed, pale, a corner cut off.
+ */
 export function styleOf(bucket) {
   const key = `${bucket} ${colour("panel")}`;
   if (!styles.has(key)) {
@@ -28,7 +31,10 @@ export function styleOf(bucket) {
 
 export const SPOT = { round: 0, alpha: 1 };
 
-/** One token on its way, drawn by the pen: a tile or a dot. spot: {x, y, w, h, alpha, round}, its upper left corner. */
+/**
+ * One token on its way, drawn by the pen: a tile or a dot. spot: {x, y, w, h, alpha, round}, its
+ * upper left corner.
+ */
 export function token(s, i, { x, y, w, h, round, alpha }) {
   const { line, fill, flat, kind, ink: colour_ } = styleOf(s.round.buckets[i]);
   const edge = kind % 3 && w >= 4 ? { line, width: Math.min(2.2, w / 7) } : {};
@@ -42,7 +48,10 @@ const letterSize = ({ big, pen }, w, h) =>
 /** A token of the theme, or a colour, as a figure takes it. */
 export const css = (name) => (/^[#r]/.test(name) ? name : `var(--${name})`);
 
-/** A box of px, {x, y, w, h}, as [x0, x1, y0, y1] in data of a part, so many px larger on every side. */
+/**
+ * A box of px, {x, y, w, h}, as [x0, x1, y0, y1] in data of a part, so many px larger on every
+ * side.
+ */
 export function inData(part, { x, y, w, h }, by = 0) {
   const xs = [part.backX(x - by), part.backX(x + w + by)];
   return [...xs, ...[part.backY(y - by), part.backY(y + h + by)].sort((a, b) => a - b)];
@@ -60,8 +69,9 @@ export function tilesIn(part, list, more) {
 }
 
 /**
- * Texts that follow the zoom of a part: [x, y of their middle, text, style] each, in px. Those in the colour of a role
- * are notes of their own: they change while one points, and the trace of the others is not drawn anew for that.
+ * Texts that follow the zoom of a part: [x, y of their middle, text, style] each, in px. Those in
+ * the colour of a role are notes of their own: they change while one points, and the trace of the
+ * others is not drawn anew for that.
  */
 export function notesIn(part, list, size) {
   const isRole = ([, , , { colour: name } = { colour: "" }]) => ["query", "key"].includes(name);
@@ -92,7 +102,10 @@ export function notesIn(part, list, size) {
 const LIFT = 0.11; // of the size of a text, from the middle of its letters to that of Plotly's line
 const ALIGN = { left: "middle right", center: "middle center", right: "middle left" };
 
-/** Tokens of a part in the colours of their buckets, with what is locked in a ring. list: [position, spot] */
+/**
+ * Tokens of a part in the colours of their buckets, with what is locked in a ring. list: [position,
+ * spot]
+ */
 export function tokensIn(s, part, list) {
   const { big, run, round, position, partner } = s;
   const styled = list.map(([i, spot]) => ({ i, spot, ...styleOf(round.buckets[i]) }));
@@ -142,8 +155,8 @@ function ring(s, part, spot, role, alpha = 1) {
 }
 
 /**
- * A part whose columns and rows, counted from 0, fill a box of px, with so many px around it for what stands beside
- * them; a strip of one row keeps its height under zoom.
+ * A part whose columns and rows, counted from 0, fill a box of px, with so many px around it for
+ * what stands beside them; a strip of one row keeps its height under zoom.
  */
 export function partAround({ sheet }, { x, y, w, h }, [columns, rows], around = {}) {
   const { left = 4, right = 4, top = 4, bottom = 4 } = around;
@@ -155,8 +168,8 @@ export function partAround({ sheet }, { x, y, w, h }, [columns, rows], around = 
 }
 
 /**
- * What stands above a part of the picture: strongly what it is, and more where there is room. y: the foot of its
- * letters; put: what writes it.
+ * What stands above a part of the picture: strongly what it is, and more where there is room. y:
+ * the foot of its letters; put: what writes it.
  */
 export function caption(s, x, y, strong, rest = "", room = s.width - x, put = s.text) {
   const wide = s.pen.measure(strong, { size: s.size, weight: 650 });
@@ -167,6 +180,9 @@ export function caption(s, x, y, strong, rest = "", room = s.width - x, put = s.
   }
 }
 
-/** The position and its partner, where they are there: [position, role], the one that is told of last. */
+/**
+ * The position and its partner, where they are there: [position, role], the one that is told of
+ * last.
+ */
 export const told = (s) => [[s.partner, "key"], [s.position, "query"]].filter(([i]) => i !== null);
 export const roleOf = (s, i) => (i === s.position ? "query" : i === s.partner ? "key" : null);

@@ -1,5 +1,5 @@
-// What the picture of hashing says: names of tokens, its labels, and the sentence of each step, computed from what is
-// looked at.
+// What the picture of hashing says: names of tokens, its labels, and the sentence of each step,
+// computed from what is looked at.
 
 import { parts, t } from "../../frontend/lib/lang.js";
 import { number, shown } from "../../frontend/lib/signs.js";

@@ -1,6 +1,6 @@
-// What hashing misses of full attention: two maps of the same cells, and what every query misses beside them. Rounds
-// are answered here; the map of another number of buckets is asked for. The value is made by
-// explorer/labs/reformer/figures/missed.py.
+// What hashing misses of full attention: two maps of the same cells, and what every query misses
+// beside them. Rounds are answered here; the map of another number of buckets is asked for. The
+// value is made by explorer/labs/reformer/figures/missed.py.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { plain, t } from "../../frontend/lib/lang.js";
@@ -133,7 +133,8 @@ function seen(run, rounds) {
 }
 
 /**
- * The heaviest missed pair of a square of cells, else the heaviest of all, as [query, key]; null where it holds none.
+ * The heaviest missed pair of a square of cells, else the heaviest of all, as [query, key]; null
+ * where it holds none.
  */
 function heaviest({ length, weights, first }, rounds, [top, left], [tall, wide]) {
   let [best, grade] = [null, -1];
@@ -252,7 +253,8 @@ function maps(run, look, pen, at, locked) {
         }]
       ) pen.rect(ring, { ...style, radius: 2 });
     }
-    // Names along both sides: every one where there is room, else numbers now and then; those told of always.
+    // Names along both sides: every one where there is room, else numbers now and then; those told
+    // of always.
     if (which === "full" || at.narrow) {
       for (let n = 0; n < length; n += every) {
         if (Math.abs(number(n) - number(q)) * cell > font * (spell ? 0.5 : 1)) {

@@ -1,6 +1,6 @@
-// Reversible layers on the run's own sequence: forward, then back from the outputs alone. A row for each layer: how
-// long the vectors are that went in and that came back, and how far apart the two are. The value is made by
-// deeper/rewind.py.
+// Reversible layers on the run's own sequence: forward, then back from the outputs alone. A row for
+// each layer: how long the vectors are that went in and that came back, and how far apart the two
+// are. The value is made by deeper/rewind.py.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";
@@ -101,7 +101,10 @@ export function read(value) {
 
 const position = ({ pos, over }) => [over?.pos ?? pos].flat().at(-1) ?? null;
 
-/** How a layer (from 0) stands after so many steps: "held", "gone", "returned"; null while nothing went in. */
+/**
+ * How a layer (from 0) stands after so many steps: "held", "gone", "returned"; null while nothing
+ * went in.
+ */
 function stands({ layers }, step, layer) {
   if (step > layers && layer >= 2 * layers - step) return "returned";
   if (step > layer + 1 || step > layers) return "gone";
@@ -291,7 +294,10 @@ function differences({ single, double }, pen, { layer, came, axis, dx, font, lin
   });
 }
 
-/** Names of positions where there is room for all, else numbers now and then; that of the one in view always. */
+/**
+ * Names of positions where there is room for all, else numbers now and then; that of the one in
+ * view always.
+ */
 function tokens({ tokens: all, positions }, pen, { pos, px, from, font, y }) {
   const wide = (from.x1 - from.x0) / positions;
   const spell = wide >= font * 0.95;

@@ -1,6 +1,6 @@
-// A word said twice: the letters that were given stand in the first row, what each model says under them. A text stands
-// alone, coloured by what each of its letters cost. The value is made by explorer/labs/reformer/figures/spelling.py; a position of
-// the first word stands for its letter.
+// A word said twice: the letters that were given stand in the first row, what each model says under
+// them. A text stands alone, coloured by what each of its letters cost. The value is made by
+// explorer/labs/reformer/figures/spelling.py; a position of the first word stands for its letter.
 
 import { t } from "../../frontend/lib/lang.js";
 import { among } from "../../frontend/lib/selection.js";

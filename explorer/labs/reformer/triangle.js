@@ -1,8 +1,8 @@
 // Maps of queries and the keys before them.
 
 /**
- * (query, key) numbers of a lower triangle on `most` cells a side; of more, squares of them are one, the largest:
- * {data, rows, columns}; NaN where there is none.
+ * (query, key) numbers of a lower triangle on `most` cells a side; of more, squares of them are
+ * one, the largest: {data, rows, columns}; NaN where there is none.
  */
 export function pooled(n, of, most) {
   const by = Math.ceil(n / most);
@@ -17,7 +17,10 @@ export function pooled(n, of, most) {
   return { data, rows: size, columns: size };
 }
 
-/** A map whose future is no part of it, and nothing is drawn there; what a query does not see before it is "sunk". */
+/**
+ * A map whose future is no part of it, and nothing is drawn there; what a query does not see before
+ * it is "sunk".
+ */
 export function triangle(pen, { x0, x1, y0, y1 }, how) {
   const unit = (x1 - x0) / how.rows;
   const stairs = Array.from(

@@ -1,5 +1,6 @@
-// Where generator and discriminator look: the same picture twice, over it the attention of one cell on the same scale
-// from 0 to 1. A click on a pixel asks another cell. Or, for all cells, how much each is looked at.
+// Where generator and discriminator look: the same picture twice, over it the attention of one cell
+// on the same scale from 0 to 1. A click on a pixel asks another cell. Or, for all cells, how much
+// each is looked at.
 
 import { opened, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
@@ -61,7 +62,9 @@ const per = (share) => (share * 100).toFixed(share >= 0.0995 || share === 0 ? 0 
 const farOf = (a, b) =>
   Math.hypot(Math.floor(a / CELLS) - Math.floor(b / CELLS), a % CELLS - b % CELLS).toFixed(1);
 
-/** How strongly a share is drawn, on one scale for both: by its root, so that a hundredth is seen. */
+/**
+ * How strongly a share is drawn, on one scale for both: by its root, so that a hundredth is seen.
+ */
 const strength = (share) => 0.9 * Math.sqrt(Math.min(1, share));
 
 /** What is drawn of one side: the row of the query, or, of all rows, the sum over queries. */

@@ -1,5 +1,6 @@
-// Training replayed: ten pictures from the same noise, one of each class, over the steps of training; below them both
-// losses, both γ and the distance to real pictures. The step in view is a line through all of them.
+// Training replayed: ten pictures from the same noise, one of each class, over the steps of
+// training; below them both losses, both γ and the distance to real pictures. The step in view is a
+// line through all of them.
 
 import { opened } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

@@ -1,5 +1,6 @@
-// Strips of generated pictures: the same noise under other γ, the way between two seeds, the same noise in every
-// class. Below each strip stands the number that goes with it. A click asks for that picture.
+// Strips of generated pictures: the same noise under other γ, the way between two seeds, the same
+// noise in every class. Below each strip stands the number that goes with it. A click asks for that
+// picture.
 
 import { opened, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

@@ -1,5 +1,5 @@
-// The verdict map: what each of 4 × 4 cells adds to the discriminator's logit. A click paints a cell black; what the
-// verdicts outside of its 22 pixels then change by is attention's alone.
+// The verdict map: what each of 4 × 4 cells adds to the discriminator's logit. A click paints a
+// cell black; what the verdicts outside of its 22 pixels then change by is attention's alone.
 
 import { opened, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

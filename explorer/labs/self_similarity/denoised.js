@@ -1,4 +1,5 @@
-// A clean picture, the same under noise, and what each method makes of it, with its PSNR. The value is made by views.py.
+// A clean picture, the same under noise, and what each method makes of it, with its PSNR. The value
+// is made by views.py.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";

@@ -1,5 +1,5 @@
-// A texture that grows from a sample pixel by pixel, and its copy map: every pixel in the colour of the place that it is
-// copied from. The value is made by views.py.
+// A texture that grows from a sample pixel by pixel, and its copy map: every pixel in the colour of
+// the place that it is copied from. The value is made by views.py.
 
 import { parts, t } from "../../frontend/lib/lang.js";
 import { among } from "../../frontend/lib/selection.js";

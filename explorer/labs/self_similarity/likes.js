@@ -1,5 +1,6 @@
-// One pixel of a noisy picture, and how much each of its neighbours counts for it: by non-local means, by the softmax of
-// dot products and by the trained block, on one scale. The value is made by views.py; weights by weights.js.
+// One pixel of a noisy picture, and how much each of its neighbours counts for it: by non-local
+// means, by the softmax of dot products and by the trained block, on one scale. The value is made
+// by views.py; weights by weights.js.
 
 import { parts, t } from "../../frontend/lib/lang.js";
 import { among } from "../../frontend/lib/selection.js";
@@ -60,7 +61,10 @@ export function read(value) {
 const placeOf = (run, pixel) => [Math.floor(pixel / run.columns), pixel % run.columns];
 const shownOf = (run, { pixel }) => pixel ?? run.pick;
 
-/** The weights of a pixel by each kernel, all over the block's window: [{key, name, weights, under}]. */
+/**
+ * The weights of a pixel by each kernel, all over the block's window: [{key, name, weights,
+ * under}].
+ */
 function kernelsOf(run, pixel) {
   if (run.known.has(pixel)) return run.known.get(pixel);
   const [place, { picture, trained, block: readout, bias }] = [placeOf(run, pixel), run];

@@ -1,5 +1,5 @@
-// How alike the parts of a picture are, each with each, beside the same of a chorale's bars. The value is made by
-// views.py.
+// How alike the parts of a picture are, each with each, beside the same of a chorale's bars. The
+// value is made by views.py.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";

@@ -1,5 +1,5 @@
-// The weights of one pixel over its search window, as models/self_similarity/nonlocal_means.py defines them: patch by
-// patch, so that a click asks no server. A test holds both equal.
+// The weights of one pixel over its search window, as models/self_similarity/nonlocal_means.py
+// defines them: patch by patch, so that a click asks no server. A test holds both equal.
 
 const RADIUS = 3; // rows and columns of a patch on each side of its pixel
 export const REACH = 10; // and of the search window
@@ -59,7 +59,8 @@ function normalised(weights) {
 }
 
 /**
- * Non-local means: exp(−max(‖P − Q‖² − 2σ², 0) / h²), the pixel itself as the largest of the others.
+ * Non-local means: exp(−max(‖P − Q‖² − 2σ², 0) / h²), the pixel itself as the largest of the
+ * others.
  * @returns {Float64Array} over the window, row by row; they add up to 1
  */
 export function means(picture, pixel, { h, sigma }) {
@@ -76,7 +77,10 @@ export function means(picture, pixel, { h, sigma }) {
   return normalised(weights);
 }
 
-/** The softmax of dot products over h², the keys with their bias −‖k‖² or without; the pixel itself as above. */
+/**
+ * The softmax of dot products over h², the keys with their bias −‖k‖² or without; the pixel itself
+ * as above.
+ */
 export function dots(picture, pixel, { h, bias }) {
   const weights = emptyWindow();
   const own = weights.length >> 1;
@@ -93,9 +97,11 @@ export function dots(picture, pixel, { h, bias }) {
 }
 
 /**
- * The trained block: how much each pixel moves what the block adds at this one, Σ over its 3 × 3 readout of W_o times
- * the weights of the pixel there; the length over its channels, and all of them add up to 1.
- * @param {{h: number, sigma: number, readout: {data: Float32Array, shape: number[]}}} how readout: (channel, 3, 3)
+ * The trained block: how much each pixel moves what the block adds at this one, Σ over its 3 × 3
+ * readout of W_o times the weights of the pixel there; the length over its channels, and all of
+ * them add up to 1.
+ * @param {{h: number, sigma: number, readout: {data: Float32Array, shape: number[]}}} how readout:
+ * (channel, 3, 3)
  */
 export function block(picture, pixel, how) {
   const { data, shape } = how.readout;

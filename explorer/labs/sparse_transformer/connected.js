@@ -1,6 +1,6 @@
-// What both pictures of the patterns share: what is looked at, the search over all positions, and how numbers are
-// written. The search runs once for all pictures of a page: small ones at once, large ones while the page has nothing
-// else to do.
+// What both pictures of the patterns share: what is looked at, the search over all positions, and
+// how numbers are written. The search runs once for all pictures of a page: small ones at once,
+// large ones while the page has nothing else to do.
 
 import { lang } from "../../frontend/lib/lang.js";
 import { connectivity, counted, KINDS, search, USES } from "../../frontend/pictures/patternmath.js";
@@ -33,7 +33,9 @@ export const doubled = (pattern, side) =>
   counted(grown(pattern, side, 2 * side), 4 * side * side).pairs /
   counted(pattern, side * side).pairs;
 
-/** A telling position and an earlier one that strided and fixed patterns reach over different ways. */
+/**
+ * A telling position and an earlier one that strided and fixed patterns reach over different ways.
+ */
 const telling = (side) =>
   [[0.7, 0.55], [0.22, 0.3]]
     .map(([row, column]) => Math.floor(row * side) * side + Math.floor(column * side));
@@ -65,8 +67,8 @@ function bounds(run, look, get) {
 }
 
 /**
- * What is looked at: {side, length, l, c, kind, position, far: where a path begins, or null, use, patterns: {kind:
- * pattern}}.
+ * What is looked at: {side, length, l, c, kind, position, far: where a path begins, or null, use,
+ * patterns: {kind: pattern}}.
  */
 export function seen(look) {
   const {
@@ -133,7 +135,10 @@ export function searched({ patterns, length }, to = "") {
   return Object.fromEntries(under.all.map(({ kind, found }) => [kind, found]));
 }
 
-/** Of a pixel before the one that asks, {pattern, patternto}: a click lets it ask, with shift the path begins there. */
+/**
+ * Of a pixel before the one that asks, {pattern, patternto}: a click lets it ask, with shift the
+ * path begins there.
+ */
 function completes(_run, look, patch, { add }) {
   const { position, far } = seen(look);
   const { pattern, patternside, patternto: to } = patch;

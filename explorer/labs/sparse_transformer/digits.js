@@ -1,6 +1,6 @@
-// The same digit made by several models side by side: it grows pixel by pixel; every pixel shows what it could look at
-// and what a head looked at when it was made, and below each digit stands where every head looks, on the mean. The
-// value: drawn.py.
+// The same digit made by several models side by side: it grows pixel by pixel; every pixel shows
+// what it could look at and what a head looked at when it was made, and below each digit stands
+// where every head looks, on the mean. The value: drawn.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
@@ -82,8 +82,8 @@ function allowed({ stride, summary, length }, factor, i) {
 }
 
 /**
- * What reaches a position through the layers 1 … depth of a model; itself is reached, the sum around a sublayer carries
- * it.
+ * What reaches a position through the layers 1 … depth of a model; itself is reached, the sum
+ * around a sublayer carries it.
  */
 function reached(model, position, depth) {
   const found = new Uint8Array(model.length);
@@ -101,7 +101,10 @@ function reached(model, position, depth) {
   return found;
 }
 
-/** The pattern of a pixel under a head, or through so many layers: {mask, edges: [{mask, line}], count}. */
+/**
+ * The pattern of a pixel under a head, or through so many layers: {mask, edges: [{mask, line}],
+ * count}.
+ */
 function patternOf(model, position, roll, factor) {
   const name = `${position} ${roll || factor}`;
   if (!model.masks.has(name)) {
@@ -118,7 +121,10 @@ function patternOf(model, position, roll, factor) {
   return model.masks.get(name);
 }
 
-/** What a pixel could look at, and what it looked at: the weights where they are here, asked for where `fetches`. */
+/**
+ * What a pixel could look at, and what it looked at: the weights where they are here, asked for
+ * where `fetches`.
+ */
 function viewOf(model, look, position, fetches, pointed) {
   if (position === null || !model.factors) return NONE;
   const [layer, head] = headOf(look.head);
@@ -150,9 +156,9 @@ const lacks = (run, look, views) =>
   );
 
 /**
- * {model, position: of the pixel in view, or null, positions: all that are locked, views: by model, held: those of what
- * is locked, played: are they made once more? front: do they grow? surprise}. A preview is drawn once all of its
- * weights are here.
+ * {model, position: of the pixel in view, or null, positions: all that are locked, views: by model,
+ * held: those of what is locked, played: are they made once more? front: do they grow? surprise}. A
+ * preview is drawn once all of its weights are here.
  */
 function seen(run, look, over) {
   const [count, played] = [made(run), look.plays];
@@ -229,7 +235,8 @@ function digit(pen, box, run, look, now, i) {
   const whole = { x0, y0, x1: x0 + size, y1: y0 + size };
   pen.pixels(whole, { image, radius: 4 });
   const square = (p) => cellIn(whole, side, side, Math.floor(p / side), p % side);
-  // What is not made is not blank: dots on the ground. What a weight covers keeps its own colour in the middle.
+  // What is not made is not blank: dots on the ground. What a weight covers keeps its own colour in
+  // the middle.
   const dot = Math.max(1, Math.round(cell / 9));
   const inner = Math.max(2, Math.round(cell * 0.4));
   const shapes = new Map(); // what squares are filled with, and their path
@@ -421,8 +428,8 @@ export function scene(run, look, pen) {
 
 // ── numbers ──
 /**
- * Every pixel, and of each model what it is, whether it was given, what it cost, and what the pixel in view gives to
- * it.
+ * Every pixel, and of each model what it is, whether it was given, what it cost, and what the pixel
+ * in view gives to it.
  */
 export function table(run, look) {
   const { views, position } = seen(run, look);

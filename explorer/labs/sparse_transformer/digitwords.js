@@ -1,4 +1,5 @@
-// What the digits say: their labels, what models paid, and the sentence computed from what is looked at.
+// What the digits say: their labels, what models paid, and the sentence computed from what is
+// looked at.
 
 import { lang, parts, t } from "../../frontend/lib/lang.js";
 import { colour, shade } from "../../frontend/lib/pen.js";
@@ -121,8 +122,8 @@ export const whatOf = (
   : t(TEXT.head, { head: look.head.replace(".", "·") }));
 
 /**
- * What a model paid for its digit. Both parts and their sum have as many digits as it takes for the sum to be right as
- * it is printed.
+ * What a model paid for its digit. Both parts and their sum have as many digits as it takes for the
+ * sum to be right as it is printed.
  */
 export function costsOf(model) {
   const text = model.given >= model.length

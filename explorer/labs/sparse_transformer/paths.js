@@ -1,5 +1,5 @@
-// What follows from a pattern: how long paths are, which head attends with which factor, and what a larger picture
-// costs. Computed here.
+// What follows from a pattern: how long paths are, which head attends with which factor, and what a
+// larger picture costs. Computed here.
 
 import { t } from "../../frontend/lib/lang.js";
 import { counted, KINDS, known, ofHeads, USES } from "../../frontend/pictures/patternmath.js";
@@ -164,8 +164,8 @@ function lengths(pen, x, y, width, now) {
 }
 
 /**
- * Layers and their heads, each cell with the factor it attends with; at the end of how many positions i knows after
- * that layer.
+ * Layers and their heads, each cell with the factor it attends with; at the end of how many
+ * positions i knows after that layer.
  */
 function uses(pen, x, y, width, { patterns, kind, use, position }, { layers, heads }) {
   const { big } = pen;

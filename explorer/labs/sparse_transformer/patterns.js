@@ -1,6 +1,6 @@
-// The sparse patterns themselves: what one position attends to, on an image and in the connectivity matrix, with a path
-// of two steps over both. Cells of A₁ wear the colour of keys, those of A₂ the sixth category's, cells of both are half
-// and half. All of it is computed here.
+// The sparse patterns themselves: what one position attends to, on an image and in the connectivity
+// matrix, with a path of two steps over both. Cells of A₁ wear the colour of keys, those of A₂ the
+// sixth category's, cells of both are half and half. All of it is computed here.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -144,7 +144,8 @@ export const TEXT = {
   doesPair: { en: "click: lock both", zh: "点击：锁定两端" },
 };
 const GAP = 24; // px between columns
-// px of an image at most where three stand side by side, so that they and what they say are seen at once
+// px of an image at most where three stand side by side, so that they and what they say are seen at
+// once
 const SIDE = 236;
 const [LEAST, LEAST_BIG] = [640, 100]; // px of room for three columns; of a matrix before a hall
 const WHOLE = 0.86; // of a square that may be left out so that each cell has whole pixels
@@ -152,10 +153,15 @@ const WHOLE = 0.86; // of a square that may be left out so that each cell has wh
 const num = (x) => String(Math.round(100 * x) / 100);
 const square = (x, y, s) => `M${num(x)} ${num(y)}h${num(s)}v${num(s)}h${num(-s)}z`;
 
-/** What stands in a cell: of the full pattern both factors are the same, and one colour tells them. */
+/**
+ * What stands in a cell: of the full pattern both factors are the same, and one colour tells them.
+ */
 const cellOf = (kind, code) => (kind === "full" && code ? 1 : code);
 
-/** What a position sees: {codes, steps} by key, and {route: kind -> positions of the path in view, or null}. */
+/**
+ * What a position sees: {codes, steps} by key, and {route: kind -> positions of the path in view,
+ * or null}.
+ */
 function viewOf({ patterns, length, position, far }, kind) {
   return {
     codes: codesOf(patterns[kind], length).subarray(
@@ -219,7 +225,10 @@ function image(pen, box, { kind, side, position }, { codes, steps, route }) {
   }
 }
 
-/** Stops of a path as discs, the first named j, and the arrows between them; the last is the position itself. */
+/**
+ * Stops of a path as discs, the first named j, and the arrows between them; the last is the
+ * position itself.
+ */
 function walk(pen, cell, points) {
   const { big } = pen;
   const size = pen.type(12);
@@ -267,9 +276,9 @@ function walk(pen, cell, points) {
 
 // ── the matrix ──
 /**
- * How the matrix stands in a square of `room` px: whole pixels of the screen for a cell where WHOLE of it is left;
- * where cells are smaller than pixels, several are pooled, in halves of a pixel so that thin lines stay even. {size in
- * px, pixels, cell in pixels, count of rows}
+ * How the matrix stands in a square of `room` px: whole pixels of the screen for a cell where WHOLE
+ * of it is left; where cells are smaller than pixels, several are pooled, in halves of a pixel so
+ * that thin lines stay even. {size in px, pixels, cell in pixels, count of rows}
  */
 function scaled(room, length, ratio) {
   const pixels = Math.round(room * ratio);
@@ -425,7 +434,8 @@ export function scene(_run, look, pen) {
   const above = pen.big ? 42 : 80; // name and formulas
   const ratio = pen.away ? 2 : Math.max(1, globalThis.devicePixelRatio || 1);
   const found = searched(now, pen.away ? "end" : "");
-  // A hall sees image and matrix of the pattern in view large, beside each other, and those of the others small.
+  // A hall sees image and matrix of the pattern in view large, beside each other, and those of the
+  // others small.
   const [large, others] = [Math.floor(0.68 * pen.width), KINDS.filter((kind) => kind !== now.kind)];
   const half = Math.max(200, pen.tall / 2);
   const places = KINDS.map((kind, n) => {
@@ -511,8 +521,8 @@ function heading(pen, kind, x, y, { patterns, length }, here) {
 }
 
 /**
- * The numbers under a column: pairs, their shares, the busiest query, and what twice the side would take. Returns where
- * they end.
+ * The numbers under a column: pairs, their shares, the busiest query, and what twice the side would
+ * take. Returns where they end.
  */
 function stats(pen, { length, side, patterns }, kind, x, y, size) {
   const { pairs, busiest } = counted(patterns[kind], length);
@@ -549,7 +559,8 @@ function cells(pen, now, kind, { x0, y0, size, count, image: ofImage = false }) 
         TEXT.doesPair,
       );
     }
-    // An earlier position is the start of a path to the one that is locked; a later one would be locked itself.
+    // An earlier position is the start of a path to the one that is locked; a later one would be
+    // locked itself.
     return p < position
       ? box({ patternto: p }, position, p, TEXT.doesBefore)
       : box({ patternpos: p, patternto: far }, p, p, TEXT.does);

@@ -1,5 +1,5 @@
-// Attention inside the window, for each head: its mean over all frames by distance, and one head frame by frame. The
-// value is made by explorer/labs/speech/views.py.
+// Attention inside the window, for each head: its mean over all frames by distance, and one head
+// frame by frame. The value is made by explorer/labs/speech/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

@@ -1,5 +1,5 @@
-// The microphone: it is opened for one recording and closed after it. Samples come from an AudioWorklet, and leave as a
-// WAV file, which the server reads as it reads any other.
+// The microphone: it is opened for one recording and closed after it. Samples come from an
+// AudioWorklet, and leave as a WAV file, which the server reads as it reads any other.
 
 import { wavOf } from "./soundrun.js";
 import { addressOf } from "../../frontend/lib/modules.js";

@@ -1,5 +1,5 @@
-// The probability of each digit and of the blank in every frame, and the best path through them: repeats merge, blanks
-// vanish. The value is made by explorer/labs/speech/views.py.
+// The probability of each digit and of the blank in every frame, and the best path through them:
+// repeats merge, blanks vanish. The value is made by explorer/labs/speech/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

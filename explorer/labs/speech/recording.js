@@ -1,5 +1,6 @@
-// A visitor's own sound in the input bar: spoken into the microphone, or a file. The server reads both and answers with
-// the sound as a request carries it: 8,000 samples a second in 8 bits, base64url.
+// A visitor's own sound in the input bar: spoken into the microphone, or a file. The server reads
+// both and answers with the sound as a request carries it: 8,000 samples a second in 8 bits,
+// base64url.
 
 import { el, svg } from "../../frontend/lib/dom.js";
 import { filled, t } from "../../frontend/lib/lang.js";
@@ -77,8 +78,8 @@ function outline(samples) {
 
 /**
  * @param {any} control of the field of the sound, as controls.py describes it
- * @param {{id: string, say: (told: {error?: any, remark?: any}) => void, run: () => void, now: () => any}} how
- *   as of a motif, see input_bar.js
+ * @param {{id: string, say: (told: {error?: any, remark?: any}) => void, run: () => void, now: ()
+ *   => any}} how as of a motif, see input_bar.js
  * @returns a line of the input bar
  */
 export function lineOf(control, { id, say, run, now }) {

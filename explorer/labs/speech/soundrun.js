@@ -1,5 +1,5 @@
-// What the pictures of a spoken number share: the time of a frame, what it can hear, the clip that a digit belongs to,
-// and the sound itself. A run is made by explorer/labs/speech/views.py.
+// What the pictures of a spoken number share: the time of a frame, what it can hear, the clip that
+// a digit belongs to, and the sound itself. A run is made by explorer/labs/speech/views.py.
 
 import { t } from "../../frontend/lib/lang.js";
 
@@ -32,7 +32,10 @@ export const coneOf = (run, frame) => [
 /** Which of the written digits a frame writes, −1 for none. */
 export const writtenBy = (run, frame) => run.at.indexOf(frame);
 
-/** The clip that a frame's digit belongs to: the last one that has begun by then; −1 where none is known. */
+/**
+ * The clip that a frame's digit belongs to: the last one that has begun by then; −1 where none is
+ * known.
+ */
 export function clipOf(run, frame) {
   const newest = run.frame * frame + run.newest;
   return run.begins.reduce((found, begin, clip) => (begin <= newest ? clip : found), -1);
@@ -122,7 +125,10 @@ export function wavOf(samples, rate) {
 
 let playing = null; // one span is heard at a time
 
-/** Plays a part of a sound. @type {(samples: Float32Array, rate: number, span: number[]) => Promise<void>} */
+/**
+ * Plays a part of a sound. @type {(samples: Float32Array, rate: number, span: number[]) =>
+ * Promise<void>}
+ */
 export function playSpan(samples, rate, [from, to]) {
   playing?.pause();
   const address = URL.createObjectURL(wavOf(samples.subarray(from, to), rate));

@@ -1,5 +1,6 @@
-// A spoken number as it comes: its digits, the tower of layers above the spectrogram with the cone of the frame in view,
-// and where the gradient of its digit lies. The value is made by explorer/labs/speech/views.py.
+// A spoken number as it comes: its digits, the tower of layers above the spectrogram with the cone
+// of the frame in view, and where the gradient of its digit lies. The value is made by
+// explorer/labs/speech/views.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";

@@ -1,5 +1,5 @@
-// When each digit is final, for every R on one axis of time: the clips that were said, and a row of marks for each R.
-// The value is made by explorer/labs/speech/views.py.
+// When each digit is final, for every R on one axis of time: the clips that were said, and a row of
+// marks for each R. The value is made by explorer/labs/speech/views.py.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

@@ -1,6 +1,6 @@
-// A text read segment by segment: what is computed, what is remembered, where gradients stop, and how far information
-// travels; below it the segment in view enlarged, with the share of attention that crosses its border. The value is
-// made by explorer/labs/transformer_xl/figures/segments.py.
+// A text read segment by segment: what is computed, what is remembered, where gradients stop, and
+// how far information travels; below it the segment in view enlarged, with the share of attention
+// that crosses its border. The value is made by explorer/labs/transformer_xl/figures/segments.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { parts, t } from "../../frontend/lib/lang.js";
@@ -133,8 +133,8 @@ function seen(run, look) {
 }
 
 /**
- * Share of attention to the memory at a position: of a head, or with `head` null the mean of the layer's heads. Layer
- * and head from 1.
+ * Share of attention to the memory at a position: of a head, or with `head` null the mean of the
+ * layer's heads. Layer and head from 1.
  */
 function shareAt(model, layer, head, position) {
   const of = (h) => model.across[((layer - 1) * model.heads + h) * model.length + position];
@@ -249,7 +249,8 @@ function strips({ run, model, first, end, held, layer, pen, at, label }) {
       if (from >= end) pen.rect(box, { line: "control", alpha: 0.55, dash: [2, 3] });
       else if (from < first) pen.rect(box, { fill: "sunk", line: "line" });
     }
-    // What a layer remembers are its inputs: nobody looks at what the last layer made of an earlier segment.
+    // What a layer remembers are its inputs: nobody looks at what the last layer made of an earlier
+    // segment.
     if (held && k < at.n) {
       const box = { ...part(first - held, first), x0: at.x(first - held) };
       texture(pen, box, run.intervention);
@@ -376,7 +377,10 @@ function waiting({ pen, at, label }) {
   });
 }
 
-/** The segment in view: for each layer the share of attention that goes to the memory, every head and their mean. */
+/**
+ * The segment in view: for each layer the share of attention that goes to the memory, every head
+ * and their mean.
+ */
 function enlarged(
   { run, model, first, end, held, layer: chosenLayer, head: chosenHead, pen, at, label },
 ) {
@@ -453,8 +457,8 @@ function enlarged(
 }
 
 /**
- * The segment's text: each character where there is room, else words, each from its first character on, in two lines
- * for neighbours.
+ * The segment's text: each character where there is room, else words, each from its first character
+ * on, in two lines for neighbours.
  */
 function spelled({ model, first, end, at, label, pen }) {
   if (at.letters) {
@@ -499,8 +503,8 @@ function marked({ first, end, pen, at }, position, width, dash) {
 }
 
 /**
- * What changes as characters are locked: the cone of what one can know of, where it looks, and its own share in every
- * layer.
+ * What changes as characters are locked: the cone of what one can know of, where it looks, and its
+ * own share in every layer.
  */
 function locks(draw) {
   const { model, look, position, held, layer, head, pen, at, label } = draw;
@@ -532,7 +536,10 @@ function locks(draw) {
   }
 }
 
-/** What a position can know of, one memory farther with each layer down, and its words above what is drawn between. */
+/**
+ * What a position can know of, one memory farther with each layer down, and its words above what is
+ * drawn between.
+ */
 function cone({ run, model, position, pen, at, label, wideOf }, between) {
   const from = (k) => model.travelled[k * model.length + position];
   const edge = at.x(position + 0.5);
@@ -556,7 +563,8 @@ function cone({ run, model, position, pen, at, label, wideOf }, between) {
     const k = i + 1;
     const text = t(at.narrow ? TEXT.short : TEXT.after, { n: k, back: whole(position - from(k)) });
     const before = x - wideOf(text) - 8 >= at.left;
-    // Before the cone's edge where there is room, else inside the cone, where its edge has risen over the words.
+    // Before the cone's edge where there is room, else inside the cone, where its edge has risen
+    // over the words.
     const risen = Math.min(1, (at.strip / 2 + 1.4 * at.font) / (at.gap + at.strip));
     const inside = Math.min(x + risen * (corners[i][0] - x) + 8, at.end + at.right - wideOf(text));
     label(before ? x - 7 : inside, at.level(run.layers - k) - at.font * 0.4, text, {
@@ -600,7 +608,10 @@ function fan({ model, position, first, held, slots, weights, layer, pen, at }) {
   });
 }
 
-/** What can be pointed at: characters of the whole text, and of the enlarged segment with their layer. */
+/**
+ * What can be pointed at: characters of the whole text, and of the enlarged segment with their
+ * layer.
+ */
 function hits({ run, look, model, first, end, head, pen, at, ...it }) {
   const box = (pos, layer, y0, y1) => ({
     x0: (layer === undefined ? at.x : at.zx)(pos),

@@ -1,5 +1,6 @@
-// The relative score in its four terms on the run's own numbers: four maps that add up to a fifth, and its softmax. One
-// cell is told of in all. The value is made by explorer/labs/transformer_xl/figures/terms.py.
+// The relative score in its four terms on the run's own numbers: four maps that add up to a fifth,
+// and its softmax. One cell is told of in all. The value is made by
+// explorer/labs/transformer_xl/figures/terms.py.
 
 import { filed } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";

@@ -1,6 +1,7 @@
-// How a translation was searched for: the tree of hypotheses grows step by step; α ranks the finished ones anew without
-// a new run. Columns are steps, a node's height is its rank in its step, and below each column stands what the stop
-// token got. The value is made by explorer/labs/translation/panels/beam.py.
+// How a translation was searched for: the tree of hypotheses grows step by step; α ranks the
+// finished ones anew without a new run. Columns are steps, a node's height is its rank in its step,
+// and below each column stands what the stop token got. The value is made by
+// explorer/labs/translation/panels/beam.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { number, ordinal, shown } from "../../frontend/lib/signs.js";
@@ -176,8 +177,8 @@ export function bounds(run, { balpha }) {
 }
 
 /**
- * What is looked at: step, α, the locked node, what became of every node, those that finished, and the hypothesis in
- * front.
+ * What is looked at: step, α, the locked node, what became of every node, those that finished, and
+ * the hypothesis in front.
  */
 function seen(run, { bstep, balpha, bnode }) {
   const [it, step, a] = [run.tree, bstep, balpha];
@@ -230,7 +231,8 @@ export function scene(run, look, pen) {
   const px = Object.fromEntries(Object.entries(SIZES).map(([name, one]) => [name, one * k]));
   if (pen.big) {
     px.left = 44;
-    // Rows and columns as narrow as the screen asks for; the chart only where there is room for it too.
+    // Rows and columns as narrow as the screen asks for; the chart only where there is room for it
+    // too.
     const fits = (chart) => (pen.tall - px.top - px.foot - chart) / ranks;
     const full = fits(px.gap + px.chart) >= 32;
     if (!full) px.chart = px.gap = 0;
@@ -600,8 +602,8 @@ export function wish(get) {
 export const resets = ["bstep", "bnode"];
 
 /**
- * The last step is the one that stands there; a locked node is let go of by a second click; another search begins at
- * its end.
+ * The last step is the one that stands there; a locked node is let go of by a second click; another
+ * search begins at its end.
  */
 export function completes(run, look, patch, _how) {
   const { last } = run.tree.outcome(look.balpha);

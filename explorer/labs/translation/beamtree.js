@@ -1,5 +1,6 @@
-// What the beam panel reads off a tree of hypotheses: how the search ends with one length penalty, and what became of
-// every node. The same rules as models/translation/search_records.py; the tests hold the two together.
+// What the beam panel reads off a tree of hypotheses: how the search ends with one length penalty,
+// and what became of every node. The same rules as models/translation/search_records.py; the tests
+// hold the two together.
 
 export const FATES = { kept: 0, finished: 1, passed: 2 };
 
@@ -10,7 +11,10 @@ function pathTo(parent, node) {
   return out;
 }
 
-/** What became of the greedy translation by step t: {kind: "place" | "outranked" | "fell" | "live", at}. */
+/**
+ * What became of the greedy translation by step t: {kind: "place" | "outranked" | "fell" | "live",
+ * at}.
+ */
 function followGreedy({ step, fate, held }, nodes, t, alpha) {
   const node = nodes.filter((each) => step[each] <= t).at(-1);
   if (node === undefined) return { kind: "fell", at: 1 };
@@ -23,14 +27,14 @@ function followGreedy({ step, fate, held }, nodes, t, alpha) {
 }
 
 /**
- * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], logp: number[], stop: (number | null)[],
- * beam: number, limit: number}} value
+ * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], logp:
+ * number[], stop: (number | null)[], beam: number, limit: number}} value
  *   one entry per node, node 0 the root, parents before children, the nodes of a step by rank
  */
 export function tree(value) {
   const { parent, step, fate, total, logp, beam, limit } = value;
   const steps = step[step.length - 1];
-  /** Did the limit end this hypothesis? There only the stop token may follow, however unlikely it is. */
+  /** Did the limit end this hypothesis? Then only the stop token may follow, even if unlikely. */
   const isCut = (node) =>
     fate[node] === FATES.finished && step[node] >= limit && logp[node] < Math.log(0.5);
   const at = Array.from({ length: steps + 1 }, () => []);
@@ -51,8 +55,8 @@ export function tree(value) {
   }
 
   /**
-   * How the search ends: its last step, after which no kept hypothesis can rank any more, however cheaply it grew to
-   * the limit; and the hypotheses it returns.
+   * How the search ends: its last step, after which no kept hypothesis can rank any more, however
+   * cheaply it grew to the limit; and the hypotheses it returns.
    */
   function outcome(alpha) {
     for (let t = 1; t <= steps; t += 1) {
@@ -72,8 +76,8 @@ export function tree(value) {
   const path = (node) => pathTo(parent, node);
 
   /**
-   * What has become of every node after step t: "live", "held" (a finished one behind it is among the best),
-   * "outranked", "fell"; and when.
+   * What has become of every node after step t: "live", "held" (a finished one behind it is among
+   * the best), "outranked", "fell"; and when.
    * @returns {{what: string[], when: number[]}}
    */
   function state(t, alpha) {
@@ -104,8 +108,8 @@ export function tree(value) {
   }
 
   /**
-   * How many hypotheses there were after step t, by what became of them: every line that was ranked counts once, at its
-   * end.
+   * How many hypotheses there were after step t, by what became of them: every line that was ranked
+   * counts once, at its end.
    */
   function count(t, alpha) {
     const { what } = state(t, alpha);

@@ -1,5 +1,6 @@
-// How likely is your own German? Teacher forcing: every given word goes in, whatever the model would have said, and
-// each is scored. The value is made by explorer/labs/translation/panels/forced.py.
+// How likely is your own German? Teacher forcing: every given word goes in, whatever the model
+// would have said, and each is scored. The value is made by
+// explorer/labs/translation/panels/forced.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -246,7 +247,8 @@ export function sentence(run, { fword }) {
 }
 
 /**
- * The likeliest five in the place of a word, and the word itself where it is none of them; and what stands above them.
+ * The likeliest five in the place of a word, and the word itself where it is none of them; and what
+ * stands above them.
  */
 function expected(run, fword) {
   const [rank, piece] = [run.ranks[fword], run.target.pieces[fword]];
@@ -332,7 +334,10 @@ export function table(run, { fword }) {
 const sentenceOf = () =>
   JSON.stringify([...new URLSearchParams(request.get())].filter(([key]) => !ASIDE.includes(key)));
 
-/** What stands above: the German is typed here. write(patch, kept): into the address, and what is too long for it. */
+/**
+ * What stands above: the German is typed here. write(patch, kept): into the address, and what is
+ * too long for it.
+ */
 export function above(write) {
   let [dirty, most, language] = [false, Infinity, ""];
   let source = sentenceOf();
@@ -374,7 +379,8 @@ export function above(write) {
     event.preventDefault();
     form.requestSubmit();
   });
-  // Another sentence: what was typed for the last one is no translation of it. A link brings its own German.
+  // Another sentence: what was typed for the last one is no translation of it. A link brings its
+  // own German.
   bus.on("request", () => {
     if (sentenceOf() === source) return;
     source = sentenceOf();

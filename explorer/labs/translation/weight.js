@@ -1,6 +1,6 @@
-// How one weight comes about: the cell that attention has in view, worked out in five steps from what its head computed
-// with, softmax(q Kᵀ / √d_head) V for one row (Vaswani et al., 2017, eq. 1). The value is made by
-// explorer/labs/translation/figures/weight.py.
+// How one weight comes about: the cell that attention has in view, worked out in five steps from
+// what its head computed with, softmax(q Kᵀ / √d_head) V for one row (Vaswani et al., 2017, eq. 1).
+// The value is made by explorer/labs/translation/figures/weight.py.
 
 import { filed, upTo } from "../../frontend/lib/arrays.js";
 import { el } from "../../frontend/lib/dom.js";
@@ -150,8 +150,8 @@ const query = (run, i) => quoted(run.queries[i], i);
 const key = (run, j) => quoted(run.keys[j], numbered(run, j));
 
 /**
- * All on the way to a weight: products (d,), dots, scores, raised, weights (key,), output (d,); −∞ and 0 where a key is
- * not allowed.
+ * All on the way to a weight: products (d,), dots, scores, raised, weights (key,), output (d,); −∞
+ * and 0 where a key is not allowed.
  */
 function worked(run, { row, col }) {
   const [n, d] = run.key.shape;
@@ -195,8 +195,8 @@ function worked(run, { row, col }) {
 }
 
 /**
- * The keys to draw where there is no room for all, in order: those with most weight, the locked one, the first that are
- * not allowed.
+ * The keys to draw where there is no room for all, in order: those with most weight, the locked
+ * one, the first that are not allowed.
  */
 function chosen({ n, col, allowed, weights }, room) {
   const all = upTo(n, (j) => j);

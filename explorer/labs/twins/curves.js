@@ -1,6 +1,6 @@
-// Twins in training: the held-out loss of both runs over the bands of five stored seeds, the gap between them shaded,
-// and below it their learning rates. The moment in view is a line through both. The value is made by
-// explorer/labs/twins/views.py.
+// Twins in training: the held-out loss of both runs over the bands of five stored seeds, the gap
+// between them shaded, and below it their learning rates. The moment in view is a line through
+// both. The value is made by explorer/labs/twins/views.py.
 
 import { filed, opened, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

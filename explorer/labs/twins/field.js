@@ -1,5 +1,5 @@
-// The field of stored outcomes: rate × depth, for both places of the norm, with and without warm-up. A click trains that
-// cell live. The value is made by explorer/labs/twins/views.py.
+// The field of stored outcomes: rate × depth, for both places of the norm, with and without
+// warm-up. A click trains that cell live. The value is made by explorer/labs/twins/views.py.
 
 import { upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";

@@ -1,5 +1,5 @@
-// Inside both runs: the norm of the gradient in every part of the network at every moment, and the map of one head as it
-// forms. The value is made by explorer/labs/twins/views.py.
+// Inside both runs: the norm of the gradient in every part of the network at every moment, and the
+// map of one head as it forms. The value is made by explorer/labs/twins/views.py.
 
 import { filed, opened, upTo } from "../../frontend/lib/arrays.js";
 import { t } from "../../frontend/lib/lang.js";
