@@ -137,7 +137,7 @@ export function projector(words, steps, { lecturing, go }) {
     return true;
   }
   function paint() {
-    if (!shown) return;
+    if (!shown?.isConnected) return; // what is drawn anew is pointed at again
     const own = shown.dataset.question || shown.querySelector(".tfe-title")?.textContent || "";
     const now = step.get();
     const expecting = document.body.classList.contains("tfe-expecting");

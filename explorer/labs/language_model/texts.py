@@ -402,4 +402,4 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
 }
 
 # 1: a step of every lecture; 3: only for a long lecture; the others may be skipped.
-STEP_RANKS: Final[Mapping[str, int]] = {"predict": 1, "layers": 1, "copy": 1}
+STEP_RANKS: Final[Mapping[str, int]] = {"predict": 1, "layers": 2, "copy": 1}

@@ -263,4 +263,4 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "walk": _("Walk stop by stop with →.", "用 → 一站一站地走。"),
     "judge": _("Ask the hall for a class it is not.", "请大家说一个它不属于的类别。"),
 }
-STEP_RANKS: Final = {"far": 1, "gamma": 2, "verdict": 1, "erase": 2, "walk": 3, "judge": 3}
+STEP_RANKS: Final = {"far": 1, "gamma": 2, "verdict": 2, "erase": 2, "walk": 3, "judge": 3}

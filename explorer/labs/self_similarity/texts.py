@@ -300,4 +300,4 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     ),
     "music": _("Point at the stripe four bars beside the diagonal.", "指向离对角线四小节的条纹。"),
 }
-STEP_RANKS: Final[Mapping[str, int]] = {"likes": 1, "average": 1, "grow": 2, "heat": 3, "grass": 3}
+STEP_RANKS: Final[Mapping[str, int]] = {"likes": 1, "average": 2, "grow": 2, "heat": 3, "grass": 3}

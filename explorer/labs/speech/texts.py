@@ -330,7 +330,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
 STEP_RANKS: Final[Mapping[str, int]] = {
     "hear": 1,
     "cone": 2,
-    "window": 1,
+    "window": 2,
     "band": 2,
     "noise": 3,
     "voice": 3,

@@ -322,4 +322,4 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "few": _("Choose label smoothing for the twin.", "给孪生选标签平滑。"),
     "knobs": _("Ask which sign the hall would have bet on.", "问大家会押哪个符号。"),
 }
-STEP_RANKS: Final = {"falls": 1, "rate": 1, "deep": 3, "inside": 2, "residual": 1, "few": 3}
+STEP_RANKS: Final = {"falls": 1, "rate": 1, "deep": 3, "inside": 2, "residual": 2, "few": 3}
