@@ -12,7 +12,7 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import Any, Generic, cast
 
 import gradio as gr
@@ -303,7 +303,7 @@ class Program(Generic[R, S, V, T]):
                 input_bar.Example(
                     title, controls.spell_query(one), controls.spell_fields(one), short
                 )
-                for (one, title), short in zip_longest(self.examples, self.shorts)
+                for (one, title), short in zip(self.examples, chain(self.shorts, repeat(None)))
             ],
             answers=self.widget_names,
             begins=lab.own,
