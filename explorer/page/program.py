@@ -303,7 +303,9 @@ class Program(Generic[R, S, V, T]):
                 input_bar.Example(
                     title, controls.spell_query(one), controls.spell_fields(one), short
                 )
-                for (one, title), short in zip(self.examples, chain(self.shorts, repeat(None)))
+                for (one, title), short in zip(
+                    self.examples, chain(self.shorts, repeat(None)), strict=False
+                )
             ],
             answers=self.widget_names,
             begins=lab.own,
