@@ -45,7 +45,7 @@ MARKS = """([name, kind, style]) => {
         const nth = (list, n) => (Array.isArray(list) ? list[n] : list);
         const face = (family) => ["title", "mono"].find((name) => family === getComputedStyle(node)
             .getPropertyValue(`--font-${name}`).trim()) ?? "ui";
-        // a trace named "words" says what a visitor wrote
+        // a trace named "words" says what a visitor wrote, and so does a tick with a number behind
         const text = (text, x, y, { xref, yref, font, ...more }, n) => ({ ...more, kind: "text",
             text: read(text), whole: read(text).trim(), left: node.offsetLeft + px(x, "x", xref),
             top: node.offsetTop + px(y, "y", yref), size: nth(font.size, n),
@@ -66,7 +66,7 @@ MARKS = """([name, kind, style]) => {
             ...Object.entries(full).filter(([key, axis]) => /^[xy]axis/.test(key)
                 && axis.ticktext && axis.showticklabels).flatMap(([, axis]) =>
                 axis.ticktext.map((one) => ({ kind: "text", text: read(one), whole: read(one),
-                    size: axis.tickfont.size, face: "ui" }))),
+                    size: axis.tickfont.size, face: /<span/.test(one) ? null : "ui" }))),
             ...(full.shapes ?? []).map(({ line: { color, width, dash }, fillcolor, type }) =>
                 ({ kind: "shape", type, line: color, width, dash, fill: fillcolor })),
         ];
