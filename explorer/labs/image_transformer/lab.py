@@ -11,7 +11,7 @@ from explorer.contract.lab import READ_AGAIN, name_part
 from explorer.labs.image_transformer import about, change, texts, views
 from explorer.labs.image_transformer.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
-from explorer.page.lab import Lab, Paper
+from explorer.page.lab import Lab, Paper, select_titles
 from explorer.page.program import About, AnswerBar, Change
 from explorer.page.views import view_notes, view_on_stage, view_placed
 from models.image_transformer.records import EXAMPLES, Explanation, Request, Step, list_examples
@@ -85,7 +85,7 @@ LAB: Lab[Request, Explanation, views.Run, Step] = Lab(
     ),
     change=Change(change.difference, MEASURE, change.ask_to_reread),
     examples=list_examples(),
-    titles=texts.EXAMPLES,
+    titles=select_titles(EXAMPLES, texts.EXAMPLES, list_examples()),
     first=views.first,
     thumbnail=views.thumbnail,
     steps=views.steps,

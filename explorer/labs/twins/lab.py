@@ -69,7 +69,7 @@ LAB: Lab[Request, Explanation, Explanation, Frame] = Lab(
     | {"factor": replace(SMALL, factor=10.0)},
     exercises=EXERCISES,
     exports={
-        "curves": (*FIGURE, "PY 1", "PY 2"),
+        "curves": (*FIGURE[:4], "PY 1", "PY 2", "NPZ"),
         "inside": FIGURE,
         "field": FIGURE,
         "knobs": FIGURE,
