@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Page
 
-from explorer.labs import LABS
+from explorer.labs import DECLARED
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ HELD = """({ view, trace, name }) => {
 
 @pytest.mark.parametrize("what", MECHANISMS, ids=lambda what: f"{what.lab}-{what.trace}")
 def test_a_figure_holds_it(page_watch: Page, site: str, what: Mechanism) -> None:
-    (lab,) = (lab for lab in LABS if lab.slug == what.lab)
-    assert lab.program().views[0].name == what.view
-    page_watch.goto(f"{site}{lab.path}?lang=en")
+    (lab,) = (lab for lab in DECLARED if lab.slug == what.lab)
+    assert lab.views[0].name == what.view
+    page_watch.goto(f"{site}/{lab.slug}?lang=en")
     page_watch.wait_for_selector(
         f".tfe-{what.view}[data-drawn]:not([data-drawn$=waits])", state="attached"
     )
