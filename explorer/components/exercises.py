@@ -9,13 +9,12 @@ import gradio as gr
 
 from explorer.components.base import place_widget
 from explorer.components.folded import show_closed
-from explorer.contract import labels
-from explorer.contract.exercises import Exercise
+from explorer.contract.exercises import TEXTS, Exercise
 from explorer.contract.lab import OpenLab
 
 NAME = "exercises"  # of the panel, in addresses too
 # for the head of the page
-TITLE, LEAD = labels.EXERCISES["title"]["en"], labels.EXERCISES["lead"]["en"]
+TITLE, LEAD = TEXTS["title"]["en"], TEXTS["lead"]["en"]
 
 
 def place_exercise_panel(slug: str, exercises: Sequence[Exercise[Any, Any]]) -> gr.HTML:
@@ -71,4 +70,4 @@ def place_exercise_sheet(labs: Sequence[OpenLab]) -> gr.HTML:
 
 
 def _list_texts() -> dict[str, dict[str, str]]:
-    return {name: dict(text) for name, text in labels.EXERCISES.items()}
+    return {name: dict(text) for name, text in TEXTS.items()}

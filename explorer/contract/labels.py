@@ -186,51 +186,8 @@ LECTURE: Final[Texts] = {
     "steps": _("Steps: {lab}", "步骤：{lab}"),
     "presenter": _("Presenter's window", "演讲者窗口"),
     "handout": _("Print the handout", "打印讲义"),
-    "exercises": _("Exercises", "练习"),
+    "exercises": _("Exercise sheet", "练习题"),
     "drawing": _("Drawing slide {n} of {of}", "正在绘制第 {n} / {of} 张"),
-}
-
-EXERCISES: Final[Texts] = {
-    "title": _("Exercises", "练习"),
-    "lead": _(
-        "Questions about live models. The page itself checks an answer: bring its run and its"
-        " selection to where they show it, then press Check. What you have solved is kept in this"
-        " browser alone.",
-        "关于活模型的问题，由页面自己检查：让运行和所选内容给出答案，再按“检查”。做对的题目只记在这个浏览器里。",
-    ),
-    "check": _("Check", "检查"),
-    "checking": _("The model is computing …", "模型正在计算……"),
-    "solved": _("Solved.", "做对了。"),
-    "open": _("Not solved yet.", "还没有做对。"),
-    "not_yet": _(
-        "Not yet: the run and the selection in view do not show it.",
-        "还不对：眼前的运行和所选内容还不能说明这一点。",
-    ),
-    "all": _("All exercises", "全部练习"),
-    "count": _("{n} of {of} solved", "共 {of} 题，做对 {n} 题"),
-    "sheet": _("Print the sheet", "打印题目"),
-    "answers": _("Print with answers", "打印题目和答案"),
-    "answer": _("Answer:", "答案："),
-    "see": _("see it live", "现场看"),
-    "csv": _("Results as CSV", "结果存为 CSV"),
-    "code": _("Your code", "您的代码"),
-    "hand_in": _(
-        "Hand in this code: it says which exercises this browser has solved. It is a note, not a"
-        " proof.",
-        "交上这个代码：它记着这个浏览器做对了哪些题。它是一张便条，不是证明。",
-    ),
-    "read": _("Read a code", "读一个代码"),
-    "says": _(
-        "This code says {n} of {of}: {which}.", "这个代码：共 {of} 题，做对 {n} 题：{which}。"
-    ),
-    "none": _("none of them", "一题也没有"),
-    "broken": _(
-        "This is no code of these exercises: a letter is missing, or it is of another version.",
-        "这不是这套练习的代码：可能少了字符，或属于另一个版本。",
-    ),
-    "lab": _("Lab", "实验"),
-    "exercise": _("Exercise", "练习"),
-    "done": _("Solved on", "做对的日期"),
 }
 
 COMPARE: Final[Texts] = {

@@ -17,8 +17,8 @@ const VIEWS = {
     short: { en: "Head", zh: "注意力头" },
     name: { en: "head view", zh: "注意力头视图" },
     say: {
-      en:
-        "All heads of one layer, a colour each. Point at a word to see what it looks at; double-click a colour to keep that head alone.",
+      en: "All heads of one layer, a colour each. Point at a word to see what it looks at; " +
+        "double-click a colour to keep that head alone.",
       zh: "一层里的所有头，每头一种颜色。指向一个词，看它在看什么；双击一种颜色，只留下那个头。",
     },
   },
@@ -35,7 +35,8 @@ const VIEWS = {
     name: { en: "neuron view", zh: "神经元视图" },
     say: {
       en:
-        "One head, element by element. Point at a word, then click the plus beside it: its query times every key, their sum, the softmax.",
+        "One head, element by element. Point at a word, then click the plus beside it: its query " +
+        "times every key, their sum, the softmax.",
       zh: "一个头，逐元素。指向一个词，再点旁边的加号：它的查询乘以每个键、求和、softmax。",
     },
   },

@@ -8,7 +8,8 @@ import { css } from "../lib/theme.js";
 const TEXT = {
   sheet: {
     en:
-      "Drawing, {side} × {side} pixels. Arrows move, Space draws, Delete erases; with Shift they go on while you move.",
+      "Drawing, {side} × {side} pixels. Arrows move, Space draws, Delete erases; with Shift they " +
+      "go on while you move.",
     zh: "画板，{side} × {side} 像素。方向键移动，空格画，Delete 擦；按住 Shift 移动时连续画。",
   },
   tool: { en: "tool", zh: "工具" },

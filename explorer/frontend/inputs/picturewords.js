@@ -50,7 +50,8 @@ const DIGIT = {
   },
   padNote: {
     en:
-      "Greys become pixels as in the data: each is drawn once, white with the probability of its grey.",
+      "Greys become pixels as in the data: each is drawn once, white with the probability of its " +
+      "grey.",
     zh: "灰度变成像素的方式与数据相同：每个像素抽取一次，为白的概率就是它的灰度。",
   },
   fitted: {

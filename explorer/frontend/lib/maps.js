@@ -291,8 +291,8 @@ const SAY = {
     zh: "；最大值组成的一行之和不必为 1。",
   },
   not: {
-    en:
-      "query {q} may not look at key {k}, which comes later: its weight is not 0, it does not exist.",
+    en: "query {q} may not look at key {k}, which comes later: its weight is not 0, it does not " +
+      "exist.",
     zh: "查询 {q} 不能看键 {k}，它在后面：这里不是权重 0，而是没有权重。",
   },
   stopped: {
@@ -327,8 +327,8 @@ const SAY = {
     zh: "查询 {i} 对键 {j} 的 {size} 个权重中最大的一个：",
   },
   block: {
-    en:
-      "the block of {size} around query {q} and key {k} (queries {i}, keys {j}) holds {w}: the mean over its queries of the sum over its keys.",
+    en: "the block of {size} around query {q} and key {k} (queries {i}, keys {j}) holds {w}: the " +
+      "mean over its queries of the sum over its keys.",
     zh:
       "查询 {q} 与键 {k} 附近的 {size} 块（查询 {i}，键 {j}）为 {w}：对其中各键求和，再对各查询取平均。",
   },
@@ -346,7 +346,8 @@ const SAY = {
   },
   blockNone: {
     en:
-      "of {n} blocks of {size} the largest holds {w}: the mean over queries {i} of the sum over keys {j}. Click a block for its exact rows.",
+      "of {n} blocks of {size} the largest holds {w}: the mean over queries {i} of the sum over " +
+      "keys {j}. Click a block for its exact rows.",
     zh:
       "{n} 个 {size} 块中最大的是 {w}：对键 {j} 求和，再对查询 {i} 取平均。点击一块查看精确的行。",
   },

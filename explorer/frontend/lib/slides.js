@@ -109,7 +109,8 @@ export function slides() {
     if (
       !shown?.querySelector("canvas, svg, table") ||
       page.querySelector(
-        ".tfe-projected :is(.tfe-stale, .is-older), .is-older.tfe-projected, .tfe-projected[data-moving]",
+        ".tfe-projected :is(.tfe-stale, .is-older), .is-older.tfe-projected, " +
+          ".tfe-projected[data-moving]",
       )
     ) return "";
     return `${shown.innerText} ${

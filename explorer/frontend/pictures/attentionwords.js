@@ -25,7 +25,8 @@ export const TEXT = {
   noJobs: { en: "No head does one clear thing here.", zh: "这里没有职责分明的头。" },
   board: {
     en:
-      "{title}. Left and right step through rows, up and down through heads, with Shift through layers; Shift and Enter silence the head, Escape unlocks.",
+      "{title}. Left and right step through rows, up and down through heads, with Shift through " +
+      "layers; Shift and Enter silence the head, Escape unlocks.",
     zh:
       "{title}。左右键逐行移动，上下键换头，加 Shift 换层；Shift 加 Enter 关掉该头，Esc 解除锁定。",
   },
@@ -73,14 +74,14 @@ export const TEXT = {
     zh: "{name} 已关掉：权重仍在，输出按 0 计",
   },
   rolloutOwn: {
-    en:
-      "Rollout (Abnar and Zuidema, 2020): in each layer half the mean attention, half the residual path; multiplied from layer 1 to {n}.",
+    en: "Rollout (Abnar and Zuidema, 2020): in each layer half the mean attention, half the " +
+      "residual path; multiplied from layer 1 to {n}.",
     zh:
       "逐层累积（Abnar 与 Zuidema，2020）：每层一半取各头平均注意力，一半取残差通路，从第 1 层乘到第 {n} 层。",
   },
   rolloutCross: {
-    en:
-      "Rollout: the mean of all cross-attention heads, times the rollout through the encoder (Abnar and Zuidema, 2020), so it shows which input word arrives.",
+    en: "Rollout: the mean of all cross-attention heads, times the rollout through the encoder " +
+      "(Abnar and Zuidema, 2020), so it shows which input word arrives.",
     zh:
       "逐层累积：全部交叉注意力头的平均，再乘以编码器的累积（Abnar 与 Zuidema，2020），表示最终到达的是哪个输入词。",
   },
@@ -132,8 +133,8 @@ export const STEPS = {
     zh: "在这一步之前已停止：不再提问",
   },
   rolloutOwn: {
-    en:
-      "Rollout (Abnar and Zuidema, 2020): at each step half the mean attention, half the residual path; multiplied from step 1 to {n}. Stopped positions stay unchanged.",
+    en: "Rollout (Abnar and Zuidema, 2020): at each step half the mean attention, half the " +
+      "residual path; multiplied from step 1 to {n}. Stopped positions stay unchanged.",
     zh:
       "逐步累积（Abnar 与 Zuidema，2020）：每步一半取各头平均注意力，一半取残差通路，从第 1 步乘到第 {n} 步。已停止的保持不变。",
   },

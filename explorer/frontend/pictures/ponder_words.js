@@ -84,13 +84,13 @@ const SAY = {
   },
   others: { en: "; {gone} of {count} {n|has|have} stopped", zh: "；{count} 个中有 {n} 个已停止" },
   ranForced: {
-    en:
-      "{Axis} {who} was stopped by force after {last} {unit}{last||s}; its halting unit is ignored, and its output is the last state.",
+    en: "{Axis} {who} was stopped by force after {last} {unit}{last||s}; its halting unit is " +
+      "ignored, and its output is the last state.",
     zh: "{Axis} {who} 走了 {last} {unit}后被强制停止，停止单元不起作用；它的输出就是最后的状态。",
   },
   atLimit: {
-    en:
-      "{Axis} {who} took {last} {unit}{last||s}, up to the limit M = {limit}: its halting probability had reached only {sum}, and the last {unit} takes the remainder {rest}.",
+    en: "{Axis} {who} took {last} {unit}{last||s}, up to the limit M = {limit}: its halting " +
+      "probability had reached only {sum}, and the last {unit} takes the remainder {rest}.",
     zh:
       "{Axis} {who} 走了 {last} {unit}，直到上限 M = {limit}：停止概率只累加到 {sum}，最后一{unit}取余量 {rest}。",
   },
@@ -100,10 +100,11 @@ const SAY = {
     zh: "{Axis} {who} 只走了 1 {unit}：第一{unit}的停止概率就是 {sum}，达到 {edge}。",
   },
   enough: {
-    en:
-      "{Axis} {who} took {last} {unit}{last||s}: its halting probability had reached {before} after {unit} {m}, {unit} {last} passes {edge} and takes the remainder {rest}.",
+    en: "{Axis} {who} took {last} {unit}{last||s}: its halting probability had reached {before} " +
+      "after {unit} {m}, {unit} {last} passes {edge} and takes the remainder {rest}.",
     zh:
-      "{Axis} {who} 走了 {last} {unit}：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 {rest}。",
+      "{Axis} {who} 走了 {last} {unit}：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 " +
+      "{rest}。",
   },
   answer: { en: " The answer is {answer}", zh: "答案是 {answer}" },
   would: {

@@ -18,7 +18,8 @@ export const TEXT = {
   },
   board: {
     en:
-      "{title}. Left and right step through characters, up and down through heads, Space plays, Escape resets.",
+      "{title}. Left and right step through characters, up and down through heads, Space plays, " +
+      "Escape resets.",
     zh: "{title}。左右键逐字符移动，上下键换头，空格播放，Esc 复位。",
   },
   query: { en: "chosen character", zh: "选中的字符" },

@@ -197,8 +197,8 @@ const SAY = {
     zh: "，这一层猜 {a}；实际的 {symbol} 花费 {low} 比特。",
   },
   layers: {
-    en:
-      " layer 1 would say {a} and layer {n} {b}; the true {symbol} costs {low} bits in layer 1 and {high} in layer {n}.",
+    en: " layer 1 would say {a} and layer {n} {b}; the true {symbol} costs {low} bits in layer 1 " +
+      "and {high} in layer {n}.",
     zh:
       "，第 1 层猜 {a}，第 {n} 层猜 {b}；实际的 {symbol} 在第 1 层花费 {low} 比特，在第 {n} 层花费 {high} 比特。",
   },

@@ -66,8 +66,8 @@ export const TEXT = {
   none: { en: "No character is locked.", zh: "没有锁定字符。" },
   short: { en: "before the text", zh: "文本之前" },
   columns: {
-    en:
-      "layer|head|z, characters|looks back, characters|share of S|forced|z as trained|z at least|z at most|weight kept",
+    en: "layer|head|z, characters|looks back, characters|share of S|forced|z as trained|z at " +
+      "least|z at most|weight kept",
     zh: "层|头|z（字符）|往回看（字符）|占 S|强制|训练所得 z|z 最小|z 最大|保留的权重",
   },
   caption: { en: "The span of every head", zh: "每个头的跨度" },

@@ -14,7 +14,7 @@ from explorer.contract.control_kinds import Control, MenuControl, ShippedText
 from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
-from explorer.figures import attention, reading
+from explorer.figures import attention, head_jobs, reading
 from explorer.figures import bertviz as drawing
 from explorer.labs.adaptive_span import about, texts
 from explorer.labs.adaptive_span.figures import masks
@@ -315,8 +315,8 @@ def find_jobs(explanation: Explanation, whole: Overview, least: float = 0.25) ->
         "written": far[..., 0],
         "before": far[..., 1] if far.shape[2] > 1 else np.zeros(far.shape[:2], np.float32),
     }
-    near = attention.find_jobs_by_score("after", shares, texts.JOBS, least)
-    found = [*near, *attention.find_jobs_by_score("after", {"far": reach}, texts.JOBS, 0.1, most=1)]
+    near = head_jobs.find_jobs_by_score("after", shares, texts.JOBS, least)
+    found = [*near, *head_jobs.find_jobs_by_score("after", {"far": reach}, texts.JOBS, 0.1, most=1)]
     return sorted(
         ({**one, "kind": name} for one in found for name in texts.KIND),
         key=lambda one: -one["score"],

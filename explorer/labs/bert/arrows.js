@@ -13,7 +13,8 @@ export const TEXT = {
   question: { en: "What does the hidden word look at?", zh: "遮住的词看向什么？" },
   board: {
     en:
-      "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and down choose a layer, Escape resets.",
+      "{title}. Left and right choose a piece, Shift and Enter hide it or show it again, up and " +
+      "down choose a layer, Escape resets.",
     zh: "{title}。左右键选择词片，Shift+Enter 遮住或恢复，上下键选择层，Esc 复位。",
   },
   units: {

@@ -14,8 +14,8 @@ export const TEXT = {
     zh: "{title}。方向键选择头，Esc 复位。",
   },
   units: {
-    en:
-      "MiniLM, {layers} layers × {heads} heads; relations: UD English, patterns: captions; chosen on one part, reported on another",
+    en: "MiniLM, {layers} layers × {heads} heads; relations: UD English, patterns: captions; " +
+      "chosen on one part, reported on another",
     zh:
       "MiniLM，{layers} 层 × {heads} 个头；关系：UD 英语，模式：图片说明；在一部分上选择，在另一部分上报告",
   },
@@ -41,8 +41,8 @@ export const TEXT = {
     zh: "头 {head}，{job}：其他图片说明上 {test}，本句 {here}。",
   },
   isRelation: {
-    en:
-      "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, {steps}, in {offset}.",
+    en: "Head {head}, {job}: right in {test} of the cases on test; the best fixed distance, " +
+      "{steps}, in {offset}.",
     zh: "头 {head}，{job}：测试集上 {test} 指对；最好的固定距离（{steps}）为 {offset}。",
   },
   strongest: {

@@ -8,7 +8,7 @@ from explorer.contract import shared_texts as shared
 from explorer.contract.lab import FIGURE, NUMBERS, name_part, name_shared_part
 from explorer.contract.labels import quote_text
 from explorer.figures.bertviz import VIEWS
-from explorer.labs.bert import about, texts, views
+from explorer.labs.bert import about, change, texts, views
 from explorer.labs.bert.exercises import EXERCISES
 from explorer.page.card_facts import fill_card, list_sizes
 from explorer.page.lab import Lab, Paper
@@ -101,7 +101,7 @@ LAB: Lab[Request, Explanation] = Lab(
     about=About(
         texts.KICKER, texts.SPOKEN, about.pairs, fill_card(about.SLUG, about.facts), about.curves
     ),
-    change=Change(views.difference),
+    change=Change(change.difference),
     examples=EXAMPLES,
     titles=[quote_text(one.text) for one in EXAMPLES],
     first=views.first,

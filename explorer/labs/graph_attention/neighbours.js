@@ -19,8 +19,8 @@ import { number, percent, rounded } from "../../frontend/lib/signs.js";
 
 export const TEXT = {
   board: {
-    en:
-      "{title}. Left and right choose a neighbour, up and down a head; a click on a node moves there, Shift and click cuts its edge.",
+    en: "{title}. Left and right choose a neighbour, up and down a head; a click on a node moves " +
+      "there, Shift and click cuts its edge.",
     zh: "{title}。左右键选择邻居，上下键选择头；点击节点就走到那里，shift-点击切断它的边。",
   },
   head: { en: "head", zh: "头" },
@@ -47,7 +47,8 @@ export const TEXT = {
   go: { en: "Move to {name}", zh: "走到{name}" },
   attends: {
     en:
-      "In head {head} {name} attends to {n} {n|node|nodes}, most to {key}, {w}; uniform would be {u}. ",
+      "In head {head} {name} attends to {n} {n|node|nodes}, most to {key}, {w}; uniform would be " +
+      "{u}. ",
     zh: "在头 {head} 中，{name}关注 {n} 个节点，最多的是{key}，{w}；均匀则为 {u}。",
   },
   locked: { en: "With the score {e}, {key} gets {w}. ", zh: "{key}的得分为 {e}，得到 {w}。" },

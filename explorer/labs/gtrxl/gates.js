@@ -16,8 +16,8 @@ export const TEXT = {
   mean: { en: "mean z of each gate", zh: "每个门的平均 z" },
   units: { en: "z of its {n} units", zh: "它的 {n} 个单元的 z" },
   said: {
-    en:
-      "At step {n} (cell {x}) the gate of {name} opens to z = {z} on average, from {low} to {high} by unit; it was born at {born}.",
+    en: "At step {n} (cell {x}) the gate of {name} opens to z = {z} on average, from {low} to " +
+      "{high} by unit; it was born at {born}.",
     zh:
       "第 {n} 步（第 {x} 格），{name}的门平均开到 z = {z}，各单元从 {low} 到 {high}；它生来为 {born}。",
   },

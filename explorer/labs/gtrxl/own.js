@@ -10,13 +10,13 @@ import { boardOf, inView, MOVES, ticksOf, walkerAt } from "./board.js";
 
 export const TEXT = {
   board: {
-    en:
-      "{title}. Left and right walk, up and down turn at the junction, Escape goes back to the start.",
+    en: "{title}. Left and right walk, up and down turn at the junction, Escape goes back to the " +
+      "start.",
     zh: "{title}。左右键行走，到岔路口用上下键转弯，Esc 回到起点。",
   },
   begin: {
-    en:
-      "Corridor {round} of {of}. The lamp above the start names the turn: A up, B down. Lamps below mean nothing.",
+    en: "Corridor {round} of {of}. The lamp above the start names the turn: A up, B down. Lamps " +
+      "below mean nothing.",
     zh: "第 {round} 条走廊，共 {of} 条。起点上方的灯指明转向：A 向上，B 向下。下方的灯毫无意义。",
   },
   going: { en: "You are at cell {x}; you see nine cells.", zh: "您在第 {x} 格，看得见九格。" },

@@ -24,14 +24,14 @@ export const TEXT = {
   opens: { en: "z, mean of this walk", zh: "z，这次行走的平均" },
   without: { en: "success when it is silenced or shut", zh: "关掉后的成功率" },
   said: {
-    en:
-      "{name} puts {shown} on the lamp at the last step. Without it {right} of the turns are right ({n} corridors of {cells} cells, stored).",
+    en: "{name} puts {shown} on the lamp at the last step. Without it {right} of the turns are " +
+      "right ({n} corridors of {cells} cells, stored).",
     zh:
       "{name}在最后一步把 {shown} 放在灯上。没有它时 {right} 转对（{n} 条 {cells} 格走廊，已存储）。",
   },
   saidGate: {
-    en:
-      "{name} opens to z = {shown} on average. Shut, {right} of the turns are right ({n} corridors of {cells} cells, stored).",
+    en: "{name} opens to z = {shown} on average. Shut, {right} of the turns are right ({n} " +
+      "corridors of {cells} cells, stored).",
     zh: "{name}平均开到 z = {shown}。关上时 {right} 转对（{n} 条 {cells} 格走廊，已存储）。",
   },
   late: { en: " In {late} the steps run out.", zh: "有 {late} 步数用尽。" },

@@ -10,8 +10,8 @@ import { boardOf, DELTA, LAMPS, MOVES, tickOf, ticksOf, walkerAt } from "./board
 
 export const TEXT = {
   board: {
-    en:
-      "{title}. Left and right go from step to step, up and down through heads, Space plays, Escape resets.",
+    en: "{title}. Left and right go from step to step, up and down through heads, Space plays, " +
+      "Escape resets.",
     zh: "{title}。左右键逐步前进与后退，上下键换头，空格播放，Esc 复位。",
   },
   start: { en: "To the first step", zh: "回到第一步" },

@@ -56,8 +56,8 @@ export const TEXT = {
   },
   keptNote: { en: "{n} rows given, above the line", zh: "线以上 {n} 行是给定的" },
   print: {
-    en:
-      "A key carries the level made just before it, so the query’s own place means the pixel before.",
+    en: "A key carries the level made just before it, so the query’s own place means the pixel " +
+      "before.",
     zh: "键携带的是它前一个生成的灰度，所以查询自己的位置代表它的前一个像素。",
   },
   firstOnly: {
@@ -76,14 +76,14 @@ export const TEXT = {
   },
   cardHidden: { en: "the locked pixel may not look here", zh: "锁定的像素看不到这里" },
   board: {
-    en:
-      "{title}. Arrow keys step through the order and the heads, with Shift through layers of what is known; Space plays, Escape resets.",
+    en: "{title}. Arrow keys step through the order and the heads, with Shift through layers of " +
+      "what is known; Space plays, Escape resets.",
     zh: "{title}。方向键逐个像素、逐个头移动，加 Shift 逐层查看所知，空格播放，Esc 复位。",
   },
   columns: { en: "rank|row|column|level|head {n}, weight", zh: "名次|行|列|灰度|头 {n}（权重）" },
   caption: {
-    en:
-      "{pattern}, layer {layer}: the places that pixel {q} looks at, hardest first by head {head}; each head sums to 1 over all {of}",
+    en: "{pattern}, layer {layer}: the places that pixel {q} looks at, hardest first by head " +
+      "{head}; each head sums to 1 over all {of}",
     zh:
       "{pattern}，第 {layer} 层：像素 {q} 所看之处，按头 {head} 从大到小；每个头对全部 {of} 处求和为 1",
   },
@@ -139,7 +139,8 @@ const SAY = {
   also: { en: ", in {name} at {n}", zh: "，在 {name} 中 {n} 个" },
   field: {
     en:
-      "Of the {seen} made before {q}, {layers} it know {told}. Each layer passes on what the one below saw.",
+      "Of the {seen} made before {q}, {layers} it know {told}. Each layer passes on what the one " +
+      "below saw.",
     zh: "像素 {q} 之前已生成 {seen}；经 {field} 层它能知道 {told}。每一层都把看到的再传一次。",
   },
   some: { en: "{n} in {name}", zh: "{name} 中 {n} 个" },

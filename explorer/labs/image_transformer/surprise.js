@@ -28,8 +28,8 @@ export const TEXT = {
   named: { en: "{name}, bits", zh: "{name}，比特" },
   caption: { en: "Every pixel and its bits", zh: "每个像素及其比特" },
   unusual: {
-    en:
-      "This picture is unlike what the models learned from: it costs more than 99 % of the held-out pictures.",
+    en: "This picture is unlike what the models learned from: it costs more than 99 % of the " +
+      "held-out pictures.",
     zh: "这张图与模型学过的不同：它的花费高于 99% 的留出图片。",
   },
 };

@@ -8,7 +8,7 @@ from functools import partial
 
 from explorer.contract import shared_texts as shared
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
-from explorer.labs.language_model import about, labels, texts, views
+from explorer.labs.language_model import about, change, labels, texts, views
 from explorer.labs.language_model.exercises import EXERCISES
 from explorer.page.card_facts import fill_card
 from explorer.page.lab import Lab, Paper, select_titles
@@ -117,7 +117,7 @@ LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
     about=About(
         texts.KICKER, texts.SPOKEN, about.pairs, fill_card(about.SLUG, about.facts), about.curves
     ),
-    change=Change(views.difference, MEASURE, views.ask_to_reread),
+    change=Change(change.difference, MEASURE, change.ask_to_reread),
     examples=EXAMPLES,
     titles=select_titles(OFFERED, texts.EXAMPLES, EXAMPLES),
     first=views.first,

@@ -18,7 +18,8 @@ export const TEXT = {
   wide: { en: "line width: probability", zh: "线宽：概率" },
   caption: {
     en:
-      "What could come next, how probable it is after the text before it, and whether it can be drawn",
+      "What could come next, how probable it is after the text before it, and whether it can be " +
+      "drawn",
     zh: "可能的下一个符号，它在前文之后的概率，以及能否被抽中",
   },
   node: { en: "number", zh: "编号" },

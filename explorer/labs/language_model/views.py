@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.components import input_bar
-from explorer.components.change_panel import Readings
 from explorer.contract.control_kinds import (
     ChoiceControl,
     Control,
@@ -27,11 +26,10 @@ from explorer.contract.control_kinds import (
 )
 from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
-from explorer.contract.labels import SIZES, capitalise, fill_text, join_parts, write_change_sentence
+from explorer.contract.labels import SIZES, fill_text, join_parts
 from explorer.figures import attention, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.figures.sides import TextSide
 from explorer.labs.language_model import about, labels, texts
 from explorer.page import runs
 from explorer.page.guided_steps import Shown, build_steps
@@ -54,9 +52,7 @@ from models.language_model.records import (
     Explanation,
     Guesses,
     Learned,
-    Losses,
     Request,
-    Rereading,
     Step,
 )
 
@@ -449,48 +445,6 @@ def list_for_bertviz(explanation: Explanation) -> drawing.Attention:
         explanation.weights.shape[:2],
         look,
     )
-
-
-# ---- changes
-
-
-def ask_to_reread(request: Request, explanation: Explanation) -> Rereading | None:
-    """Return the text of the run, to be read again under the request's change; None where the
-    request changes nothing."""
-    changed = replace(request, text="", length=0, typed="", seed=0)
-    return None if request == request.plain() else Rereading(changed, explanation.numbers)
-
-
-def difference(
-    explanations: tuple[Explanation, Explanation],
-    losses: tuple[Losses | None, Losses],
-    request: Request,
-    what: Text,
-) -> Readings:
-    """Draw the effect of a change. losses: of the text written before, read under the change. what:
-    the change in words."""
-    before, after = explanations
-    given = before.given or len(before.symbols)
-    cold = request.temperature == 0
-    side = TextSide(
-        before.variant,
-        texts.NAMES[before.variant],
-        before.nats,
-        losses[1].nats,
-        given,
-        written=(before.written, after.written),
-        text="".join(before.symbols) if request.task == KINDS[0] else "",
-        unreached=texts.GREEDY if cold else None,
-    )
-    told = write_change_sentence(
-        texts.SAYS,
-        texts.SAYS_SAME,
-        *side.measure_bits,
-        change=what,
-        most=side.find_most_bits,
-        unit=texts.PER[request.task],
-    )
-    return Readings([side], capitalise(told))
 
 
 # ---- the family map and the guided steps

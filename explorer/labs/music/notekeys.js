@@ -8,8 +8,8 @@ import { pitchName } from "./noteevents.js";
 
 const TEXT = {
   keys: {
-    en:
-      "Piano, {low} to {high}. Arrows left and right move by a semitone, up and down by an octave; Space or Enter plays; Backspace takes back the last note. Letters play too.",
+    en: "Piano, {low} to {high}. Arrows left and right move by a semitone, up and down by an " +
+      "octave; Space or Enter plays; Backspace takes back the last note. Letters play too.",
     zh:
       "钢琴，{low} 到 {high}。左右方向键移动半音，上下方向键移动八度；空格或回车弹奏；Backspace 撤销最后一个音。字母键也可弹奏。",
   },

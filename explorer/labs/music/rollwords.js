@@ -66,8 +66,8 @@ export const TEXT = {
   },
   farFrom: { en: "events back", zh: "往回事件数" },
   board: {
-    en:
-      "{title}. Left and right step through notes, up and down through heads, Space plays, Escape resets.",
+    en: "{title}. Left and right step through notes, up and down through heads, Space plays, " +
+      "Escape resets.",
     zh: "{title}。左右键逐音移动，上下键换头，空格播放，Esc 复位。",
   },
   cellsMade: { en: "{n} of {of} cells are made.", zh: "已生成 {n} / {of} 格。" },
@@ -85,7 +85,8 @@ export const TEXT = {
   },
   noAttention: {
     en:
-      "{name} has no attention: it keeps the motif in the numbers of its state, so there are no arcs to draw.",
+      "{name} has no attention: it keeps the motif in the numbers of its state, so there are no " +
+      "arcs to draw.",
     zh: "{name} 没有注意力：它对动机的记忆都在状态的数值里，画不出弧线。",
   },
   growingNote: {

@@ -18,10 +18,11 @@ export const TEXT = {
   key: { en: "key j", zh: "键 j" },
   steps: { en: "Steps of skewing", zh: "倾斜变换的步骤" },
   follows: {
-    en:
-      "Real numbers: layer {layer}, head {head} of the {model}, {n} queries from event {first} of {of} on. Distances are counted in events; Eᵣ has {distances} of them.",
+    en: "Real numbers: layer {layer}, head {head} of the {model}, {n} queries from event {first} " +
+      "of {of} on. Distances are counted in events; Eᵣ has {distances} of them.",
     zh:
-      "真实的数：{model}第 {layer} 层第 {head} 头，从第 {first} 个事件（共 {of} 个）起的 {n} 个查询。距离以事件为单位；Eᵣ 有 {distances} 种距离。",
+      "真实的数：{model}第 {layer} 层第 {head} 头，从第 {first} 个事件（共 {of} 个）起的 {n} 个查询。距离以事件为单位；Eᵣ 有 " +
+      "{distances} 种距离。",
   },
   other: {
     en: " The {other} in view has no relative term.",
@@ -79,24 +80,26 @@ const QUESTIONS = {
 const SAY = {
   term: {
     en:
-      "{query} times the embedding of distance {d} is {v}. Skewing brings it to row {i}, column {j}: the key {d} events before, {key}.",
+      "{query} times the embedding of distance {d} is {v}. Skewing brings it to row {i}, column " +
+      "{j}: the key {d} events before, {key}.",
     zh:
       "{query}乘距离 {d} 的嵌入，得 {v}。倾斜变换把它带到第 {i} 行第 {j} 列：{d} 个事件之前的{key}。",
   },
   garbage: {
-    en:
-      "There is nothing {d} events before {query}, so {v} means nothing. Skewing brings it to row {i}, column {j}, above the diagonal, and the mask removes it.",
+    en: "There is nothing {d} events before {query}, so {v} means nothing. Skewing brings it to " +
+      "row {i}, column {j}, above the diagonal, and the mask removes it.",
     zh:
       "{query}之前 {d} 个事件处什么也没有，所以 {v} 没有意义。倾斜变换把它带到第 {i} 行第 {j} 列，在对角线上方，由掩码去掉。",
   },
   cut: {
     en:
-      "There is nothing {d} events before {query}, so {v} means nothing. It falls into the first row, which is cut off.",
+      "There is nothing {d} events before {query}, so {v} means nothing. It falls into the first " +
+      "row, which is cut off.",
     zh: "{query}之前 {d} 个事件处什么也没有，所以 {v} 没有意义。它落在被切掉的第一行。",
   },
   pad: {
-    en:
-      "A zero from the padding lands in row {i}, column {j}, above the diagonal, and the mask removes it.",
+    en: "A zero from the padding lands in row {i}, column {j}, above the diagonal, and the mask " +
+      "removes it.",
     zh: "补上的一个零来到第 {i} 行第 {j} 列，在对角线上方，由掩码去掉。",
   },
   padCut: {
@@ -106,7 +109,8 @@ const SAY = {
 };
 const EQUAL = {
   en:
-    " Of {all} numbers {n} are the relative term; there skewing and the direct formula differ by {most} at most.",
+    " Of {all} numbers {n} are the relative term; there skewing and the direct formula differ by " +
+    "{most} at most.",
   zh: "{all} 个数中有 {n} 个是相对位置项；在那里，倾斜变换与直接公式最多相差 {most}。",
 };
 const QUERY = { en: "query {i} (makes {name})", zh: "查询 {i}（写出 {name}）" };

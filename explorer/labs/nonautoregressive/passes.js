@@ -13,7 +13,8 @@ export const TEXT = {
   question: { en: "What does each way write, and when?", zh: "两种方式各在何时写出什么？" },
   board: {
     en:
-      "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask it again, Space plays, Escape resets.",
+      "{title}. Left and right step in time, up and down choose a position, Shift and Enter mask " +
+      "it again, Space plays, Escape resets.",
     zh: "{title}。左右键在时间中移动，上下键选择位置，Shift+Enter 再次遮住它，空格播放，Esc 复位。",
   },
   greedy: { en: "One after the other", zh: "一个接一个" },
@@ -48,13 +49,14 @@ export const TEXT = {
   },
   free: { en: "click: let go of it", zh: "点击：放开" },
   going: {
-    en:
-      "At {now} ms: {n} of {of} passes {n|is|are} over; greedy decoding has written {many} of {all} pieces.",
+    en: "At {now} ms: {n} of {of} passes {n|is|are} over; greedy decoding has written {many} of " +
+      "{all} pieces.",
     zh: "{now} ms 时：{of} 轮中完成了 {n} 轮；贪心解码写出了 {all} 个词片中的 {many} 个。",
   },
   over: {
     en:
-      "{of} {of|pass finishes|passes finish} in {a}; one after the other, {all} pieces take {b} ms, {ratio} times as long.",
+      "{of} {of|pass finishes|passes finish} in {a}; one after the other, {all} pieces take {b} " +
+      "ms, {ratio} times as long.",
     zh: "{of} 轮在 {a} 完成；一个接一个写 {all} 个词片要到 {b} ms，是它的 {ratio} 倍。",
   },
   twice: { en: " Repeated after {pass}: {which}{end}", zh: "{pass}之后重复：{which}{end}" },

@@ -25,7 +25,7 @@ from explorer.contract.control_kinds import (
 from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import SIZES, Text, fill_text, format_two_digits, join_sentences
-from explorer.figures import attention, heatmaps, theme
+from explorer.figures import attention, head_jobs, heatmaps, theme
 from explorer.labs.nonautoregressive import texts
 from explorer.page import runs
 from explorer.page.guided_steps import Shown, build_steps
@@ -298,7 +298,7 @@ def list_last_pass(explanation: Explanation) -> list[attention.Kind]:
 
 def draw_attention(explanation: Explanation, request: Request, state: str) -> Value:
     """Draw the attention widget. state: "stored" or "live"."""
-    jobs = [job for kind in list_last_pass(explanation) for job in attention.find_jobs(kind)]
+    jobs = [job for kind in list_last_pass(explanation) for job in head_jobs.find_jobs(kind)]
     return attention.draw_attention(
         list_attentions(explanation),
         pick=_find_first_cell(explanation),

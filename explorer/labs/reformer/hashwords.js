@@ -12,8 +12,8 @@ export const TEXT = {
   },
   legendWeight: { en: "weight, 0 to 1", zh: "权重，0 至 1" },
   board: {
-    en:
-      "{title}. Left and right move through the steps, Shift with left and right through positions, up and down through heads, Space plays, Escape resets.",
+    en: "{title}. Left and right move through the steps, Shift with left and right through " +
+      "positions, up and down through heads, Space plays, Escape resets.",
     zh: "{title}。左右键换步骤，Shift 加左右键换位置，上下键换头，空格播放，Esc 复位。",
   },
   step: { en: "Step {n} of 5: {name}", zh: "第 {n} 步，共 5 步：{name}" },
@@ -70,8 +70,8 @@ export const TEXT = {
     zh: "这个头的向量和权重正在传来",
   },
   full: {
-    en:
-      "{name} does not hash: each of its {n} positions is compared with all before it, {pairs} pairs in every head, so there is nothing to sort.",
+    en: "{name} does not hash: each of its {n} positions is compared with all before it, {pairs} " +
+      "pairs in every head, so there is nothing to sort.",
     zh:
       "{name} 不做哈希：{n} 个位置各自与之前的所有位置比较，每个头 {pairs} 对，因此没有什么可排序。",
   },
@@ -140,8 +140,8 @@ const SAY = {
     zh: "{q} 旋转后在坐标 {j} 上最远，为 {v}：落入 {kinds} 个桶中的桶 {b}。",
   },
   vectorMinus: {
-    en:
-      "{q}, turned, is farthest against coordinate {j}, with {v}: bucket {j} + {half} = {b} of {kinds}.",
+    en: "{q}, turned, is farthest against coordinate {j}, with {v}: bucket {j} + {half} = {b} of " +
+      "{kinds}.",
     zh: "{q} 旋转后在坐标 {j} 的反方向上最远，为 {v}：落入 {kinds} 个桶中的桶 {j} + {half} = {b}。",
   },
   letterSame: {
@@ -161,8 +161,8 @@ const SAY = {
   share1: { en: "It shares it with one other position.", zh: "同桶的还有 1 个位置。" },
   share0: { en: "It is alone there.", zh: "桶里只有它自己。" },
   pairs: {
-    en:
-      "{n} of {of} places share a bucket with the letter they must predict; of equal letters, {twins} of {pairs} pairs do.",
+    en: "{n} of {of} places share a bucket with the letter they must predict; of equal letters, " +
+      "{twins} of {pairs} pairs do.",
     zh: "{of} 个位置中有 {n} 个与要预测的字母同桶；相同字母的 {pairs} 对中有 {twins} 对同桶。",
   },
   used: {
@@ -180,12 +180,13 @@ const SAY = {
   },
   chunk: {
     en:
-      "{q} stands in chunk {c} of {of} and may look at {n} earlier {n|position|positions}, in it and in the one before.",
+      "{q} stands in chunk {c} of {of} and may look at {n} earlier {n|position|positions}, in it " +
+      "and in the one before.",
     zh: "{q} 在 {of} 块中的第 {c} 块，可以看本块和前一块中的 {n} 个更早的位置。",
   },
   chunkFirst: {
-    en:
-      "{q} stands in chunk 1 of {of}, which has none before it, and may look at {n} earlier {n|position|positions}.",
+    en: "{q} stands in chunk 1 of {of}, which has none before it, and may look at {n} earlier " +
+      "{n|position|positions}.",
     zh: "{q} 在 {of} 块中的第 1 块，前面没有块，可以看 {n} 个更早的位置。",
   },
   alone: {
@@ -199,13 +200,13 @@ const SAY = {
     zh: "它要预测的字母 {k} 不在其中。",
   },
   back: {
-    en:
-      "Back in place: {n} of {of} pairs with an earlier position were computed in round {r}, {share}.",
+    en: "Back in place: {n} of {of} pairs with an earlier position were computed in round {r}, " +
+      "{share}.",
     zh: "放回原位：第 {r} 轮计算了与更早位置的 {of} 对中的 {n} 对，即 {share}。",
   },
   backAll: {
-    en:
-      "Back in place: {n} of {of} pairs with an earlier position were computed in {r} rounds, {share}.",
+    en: "Back in place: {n} of {of} pairs with an earlier position were computed in {r} rounds, " +
+      "{share}.",
     zh: "放回原位：{r} 轮共计算了与更早位置的 {of} 对中的 {n} 对，即 {share}。",
   },
   gave: { en: "{q} gives {k}, {d} back, {w}.", zh: "{q} 给往回 {d} 的 {k} 权重 {w}。" },

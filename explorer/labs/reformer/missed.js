@@ -10,14 +10,17 @@ import { pooled, triangle } from "./triangle.js";
 
 const TEXT = {
   follows: {
-    en:
-      "Real numbers: layer {layer}, head {head} of {model}, {n} positions, chunks of {chunk} places, rotations from seed {seed}. A query may look at earlier keys; hashing lets it meet those in its own chunk and the one before.",
+    en: "Real numbers: layer {layer}, head {head} of {model}, {n} positions, chunks of {chunk} " +
+      "places, rotations from seed {seed}. A query may look at earlier keys; hashing lets it " +
+      "meet those in its own chunk and the one before.",
     zh:
-      "真实的数：{model} 第 {layer} 层第 {head} 头，{n} 个位置，每块 {chunk} 位，旋转由种子 {seed} 产生。查询可以看更早的键；哈希只让它遇到自己块和前一块中的键。",
+      "真实的数：{model} 第 {layer} 层第 {head} 头，{n} 个位置，每块 {chunk} 位，旋转由种子 {seed} " +
+      "产生。查询可以看更早的键；哈希只让它遇到自己块和前一块中的键。",
   },
   unhashed: {
     en:
-      " This model was trained with full attention, without hashing; here its queries are hashed anyway.",
+      " This model was trained with full attention, without hashing; here its queries are hashed " +
+      "anyway.",
     zh: "此模型用完整注意力训练，没有哈希；这里仍将其查询做哈希。",
   },
   pooled: {
@@ -35,8 +38,8 @@ const TEXT = {
   before: { en: "One round less", zh: "少一轮" },
   after: { en: "One round more", zh: "多一轮" },
   says: {
-    en:
-      "{r} with {b} buckets {see} {pairs} % of the pairs and {keep} {kept} % of the weight; {gone} % is missed.",
+    en: "{r} with {b} buckets {see} {pairs} % of the pairs and {keep} {kept} % of the weight; " +
+      "{gone} % is missed.",
     zh: "{r}、{b} 个桶看到 {pairs} % 的查询–键对，保留 {kept} % 的权重；漏掉 {gone} %。",
   },
   one: { en: "1 round", zh: "1 轮" },

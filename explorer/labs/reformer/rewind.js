@@ -12,8 +12,8 @@ export const TEXT = {
     zh: "只凭输出，能否找回输入？",
   },
   follows: {
-    en:
-      "Real numbers: {model}, {layers} on {n} positions, forward, then back from what the last layer gave.",
+    en: "Real numbers: {model}, {layers} on {n} positions, forward, then back from what the last " +
+      "layer gave.",
     zh: "真实的数：{model}，{layers}，{n} 个位置；先前向，再从最后一层的输出往回算。",
   },
   one: { en: "1 layer", zh: "1 层" },
@@ -29,25 +29,31 @@ export const TEXT = {
   at: { en: "{i} of {n}", zh: "{i} / {n}" },
   board: {
     en:
-      "{title} Forward: y1 is x1 plus attention of x2; y2 is x2 plus the feed-forward network of y1. Back: x2 is y2 minus the feed-forward network of y1; x1 is y1 minus attention of x2. Left and right go forward and back through the layers, with Shift through positions; Space plays.",
+      "{title} Forward: y1 is x1 plus attention of x2; y2 is x2 plus the feed-forward network of " +
+      "y1. Back: x2 is y2 minus the feed-forward network of y1; x1 is y1 minus attention of x2. " +
+      "Left and right go forward and back through the layers, with Shift through positions; " +
+      "Space plays.",
     zh:
-      "{title} 前向：y1 等于 x1 加 x2 的注意力；y2 等于 x2 加 y1 的前馈网络。往回：x2 等于 y2 减 y1 的前馈网络；x1 等于 y1 减 x2 的注意力。左右键逐层前进与返回，加 Shift 换位置；空格键播放。",
+      "{title} 前向：y1 等于 x1 加 x2 的注意力；y2 等于 x2 加 y1 的前馈网络。往回：x2 等于 y2 减 y1 的前馈网络；x1 等于 y1 减 x2 " +
+      "的注意力。左右键逐层前进与返回，加 Shift 换位置；空格键播放。",
   },
   begin: { en: "Nothing has gone in yet.", zh: "还没有输入进入。" },
   going: {
-    en:
-      "Forward through layer {l} of {n}: its input is kept for now, and every earlier one is dropped.",
+    en: "Forward through layer {l} of {n}: its input is kept for now, and every earlier one is " +
+      "dropped.",
     zh: "前向经过第 {l} 层（共 {n} 层）：此刻只存有它的输入，之前的都已丢弃。",
   },
   coming: {
-    en:
-      "Back through layer {l} of {n}: x₂ = y₂ − FF(y₁), then x₁ = y₁ − Attention(x₂). The recovered inputs differ from the originals by {single} at most in float32, by {double} in float64.",
+    en: "Back through layer {l} of {n}: x₂ = y₂ − FF(y₁), then x₁ = y₁ − Attention(x₂). The " +
+      "recovered inputs differ from the originals by {single} at most in float32, by {double} in " +
+      "float64.",
     zh:
-      "往回经过第 {l} 层（共 {n} 层）：x₂ = y₂ − FF(y₁)，再 x₁ = y₁ − Attention(x₂)。找回的与原来的在 float32 下最多相差 {single}，在 float64 下最多 {double}。",
+      "往回经过第 {l} 层（共 {n} 层）：x₂ = y₂ − FF(y₁)，再 x₁ = y₁ − Attention(x₂)。找回的与原来的在 float32 下最多相差 " +
+      "{single}，在 float64 下最多 {double}。",
   },
   all: {
-    en:
-      "From the outputs alone the inputs of {layers} are recovered: they differ from the originals by {single} at most in float32, and by {double} in float64.",
+    en: "From the outputs alone the inputs of {layers} are recovered: they differ from the " +
+      "originals by {single} at most in float32, and by {double} in float64.",
     zh:
       "只凭输出就找回了 {layers}的输入：与原来的在 float32 下最多相差 {single}，在 float64 下最多 {double}。",
   },

@@ -21,7 +21,7 @@ from explorer.contract.control_kinds import (
 from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import Text, fill_text
-from explorer.figures import attention
+from explorer.figures import attention, head_jobs
 from explorer.figures import bertviz as drawing
 from explorer.labs.reformer import about, texts
 from explorer.labs.reformer.figures import hashing, spelling
@@ -368,7 +368,7 @@ def find_jobs(
         if len(positions)
         else {}
     )
-    return attention.find_jobs_by_score(one.key, shares, texts.JOBS, least)
+    return head_jobs.find_jobs_by_score(one.key, shares, texts.JOBS, least)
 
 
 def list_for_bertviz(explanation: Explanation) -> drawing.Attention:

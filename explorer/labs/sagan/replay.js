@@ -25,8 +25,8 @@ export const TEXT = {
   at: { en: "step {n} of {of}", zh: "第 {n} 步，共 {of} 步" },
   seek: { en: "Step of training", zh: "训练步" },
   said: {
-    en:
-      "After {n} steps: losses {loss_d} and {loss_g}, γ {gamma_d} in the discriminator and {gamma_g} in the generator",
+    en: "After {n} steps: losses {loss_d} and {loss_g}, γ {gamma_d} in the discriminator and " +
+      "{gamma_g} in the generator",
     zh: "{n} 步之后：损失 {loss_d} 与 {loss_g}，判别器 γ 为 {gamma_d}，生成器 γ 为 {gamma_g}",
   },
   far: { en: ", Fréchet distance {distance}.", zh: "，Fréchet 距离 {distance}。" },

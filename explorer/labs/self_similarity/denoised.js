@@ -22,7 +22,8 @@ export const TEXT = {
   identical: { en: "identical", zh: "完全相同" },
   gains: {
     en:
-      "Non-local means takes the picture from {noisy} to {means} dB; the network reaches {block} dB {how}, and {without} dB if it never had one.",
+      "Non-local means takes the picture from {noisy} to {means} dB; the network reaches {block} " +
+      "dB {how}, and {without} dB if it never had one.",
     zh:
       "非局部均值把图片从 {noisy} 提到 {means} dB；网络{how}达到 {block} dB，从未有过块的网络为 {without} dB。",
   },

@@ -7,8 +7,8 @@ import { beside, figureOf, imageOf, markOf } from "../../frontend/lib/panels.js"
 
 export const TEXT = {
   board: {
-    en:
-      "{title}. Arrow keys step through the growth, Shift and arrows move the pixel, Space plays, Escape resets.",
+    en: "{title}. Arrow keys step through the growth, Shift and arrows move the pixel, Space " +
+      "plays, Escape resets.",
     zh: "{title}。左右键逐步生长，Shift 加方向键移动像素，空格播放，Esc 复位。",
   },
   question: { en: "Where does each pixel come from?", zh: "每个像素从哪里来？" },
@@ -21,9 +21,11 @@ export const TEXT = {
   reached: { en: "{n} of {of} pixels", zh: "{of} 个像素中的 {n} 个" },
   whole: {
     en:
-      "{of} pixels from a sample of {sample} × {sample}, window {window}: {share} % continue the copy to their left, and {distinct} of {all} pixels of the sample are used.",
+      "{of} pixels from a sample of {sample} × {sample}, window {window}: {share} % continue the " +
+      "copy to their left, and {distinct} of {all} pixels of the sample are used.",
     zh:
-      "由 {sample} × {sample} 的样本长出 {of} 个像素，窗口 {window}：{share}% 延续左边的拷贝，样本的 {all} 个像素中用到 {distinct} 个。",
+      "由 {sample} × {sample} 的样本长出 {of} 个像素，窗口 {window}：{share}% 延续左边的拷贝，样本的 {all} 个像素中用到 " +
+      "{distinct} 个。",
   },
   part: {
     en: "{n} of {of} pixels are filled, from the middle outwards.",

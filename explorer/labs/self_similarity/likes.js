@@ -26,9 +26,11 @@ export const TEXT = {
   scale: { en: "weight, 0 to {n} and more", zh: "权重，0 至 {n} 及以上" },
   asks: {
     en:
-      "Pixel ({row}, {column}) has {means} effective neighbours by non-local means and {dots} by the softmax {bias}; its best like is ({r}, {c}), weight {weight}.",
+      "Pixel ({row}, {column}) has {means} effective neighbours by non-local means and {dots} by " +
+      "the softmax {bias}; its best like is ({r}, {c}), weight {weight}.",
     zh:
-      "像素 ({row}, {column}) 的有效邻居：非局部均值 {means} 个，{bias}的 softmax {dots} 个；最像它的是 ({r}, {c})，权重 {weight}。",
+      "像素 ({row}, {column}) 的有效邻居：非局部均值 {means} 个，{bias}的 softmax {dots} 个；最像它的是 ({r}, {c})，权重 " +
+      "{weight}。",
   },
   biased: { en: "with its key bias", zh: "有键偏置" },
   unbiased: { en: "without key bias", zh: "无键偏置" },

@@ -52,8 +52,8 @@ export const TEXT = {
   each: { en: "every head: {factor}", zh: "每个头：{factor}" },
   differ: { en: "by layer or head: {factors}", zh: "按层或头：{factors}" },
   headsNote: {
-    en:
-      "Small maps: six rows up × seven columns to each side of the pixel that asks (bottom middle), on average. Grey: never allowed.",
+    en: "Small maps: six rows up × seven columns to each side of the pixel that asks (bottom " +
+      "middle), on average. Grey: never allowed.",
     zh: "小图：提问像素（底行中央）向上六行 × 左右各七列，取平均。灰色：从不允许。",
   },
   note: {
@@ -62,8 +62,8 @@ export const TEXT = {
     zh: "键携带的是它前一个像素，所以像素自己的位置代表前一个像素。",
   },
   noteRoll: {
-    en:
-      "Rollout (Abnar and Zuidema, 2020): at each layer half the mean of all heads, half the residual path; multiplied through the layers.",
+    en: "Rollout (Abnar and Zuidema, 2020): at each layer half the mean of all heads, half the " +
+      "residual path; multiplied through the layers.",
     zh: "累积（Abnar 与 Zuidema，2020）：每层一半取各头平均，一半取残差通路，逐层相乘。",
   },
   growing: {

@@ -32,19 +32,20 @@ export const TEXT = {
     zh: "{name}：已搜索 {done} / {of} 个位置。",
   },
   proved: {
-    en:
-      "{name}: every one of the {all} pairs j ≤ i is joined in at most 2 steps; {one} in one, {two} in two, {own} are the position itself.",
+    en: "{name}: every one of the {all} pairs j ≤ i is joined in at most 2 steps; {one} in one, " +
+      "{two} in two, {own} are the position itself.",
     zh:
       "{name}：全部 {all} 个 j ≤ i 的对都在至多 2 步内相连；{one} 个一步，{two} 个两步，{own} 个是位置自身。",
   },
   provedOne: {
-    en:
-      "{name}: every one of the {all} pairs j ≤ i is joined in at most one step; {own} are the position itself.",
+    en: "{name}: every one of the {all} pairs j ≤ i is joined in at most one step; {own} are the " +
+      "position itself.",
     zh: "{name}：全部 {all} 个 j ≤ i 的对都在至多一步内相连；其中 {own} 个是位置自身。",
   },
   refuted: {
     en:
-      "{name}: of {all} pairs j ≤ i, {one} are joined in one step, {two} in two, {more} in more, {missing} not at all; {own} are the position itself.",
+      "{name}: of {all} pairs j ≤ i, {one} are joined in one step, {two} in two, {more} in more, " +
+      "{missing} not at all; {own} are the position itself.",
     zh:
       "{name}：{all} 个 j ≤ i 的对中，{one} 个一步相连，{two} 个两步，{more} 个更多步，{missing} 个不相连；{own} 个是位置自身。",
   },
@@ -58,7 +59,8 @@ export const TEXT = {
   growthAxis: { en: "side of the picture", zh: "图像边长" },
   sayGrowth: {
     en:
-      "From side {a} to {b}, with l growing alongside, full attention takes {full} times as many pairs, strided {strided}, fixed {fixed}.",
+      "From side {a} to {b}, with l growing alongside, full attention takes {full} times as many " +
+      "pairs, strided {strided}, fixed {fixed}.",
     zh:
       "边长从 {a} 到 {b}，l 同比增长：完整模式的对数为 {full} 倍，跨步 {strided} 倍，固定 {fixed} 倍。",
   },
@@ -81,7 +83,8 @@ const SAY_USE = {
   },
   merged: {
     en:
-      "Every head attends with both factors together: after {k} layers position {i} knows of all {of}.",
+      "Every head attends with both factors together: after {k} layers position {i} knows of all " +
+      "{of}.",
     zh: "每个头同时使用两个因子：{k} 层之后位置 {i} 知道全部 {of} 个位置。",
   },
   split: {
@@ -91,7 +94,8 @@ const SAY_USE = {
   },
   full: {
     en:
-      "There is one factor, and every head attends with it: after 1 layer position {i} knows of all {of}.",
+      "There is one factor, and every head attends with it: after 1 layer position {i} knows of " +
+      "all {of}.",
     zh: "只有一个因子，每个头都用它：1 层之后位置 {i} 知道全部 {of} 个位置。",
   },
   short: {

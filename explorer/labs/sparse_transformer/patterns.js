@@ -61,7 +61,8 @@ export const TEXT = {
   twice: { en: "twice the side: × {n} pairs", zh: "边长加倍：对数 × {n}" },
   board: {
     en:
-      "{title}. Left and right move the position, with shift the start of the path; up and down change the pattern; Escape resets.",
+      "{title}. Left and right move the position, with shift the start of the path; up and down " +
+      "change the pattern; Escape resets.",
     zh: "{title}。左右键移动位置，加 Shift 移动路径起点；上下键换模式；Esc 复位。",
   },
   at: { en: "{i} (row {row}, column {column})", zh: "{i}（第 {row} 行第 {column} 列）" },
@@ -70,8 +71,8 @@ export const TEXT = {
     zh: "完整：位置 {i} 关注到自身为止的全部 {of} 个位置中的 {n} 个",
   },
   sayPattern: {
-    en:
-      "{name}: position {i} attends to {n} of the {of} positions up to itself, {first} by {a}, {second} by {b}, {both} by both",
+    en: "{name}: position {i} attends to {n} of the {of} positions up to itself, {first} by {a}, " +
+      "{second} by {b}, {both} by both",
     zh:
       "{name}：位置 {i} 关注到自身为止的 {of} 个位置中的 {n} 个：{a} 有 {first} 个，{b} 有 {second} 个，两者共有 {both} 个",
   },

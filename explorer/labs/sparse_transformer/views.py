@@ -24,7 +24,7 @@ from explorer.contract.control_kinds import (
 from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Thumbnail
 from explorer.contract.labels import SIZES, Text, fill_text
-from explorer.figures import attention
+from explorer.figures import attention, head_jobs
 from explorer.figures import reading as passage
 from explorer.figures.attention import Kind
 from explorer.labs.sparse_transformer import about, drawn, texts
@@ -385,7 +385,7 @@ def find_jobs(
             for job, at in places.items()
             if at < whole.distances.shape[2]
         }
-        found += attention.find_jobs_by_score(made.variant, shares, texts.JOBS, least, most=1)
+        found += head_jobs.find_jobs_by_score(made.variant, shares, texts.JOBS, least, most=1)
     return sorted(found, key=lambda one: -float(str(one["score"])))
 
 

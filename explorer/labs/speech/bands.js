@@ -21,8 +21,8 @@ export const TEXT = {
   mean: { en: "head {head}, {offset} frames: mean {w}", zh: "头 {head}，{offset} 帧：平均 {w}" },
   cell: { en: "frame {n} to {offset} frames: {w}", zh: "第 {n} 帧到 {offset} 帧：{w}" },
   says: {
-    en:
-      "Head {head} listens {back} frames ({s}) back on average; {ahead} % of its weight lies ahead. ",
+    en: "Head {head} listens {back} frames ({s}) back on average; {ahead} % of its weight lies " +
+      "ahead. ",
     zh: "头 {head} 平均往回听 {back} 帧（{s}）；{ahead} % 的权重在前方。",
   },
   frame: {

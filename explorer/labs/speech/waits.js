@@ -30,8 +30,8 @@ export const TEXT = {
     zh: "这里没有已知的数字，也没有写下任何数字。",
   },
   mine: {
-    en:
-      "The {n} digit, “{digit}”, is final at {s} with R = {right}; its end in your sound is unknown.",
+    en: "The {n} digit, “{digit}”, is final at {s} with R = {right}; its end in your sound is " +
+      "unknown.",
     zh: "第 {n} 个数字“{digit}”在 R = {right} 时于 {s} 定下；它在您声音中的结束时刻不得而知。",
   },
   columns: [

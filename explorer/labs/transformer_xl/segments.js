@@ -49,8 +49,8 @@ export const TEXT = {
   mean: { en: "mean of heads", zh: "各头平均" },
   heads: { en: "Whose share", zh: "谁的份额" },
   board: {
-    en:
-      "{title}. Left and right go from segment to segment, up and down through heads, Space plays, Escape resets.",
+    en: "{title}. Left and right go from segment to segment, up and down through heads, Space " +
+      "plays, Escape resets.",
     zh: "{title}。左右键换片段，上下键换头，空格播放，Esc 复位。",
   },
   cardGone: {
@@ -720,19 +720,22 @@ const SAY = {
   alone: { en: "{now} are computed at once. {nothing}.", zh: "{now}一次算出。{nothing}。" },
   together: {
     en:
-      "{now} are computed at once, {kept} are remembered without a gradient; on average layers 1 to {layers} give {shares} of their attention to {what}.",
+      "{now} are computed at once, {kept} are remembered without a gradient; on average layers 1 " +
+      "to {layers} give {shares} of their attention to {what}.",
     zh:
       "{now}一次算出，{kept}被记住而没有梯度；第 1 至 {layers} 层平均把 {shares} 的注意力给予{what}。",
   },
   knows: {
     en:
-      "after {layers} layers it can reach back {back} characters, to {from}; the gradient stops at {first}.",
+      "after {layers} layers it can reach back {back} characters, to {from}; the gradient stops " +
+      "at {first}.",
     zh: "{layers} 层之后它能知道从 {from} 起的字符：往回 {back} 个；梯度止于 {first}。",
   },
   nothing: { en: "{nothing}: to predict {q}, {knows}", zh: "{nothing}：预测 {q} 时，{knows}" },
   mean: {
     en:
-      "To predict {q}, layers 1 to {layers} give {shares} of their attention to {what}, the mean of their heads; {knows}",
+      "To predict {q}, layers 1 to {layers} give {shares} of their attention to {what}, the mean " +
+      "of their heads; {knows}",
     zh: "预测 {q} 时，第 1 至 {layers} 层各头平均把 {shares} 的注意力给予{what}；{knows}",
   },
   head: {

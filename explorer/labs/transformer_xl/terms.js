@@ -43,9 +43,11 @@ export const TEXT = {
   limits: { en: "−{n} to {n}", zh: "−{n} 至 {n}" },
   follows: {
     en:
-      "Real numbers: layer {layer}, head {head} of {model}, {n} queries up to character {last}, {m} keys. A query has read the character before the one to predict; a key carries the character just read there; distance 0 is the query’s own key. Divided by √d.",
-    zh:
-      "真实的数：{model} 第 {layer} 层第 {head} 头，到字符 {last} 为止的 {n} 个查询，{m} 个键。查询已读入它要说出的字符之前的那个；键携带在那里刚读入的字符；距离 0 是查询自己的键。均已除以 √d。",
+      "Real numbers: layer {layer}, head {head} of {model}, {n} queries up to character {last}, " +
+      "{m} keys. A query has read the character before the one to predict; a key carries the " +
+      "character just read there; distance 0 is the query’s own key. Divided by √d.",
+    zh: "真实的数：{model} 第 {layer} 层第 {head} 头，到字符 {last} 为止的 {n} 个查询，{m} " +
+      "个键。查询已读入它要说出的字符之前的那个；键携带在那里刚读入的字符；距离 0 是查询自己的键。均已除以 √d。",
   },
   other: { en: " {other} in view has no such terms.", zh: "当前所看的 {other} 没有这些项。" },
   off: {
@@ -57,8 +59,8 @@ export const TEXT = {
   scale: { en: "weight, 0 to 1 (colour: w^0.8)", zh: "权重，0 至 1（颜色：w^0.8）" },
   never: { en: "not allowed: later than the query", zh: "不允许：在查询之后" },
   board: {
-    en:
-      "{title} Left and right go through queries, with Shift through keys, up and down through heads.",
+    en: "{title} Left and right go through queries, with Shift through keys, up and down through " +
+      "heads.",
     zh: "{title} 左右键换查询，加 Shift 换键，上下键换头。",
   },
   equation: { en: "The score", zh: "分数" },

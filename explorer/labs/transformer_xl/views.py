@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from explorer.contract.control_kinds import Control, ShippedText
 from explorer.contract.controls import spell_query
 from explorer.contract.lab import GuidedStep, Text, Thumbnail
-from explorer.figures import attention, reading
+from explorer.figures import attention, head_jobs, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
 from explorer.labs.transformer_xl import about, texts
@@ -334,7 +334,7 @@ def find_jobs(variant: str, whole: Overview, segment: int, least: float = 0.25) 
         ),
         "far": whole.distances[..., segment:].sum(2),
     }
-    return attention.find_jobs_by_score(variant, shares, texts.JOBS, least)
+    return head_jobs.find_jobs_by_score(variant, shares, texts.JOBS, least)
 
 
 def list_for_bertviz(explanation: Explanation) -> drawing.Attention:

@@ -40,12 +40,13 @@ export const TEXT = {
   seek: { en: "step", zh: "步" },
   board: {
     en:
-      "The tree of hypotheses. Left and right: steps; up and down: nodes of a step; Space plays; Escape resets.",
+      "The tree of hypotheses. Left and right: steps; up and down: nodes of a step; Space plays; " +
+      "Escape resets.",
     zh: "假设树。左右键：步；上下键：该步的节点；空格播放；Esc 复位。",
   },
   point: {
-    en:
-      "Point at a node or click it: its text so far, log p, sum, score, rank. ←/→ step, ↑/↓ nodes, Space plays.",
+    en: "Point at a node or click it: its text so far, log p, sum, score, rank. ←/→ step, ↑/↓ " +
+      "nodes, Space plays.",
     zh:
       "指向或点击一个节点，看它的文本、log p、累计、得分和名次。←/→ 走一步，↑/↓ 换节点，空格播放。",
   },
@@ -69,20 +70,22 @@ export const TEXT = {
   done: { en: "ended, with its score", zh: "已结束，附得分" },
   isGreedy: { en: "the greedy one", zh: "贪心译文" },
   saysEnd: {
-    en:
-      "With α = {a} the search ends at step {last}: of {n} hypotheses {fell} were pruned, {finished} finished, and {live} stayed unfinished.",
+    en: "With α = {a} the search ends at step {last}: of {n} hypotheses {fell} were pruned, " +
+      "{finished} finished, and {live} stayed unfinished.",
     zh:
       "α = {a} 时搜索在第 {last} 步结束：{n} 个假设中 {fell} 个被淘汰，{finished} 个完成，{live} 个没有写完。",
   },
   saysCut: {
-    en:
-      "With α = {a} the search ends at step {last}, its limit: of {n} hypotheses {fell} were pruned, {finished} finished, {cut} {cut|was|were} cut off at {limit} pieces, and {live} stayed unfinished.",
+    en: "With α = {a} the search ends at step {last}, its limit: of {n} hypotheses {fell} were " +
+      "pruned, {finished} finished, {cut} {cut|was|were} cut off at {limit} pieces, and {live} " +
+      "stayed unfinished.",
     zh:
-      "α = {a} 时搜索在第 {last} 步到达上限而结束：{n} 个假设中 {fell} 个被淘汰，{finished} 个完成，{cut} 个在 {limit} 个词片处被截断，{live} 个没有写完。",
+      "α = {a} 时搜索在第 {last} 步到达上限而结束：{n} 个假设中 {fell} 个被淘汰，{finished} 个完成，{cut} 个在 {limit} " +
+      "个词片处被截断，{live} 个没有写完。",
   },
   saysStep: {
-    en:
-      "At step {step} of {last}: {n} hypotheses so far, {fell} pruned, {finished} finished, {live} still growing.",
+    en: "At step {step} of {last}: {n} hypotheses so far, {fell} pruned, {finished} finished, " +
+      "{live} still growing.",
     zh:
       "第 {step} 步（共 {last} 步）：{n} 个假设中 {fell} 个已被淘汰，{finished} 个已完成，{live} 个继续。",
   },
@@ -105,8 +108,8 @@ export const TEXT = {
   },
   greedyLive: { en: " The greedy one is still among them.", zh: "贪心译文仍在其中。" },
   saysForbidden: {
-    en:
-      "After {best} the stop token had {p}, and was forbidden: so the model went on, and only the limit of {limit} pieces cut it off.",
+    en: "After {best} the stop token had {p}, and was forbidden: so the model went on, and only " +
+      "the limit of {limit} pieces cut it off.",
     zh:
       "在 {best} 之后终止符的概率是 {p}，但被禁止：模型只好写下去，直到 {limit} 个词片的上限才被截断。",
   },
@@ -115,20 +118,20 @@ export const TEXT = {
     zh: "没有终止符就永不结束：直到 {limit} 个词片的上限才被截断。",
   },
   loop: {
-    en:
-      "From piece {begin} on it goes round in circles: {period} at a time, {rounds} rounds and more, until the limit of {limit} pieces (source + 50).",
+    en: "From piece {begin} on it goes round in circles: {period} at a time, {rounds} rounds and " +
+      "more, until the limit of {limit} pieces (source + 50).",
     zh:
       "从第 {begin} 个词片起它开始循环：每轮 {period} 个，重复 {rounds} 轮以上，直到 {limit} 个词片的上限（源长度 + 50）。",
   },
   noLoop: {
-    en:
-      "No exact loop before the limit of {limit} pieces (source + 50); what comes after the first full stop is no translation any more.",
+    en: "No exact loop before the limit of {limit} pieces (source + 50); what comes after the " +
+      "first full stop is no translation any more.",
     zh:
       "在 {limit} 个词片的上限（源长度 + 50）之前没有精确的循环；第一个句号之后的内容已不再是译文。",
   },
   otherGreedy: {
-    en:
-      "The translation above comes from greedy search, which keeps one hypothesis; here {beam} are kept.",
+    en: "The translation above comes from greedy search, which keeps one hypothesis; here {beam} " +
+      "are kept.",
     zh: "上面的译文来自只保留一个假设的贪心搜索；这里保留 {beam} 个。",
   },
   other: {
@@ -137,7 +140,9 @@ export const TEXT = {
   },
   honest: {
     en:
-      "α does not decide what grows, only when the search is over and who has won, and a larger α never ends it earlier: so this one run holds the search of every α, and the slider asks nothing of the model. Another number of hypotheses is another search.",
+      "α does not decide what grows, only when the search is over and who has won, and a larger " +
+      "α never ends it earlier: so this one run holds the search of every α, and the slider asks " +
+      "nothing of the model. Another number of hypotheses is another search.",
     zh:
       "α 不决定哪些假设生长，只决定何时结束、谁胜出；α 越大，结束得不会越早：所以这一次运行包含了每个 α 的搜索，拖动滑块不需要模型重算。保留的假设数不同，则是另一次搜索。",
   },

@@ -16,8 +16,9 @@ const WORST = 6; // nats; from here on a word has the last colour of the scale
 export const TEXT = {
   title: { en: "How much does each word surprise the model?", zh: "每个词让模型多意外？" },
   explained: {
-    en:
-      "Teacher forcing: the sentence above is read, and your German goes in word by word. At each place the model says what it expects; then your word goes in all the same, and the next one is judged.",
+    en: "Teacher forcing: the sentence above is read, and your German goes in word by word. At " +
+      "each place the model says what it expects; then your word goes in all the same, and the " +
+      "next one is judged.",
     zh:
       "教师强制：读入上面的英文句子，再把您的德文逐词送入。在每个位置，模型先说出它期待什么；然后不管它说了什么，您的词照样送入，再评判下一个。",
   },
@@ -39,7 +40,8 @@ export const TEXT = {
   },
   board: {
     en:
-      "A row for each word: surprise, rank, what would have been said, and where it looks. Arrow keys choose a word; Escape resets.",
+      "A row for each word: surprise, rank, what would have been said, and where it looks. Arrow " +
+      "keys choose a word; Escape resets.",
     zh: "每个词一行：意外、名次、模型本会说什么、看向哪里。方向键选词，Esc 复位。",
   },
   attention: { en: "cross-attention of this pass", zh: "本次前向的交叉注意力" },
@@ -60,21 +62,21 @@ export const TEXT = {
     zh: "您的德文的 log P 为 {total}，与模型自己的 {own} 一样。",
   },
   saysLess: {
-    en:
-      "Your German gets log P {total} for {n} pieces, the model's own {own} {ownP}: yours is {times} times less likely. ",
+    en: "Your German gets log P {total} for {n} pieces, the model's own {own} {ownP}: yours is " +
+      "{times} times less likely. ",
     zh:
       "您的德文（{n} 个词片）的 log P 为 {total}，模型自己的 {own} 为 {ownP}：前者的可能性是后者的 {times} 分之一。",
   },
   saysMore: {
-    en:
-      "Your German gets log P {total} for {n} pieces, the model's own {own} only {ownP}: yours is {times} times likelier, and the greedy search missed it. ",
+    en: "Your German gets log P {total} for {n} pieces, the model's own {own} only {ownP}: yours " +
+      "is {times} times likelier, and the greedy search missed it. ",
     zh:
       "您的德文（{n} 个词片）的 log P 为 {total}，模型自己的 {own} 只有 {ownP}：前者的可能性是后者的 {times} 倍，贪心搜索错过了它。",
   },
   saysExpected: { en: "It expected {word}, with {p}.", zh: "它期待的正是 {word}，概率 {p}。" },
   saysMost: {
-    en:
-      "Its largest surprise is {word}: {p}, {rank} in its list; it would have said {best} with {bestP}.",
+    en: "Its largest surprise is {word}: {p}, {rank} in its list; it would have said {best} with " +
+      "{bestP}.",
     zh: "最让它意外的是 {word}：概率 {p}，排第 {rank}；它本会说 {best}，概率 {bestP}。",
   },
   saysWord: {

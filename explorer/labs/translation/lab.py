@@ -14,7 +14,7 @@ from explorer.contract import shared_texts as shared
 from explorer.contract.lab import FIGURE, READ_AGAIN, name_part, name_shared_part
 from explorer.contract.labels import quote_text
 from explorer.figures.bertviz import VIEWS
-from explorer.labs.translation import about, panels, texts, views
+from explorer.labs.translation import about, change, panels, texts, views
 from explorer.labs.translation.exercises import EXERCISES
 from explorer.page.lab import Lab, Paper
 from explorer.page.program import About, AnswerBar, Change
@@ -79,7 +79,7 @@ LAB: Lab[Request, Explanation, Explanation, Step] = Lab(
         draw_partial_answer=views.draw_partial_answer,
     ),
     about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
-    change=Change(views.difference, MEASURE, views.ask_to_translate_again),
+    change=Change(change.difference, MEASURE, change.ask_to_translate_again),
     examples=EXAMPLES,
     titles=[quote_text(one.sentence) for one in EXAMPLES],
     first=views.first,

@@ -57,60 +57,64 @@ const QUESTION = {
 };
 const SAY = {
   multiply: {
-    en:
-      "Element by element, query {q} times key {k}: {n} of {d} products are positive and add {plus}, {m} are negative and take {minus}; the largest is {most}, at element {at}.",
+    en: "Element by element, query {q} times key {k}: {n} of {d} products are positive and add " +
+      "{plus}, {m} are negative and take {minus}; the largest is {most}, at element {at}.",
     zh:
       "查询 {q} 与键 {k} 逐元素相乘：{d} 个乘积中 {n} 个为正，共加 {plus}；{m} 个为负，共减 {minus}；最大的是元素 {at} 的 {most}。",
   },
   sum: {
-    en:
-      "The {d} products sum to {dot}; divided by √{d} = {root}, the score of key {k} for query {q} is {score}.",
+    en: "The {d} products sum to {dot}; divided by √{d} = {root}, the score of key {k} for query " +
+      "{q} is {score}.",
     zh: "{d} 个乘积之和是 {dot}；除以 √{d} = {root}，键 {k} 对查询 {q} 的分数是 {score}。",
   },
   sumUndivided: {
     en:
-      "The {d} products sum to {dot}; the division by √{d} is left out, so that is the score of key {k} for query {q}.",
+      "The {d} products sum to {dot}; the division by √{d} is left out, so that is the score of " +
+      "key {k} for query {q}.",
     zh: "{d} 个乘积之和是 {dot}；这里去掉了除以 √{d} 的一步，所以这就是键 {k} 对查询 {q} 的分数。",
   },
   mask: {
-    en:
-      "Row {q} has a score for each of {n} keys, from {low} to {high}; nothing is masked here, every key may be looked at.",
+    en: "Row {q} has a score for each of {n} keys, from {low} to {high}; nothing is masked here, " +
+      "every key may be looked at.",
     zh: "{q} 这一行对 {n} 个键各有一个分数，从 {low} 到 {high}；这里没有掩码，每个键都可以看。",
   },
   maskCausal: {
-    en:
-      "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} keys {m|comes|come} later, and −∞ takes the place of {m|its score|their scores}.",
+    en: "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} keys {m|comes|come} " +
+      "later, and −∞ takes the place of {m|its score|their scores}.",
     zh: "{q} 这一行可以看 {n} 个键，分数从 {low} 到 {high}；{m} 个键在后面，它们的分数换成 −∞。",
   },
   maskHidden: {
-    en:
-      "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} {m|is|are} hidden, and −∞ takes the place of {m|its score|their scores}.",
+    en: "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} {m|is|are} hidden, " +
+      "and −∞ takes the place of {m|its score|their scores}.",
     zh: "{q} 这一行可以看 {n} 个键，分数从 {low} 到 {high}；{m} 个键被遮住，它们的分数换成 −∞。",
   },
   maskAll: {
-    en:
-      "Row {q} has nothing left to look at: all {n} keys are hidden, and −∞ takes the place of each score.",
+    en: "Row {q} has nothing left to look at: all {n} keys are hidden, and −∞ takes the place of " +
+      "each score.",
     zh: "{q} 这一行没有可看的键：{n} 个键都被遮住，每个分数都换成 −∞。",
   },
   softmax: {
     en:
-      "exp({score} − {highest}) = {raised}; of {sum} for the whole row that is the weight {w} of key {k}, {rank} of {n}; the row sums to {all}.",
+      "exp({score} − {highest}) = {raised}; of {sum} for the whole row that is the weight {w} of " +
+      "key {k}, {rank} of {n}; the row sums to {all}.",
     zh:
-      "exp({score} − {highest}) = {raised}；整行合计 {sum}，所以键 {k} 的权重是 {w}，在 {n} 个中排第 {rank}；该行之和为 {all}。",
+      "exp({score} − {highest}) = {raised}；整行合计 {sum}，所以键 {k} 的权重是 {w}，在 {n} 个中排第 {rank}；该行之和为 " +
+      "{all}。",
   },
   softmaxShut: {
     en:
-      "Key {k} comes later than query {q}: exp(−∞) = 0, so its weight is 0; the other weights of the row sum to {all}.",
+      "Key {k} comes later than query {q}: exp(−∞) = 0, so its weight is 0; the other weights of " +
+      "the row sum to {all}.",
     zh: "键 {k} 在查询 {q} 之后：exp(−∞) = 0，权重为 0；该行其余权重之和为 {all}。",
   },
   softmaxHidden: {
-    en:
-      "Key {k} is hidden: exp(−∞) = 0, so its weight is 0; the other weights of the row sum to {all}.",
+    en: "Key {k} is hidden: exp(−∞) = 0, so its weight is 0; the other weights of the row sum to " +
+      "{all}.",
     zh: "键 {k} 被遮住：exp(−∞) = 0，权重为 0；该行其余权重之和为 {all}。",
   },
   softmaxAll: {
-    en:
-      "Every key of row {q} is hidden: each exp(−∞) = 0, so nothing is left to look at and the row sums to 0.",
+    en: "Every key of row {q} is hidden: each exp(−∞) = 0, so nothing is left to look at and the " +
+      "row sums to 0.",
     zh: "{q} 这一行的键都被遮住：每个 exp(−∞) = 0，没有可看的键，该行之和为 0。",
   },
   averageAll: {
@@ -119,13 +123,15 @@ const SAY = {
   },
   average: {
     en:
-      "{w} of the value of key {k} and the shares of the other keys add up to {out}: {d} numbers from {low} to {high}. With those of the other heads they go through one more matrix.",
+      "{w} of the value of key {k} and the shares of the other keys add up to {out}: {d} numbers " +
+      "from {low} to {high}. With those of the other heads they go through one more matrix.",
     zh:
       "键 {k} 的值的 {w} 倍，加上其他键的份额，得到{out}：{d} 个数，从 {low} 到 {high}。它们与其他头的输出拼在一起，再乘一个矩阵。",
   },
   averageSilenced: {
     en:
-      "{w} of the value of key {k} and the shares of the other keys add up to {out}: {d} numbers from {low} to {high}. This head is silenced: they count 0.",
+      "{w} of the value of key {k} and the shares of the other keys add up to {out}: {d} numbers " +
+      "from {low} to {high}. This head is silenced: they count 0.",
     zh:
       "键 {k} 的值的 {w} 倍，加上其他键的份额，得到{out}：{d} 个数，从 {low} 到 {high}。这个头已关掉：它们按 0 计。",
   },

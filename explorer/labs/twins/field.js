@@ -16,8 +16,8 @@ export const TEXT = {
     zh: "post-LN|post-LN，预热|pre-LN|pre-LN，预热",
   },
   said: {
-    en:
-      "With {layers} layers at a rate of {rate}: post-LN {a} %, with warm-up {b} %, pre-LN {c} %, with warm-up {d} % of digits right; guessing gives {chance} %.",
+    en: "With {layers} layers at a rate of {rate}: post-LN {a} %, with warm-up {b} %, pre-LN {c} " +
+      "%, with warm-up {d} % of digits right; guessing gives {chance} %.",
     zh:
       "{layers} 层、学习率 {rate} 时：post-LN 正确 {a} %，加预热 {b} %；pre-LN {c} %，加预热 {d} %；乱猜为 {chance} %。",
   },

@@ -8,8 +8,8 @@ import { number, weight } from "../../frontend/lib/signs.js";
 
 export const TEXT = {
   board: {
-    en:
-      "{title}. Left and right go from moment to moment, up and down from head to head, Escape resets.",
+    en: "{title}. Left and right go from moment to moment, up and down from head to head, Escape " +
+      "resets.",
     zh: "{title}。左右键移动时刻，上下键换头，Esc 复位。",
   },
   step: { en: "training step", zh: "训练步" },
@@ -19,8 +19,8 @@ export const TEXT = {
   query: { en: "place", zh: "位置" },
   head: { en: "{name}, head {head}", zh: "{name}，头 {head}" },
   said: {
-    en:
-      "After {n} steps the gradient of {name} has a norm of {first} in {a} and {last} in {b}; head {head} puts {w} {where}",
+    en: "After {n} steps the gradient of {name} has a norm of {first} in {a} and {last} in {b}; " +
+      "head {head} puts {w} {where}",
     zh: "{n} 步之后，{name}的梯度范数在{a}为 {first}，在{b}为 {last}；头 {head} 把 {w} 放在{where}",
   },
   twin: {

@@ -18,7 +18,7 @@ from explorer.components import figure
 from explorer.components.change_panel import Pictures, Readings, show_change
 from explorer.contract.control_kinds import KnobControl
 from explorer.contract.knobs import Range, Spans
-from explorer.figures import attention, memory, theme
+from explorer.figures import attention, head_jobs, memory, theme
 from explorer.figures.attention import Blocks, Kind
 from explorer.figures.curves import LABEL as LABEL_ROOM
 from explorer.figures.curves import Curve, draw_curves
@@ -95,7 +95,7 @@ def test_a_telling_cell_is_far_and_confident() -> None:
 def test_a_head_that_always_looks_beside_itself_has_that_job(shift: int, job: str) -> None:
     scores = np.zeros((2, 2, 6, 6), np.float32)
     scores[1, 0] = 5 * np.eye(6, k=shift)
-    (found,) = attention.find_jobs(kind(softmax(scores), "abcdef"))
+    (found,) = head_jobs.find_jobs(kind(softmax(scores), "abcdef"))
     assert (found["layer"], found["head"], found["job"]) == (1, 0, job) and 0.4 <= found[
         "score"
     ] <= 1
@@ -105,7 +105,7 @@ def test_a_head_that_rests_on_one_token_aligns_nothing() -> None:
     scores = np.zeros((1, 2, 5, 5), np.float32)
     scores[0, 0, :, 4] = 9
     scores[0, 1][np.arange(5), [2, 1, 0, 4, 3]] = 9
-    found = attention.find_jobs(kind(softmax(scores), "abcde", "vwxyz", "cross"))
+    found = head_jobs.find_jobs(kind(softmax(scores), "abcde", "vwxyz", "cross"))
     assert {(one["head"], one["job"]) for one in found} == {(0, "last"), (1, "alignment")}
 
 

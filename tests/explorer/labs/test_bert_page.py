@@ -11,7 +11,7 @@ import pytest
 
 from explorer.components import bertviz, folded
 from explorer.components.folded import Question
-from explorer.labs.bert import about, texts, views
+from explorer.labs.bert import about, change, texts, views
 from explorer.page.runs import ResultOrigin
 from explorer.page.views import Found
 from models.bert.records import Request
@@ -108,7 +108,7 @@ def test_two_sentences_have_a_cosine() -> None:
 def test_a_change_tells_its_effect() -> None:
     def told(request: Request) -> Any:
         plain = replace(request, side="both", silenced=(), positions=True)
-        return views.difference(
+        return change.difference(
             (explanation(plain), explanation(request)), (None, None), request, WHAT
         )
 

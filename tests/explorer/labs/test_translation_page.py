@@ -13,10 +13,10 @@ import pytest
 
 from explorer.components.card import parse_equation, parse_line, parse_markdown
 from explorer.contract import controls
-from explorer.figures import attention
+from explorer.figures import head_jobs
 from explorer.figures.attention import Kind
 from explorer.figures.maps import mark_changes
-from explorer.labs.translation import texts, views
+from explorer.labs.translation import change, texts, views
 from explorer.labs.translation.figures.roles import find_clause, find_jobs
 from explorer.page import card_facts
 from explorer.panels import translation
@@ -157,14 +157,14 @@ def test_a_change_is_not_blamed_on_the_input() -> None:
 def test_the_most_changed_row_is_named() -> None:
     before = np.array([[0.9, 0.1, 0.0], [0.1, 0.8, 0.1]], np.float32)
     after = np.array([[0.8, 0.2, 0.0], [0.1, 0.1, 0.8]], np.float32)
-    assert views.find_strongest_change(before, after) == (1, 1, 2)
-    refused("same pieces", views.find_strongest_change, before, after.T)
+    assert change.find_strongest_change(before, after) == (1, 1, 2)
+    refused("same pieces", change.find_strongest_change, before, after.T)
 
 
 def test_a_row_without_keys_names_none() -> None:
     before = explanation()
     blind = dataclasses.replace(explanation(1), cross=np.zeros_like(before.cross))
-    said = views.describe_change(before, blind, Request("A dog runs.", hidden=(0, 1, 2, 3)))
+    said = change.describe_change(before, blind, Request("A dog runs.", hidden=(0, 1, 2, 3)))
     assert (
         "has nothing left to look at: its weights sum to 0" in said["en"]
         and "没有可看的词了" in said["zh"]
@@ -182,12 +182,12 @@ def test_a_row_without_keys_names_none() -> None:
     ],
 )
 def test_a_difference_in_nats_becomes_times(nats: float, said: object) -> None:
-    assert views.format_times(nats) == said
+    assert change.format_times(nats) == said
 
 
 def test_role_brackets_come_from_no_token() -> None:
     hostile = dataclasses.replace(explanation(), source=("⟧⟦q:x", "dog", "runs", "."))
-    said = views.describe_change(
+    said = change.describe_change(
         hostile, dataclasses.replace(hostile, cross=weights(6, 4, 9)), Request("x", hidden=(0,))
     )
     assert (
@@ -376,7 +376,7 @@ def test_an_own_sentence_finds_its_head(
 ) -> None:
     heads = [
         (job["layer"], job["head"])
-        for job in attention.find_jobs(views.list_attentions(kept.seen)[2])
+        for job in head_jobs.find_jobs(views.list_attentions(kept.seen)[2])
         if job["job"] == "alignment"
     ]
     layer, head = max(heads)
@@ -391,7 +391,7 @@ def test_each_word_of_the_translation_says_what_a_change_cost_it(kept: Any) -> N
     halved = dataclasses.replace(
         kept.seen, log_probabilities=np.log(np.full(len(kept.seen.target), 0.5, np.float32))
     )
-    words = views.list_words(kept.seen, halved)
+    words = change.list_words(kept.seen, halved)
     assert [word for word, _, _ in words[:2]] == ["Kinder", "spielen"] and words[0][
         2
     ] == pytest.approx(0.5)
@@ -401,7 +401,7 @@ def test_each_word_of_the_translation_says_what_a_change_cost_it(kept: Any) -> N
     halves = dataclasses.replace(
         split, log_probabilities=np.log(np.array([0.5, 0.5, 0.9], np.float32))
     )
-    assert [(word, round(p, 2)) for word, p, _ in views.list_words(halves, halves)] == [
+    assert [(word, round(p, 2)) for word, p, _ in change.list_words(halves, halves)] == [
         ("Spielplatz", 0.25),
         (".", 0.9),
     ]
