@@ -128,8 +128,8 @@ STAYS: Final = _(
 # The comparisons.
 KNOBS_TITLE: Final = _("Which techniques help here?", "哪些技巧在这里有用？")
 KNOBS_UNITS: Final = _(
-    "five seeds before and after, each side at its own best rate",
-    "前后各五个种子，两边都用自己的最佳学习率",
+    "five seeds without and with each, both at their own best rate",
+    "不用与使用时各五个种子，两边都用自己的最佳学习率",
 )
 KNOB_AXIS: Final = _("the row's own figure", "该行自己的指标")
 KNOB_SIDES: Final[Mapping[str, Text]] = {"before": _("without", "不用"), "after": _("with", "使用")}
@@ -160,10 +160,10 @@ KNOBS_SAY: Final = _(
 KNOB_COLUMNS: Final = (
     _("technique", "技巧"),
     _("figure", "指标"),
-    _("mean before", "之前均值"),
-    _("mean after", "之后均值"),
-    _("best rate before", "之前最佳学习率"),
-    _("best rate after", "之后最佳学习率"),
+    _("mean without", "不用时的均值"),
+    _("mean with", "使用时的均值"),
+    _("best rate without", "不用时的最佳学习率"),
+    _("best rate with", "使用时的最佳学习率"),
     _("seeds that agree", "一致的种子数"),
     _("steps × layers, digits", "步数 × 层数，位数"),
 )
@@ -195,12 +195,11 @@ PRICES_SAY: Final = _(
     "计算需 {again_ms} 毫秒、{again_mb} MB。",
 )
 
-NOTES_LABEL: Final = _("Small print", "说明")
 NOTES: Final[tuple[Text, ...]] = (
     _(
         "Both runs share weights, batches and the seed of dropout. The loss is the plain one, in"
         " nats a digit, on 64 held-out sequences, without dropout and without smoothing.",
-        "两次训练共享权重、批次和 随机失活的种子。损失是 64 条留出序列上的普通损失，单位为奈特/位，"
+        "两次训练共享权重、批次和随机失活的种子。损失是 64 条留出序列上的普通损失，单位为奈特/位，"
         "不含随机失活与平滑。",
     ),
     _(
